@@ -1,0 +1,64 @@
+"""How long `ontoweir check examples/traffic` takes, and the proof that it starts no JVM.
+
+    .venv/bin/python benchmarks/check_time.py [--runs 5]
+
+PATH and JAVA_HOME lead to a `java` that only records that it was called. Spark would call it.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--runs", type=int, default=5)
+    options = parser.parse_args()
+    ontoweir = Path(sys.executable).parent / "ontoweir"
+    command = [str(ontoweir), "check", str(ROOT / "examples" / "traffic")]
+    seconds: list[float] = []
+    queries = 0
+    with tempfile.TemporaryDirectory() as folder:
+        called = Path(folder, "called")
+        java = Path(folder, "bin", "java")
+        java.parent.mkdir()
+        java.write_text(f"#!/bin/sh\necho called >>'{called}'\nexit 1\n")
+        java.chmod(0o755)
+        path = f"{java.parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "JAVA_HOME": folder}
+        subprocess.run(["java"], env=environment, check=False)
+        if not called.exists():
+            sys.exit("the recording java does not record: nothing would be proved")
+        called.unlink()
+        for _ in range(options.runs):
+            start = time.perf_counter()
+            done = subprocess.run(
+                [*command, "--format", "json"], env=environment, capture_output=True, text=True
+            )
+            seconds.append(time.perf_counter() - start)
+            if done.returncode != 0:
+                sys.exit(f"check ended with {done.returncode}: {done.stderr}")
+            queries = len(json.loads(done.stdout))
+        started = called.exists()
+    record = {
+        "queries": queries,
+        "runs": options.runs,
+        "median_seconds": round(statistics.median(seconds), 3),
+        "best_seconds": round(min(seconds), 3),
+        "jvm_started": started,
+    }
+    print(json.dumps(record))
+    return 1 if started else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

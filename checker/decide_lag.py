@@ -1,0 +1,246 @@
+"""The lag criterion (theory §7): an attribute may be unbounded iff everything that still needs it
+arrives within a bounded lag."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from ontoweir.checker.normal_form import NormalForm
+from ontoweir.errors import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A violated condition: its name ("E1"), a sentence, a hint, and where it comes from.
+
+    `value`: the class to blame; `members`: the members involved.
+    """
+
+    condition: str
+    message: str
+    hint: str
+    value: int | None = None
+    members: tuple[int, ...] = ()
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """The outcome of one criterion by name; it holds iff nothing failed.
+
+    `sufficient`, `necessary`: what follows from its holding or failing, for this query.
+    """
+
+    name: str
+    failures: tuple[Failure, ...]
+    sufficient: bool
+    necessary: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether every condition holds."""
+        return not self.failures
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The names of the violated conditions, in order, once each."""
+        return tuple(dict.fromkeys(f.condition for f in self.failures))
+
+
+def decide_lag(form: NormalForm) -> Criterion:
+    """Decide one satisfiable disjunct by the lag criterion.
+
+    Bags: E1-E3, exact without self-joins. Sets: C1, C2 = E2, C3 (the pair criterion), sound, and
+    complete in all fuzzing without self-joins, `≠` and unions.
+    """
+    streams = [m.stream for m in form.members]
+    plain = len(set(streams)) == len(streams) and not form.disequalities
+    plain = plain and not any(m.finite for m in form.members)
+    failures = [*_projections(form), *_equalities(form)]
+    if form.distinct:
+        failures += _pairs(form)
+    else:
+        failures += _inequalities(form)
+    if len(form.members) < 2 and not form.distinct:
+        failures = []
+    return Criterion("lag", tuple(failures), sufficient=True, necessary=plain)
+
+
+def _projections(form: NormalForm) -> list[Failure]:
+    found = []
+    for group in form.classes:
+        if not group.projected or group.domain.finite:
+            continue
+        if form.distinct:
+            found.append(
+                Failure(
+                    "C1",
+                    f"{group.name} is in the result and unbounded: every distinct value of it "
+                    "would have to be remembered",
+                    f"bound {group.name} (declare a range, an enumeration or a reference), "
+                    "project something bounded, or select without DISTINCT",
+                    group.index,
+                    tuple(sorted(group.members)),
+                )
+            )
+            continue
+        waits = [
+            (i, j)
+            for i in sorted(group.members)
+            for j in range(len(form.members))
+            if j != i and form.may_wait(i, j)
+        ]
+        free = {i for i in group.members if not any(a == i for a, _ in waits)}
+        if waits and not free:
+            i, j = waits[0]
+            found.append(
+                Failure(
+                    "E1",
+                    f"{group.name} is in the result and unbounded, and a tuple of "
+                    f"{form.members[i].alias} may wait for one of {form.members[j].alias} for ever",
+                    f"bound {group.name}, do not project it, or limit the time between "
+                    f"{form.members[i].alias} and {form.members[j].alias} by a window",
+                    group.index,
+                    (i, j),
+                )
+            )
+    return found
+
+
+def _equalities(form: NormalForm) -> list[Failure]:
+    found = []
+    for group in form.classes:
+        if group.domain.finite:
+            continue
+        for i, j in combinations(sorted(group.members), 2):
+            if form.may_wait(i, j) or form.may_wait(j, i):
+                found.append(
+                    Failure(
+                        "C2" if form.distinct else "E2",
+                        f"{group.name} joins {form.members[i].alias} with {form.members[j].alias} "
+                        "by equality, is unbounded, and their tuples may be any time apart",
+                        f"bound {group.name} (a reference to a static relation, a range, an "
+                        "enumeration), or limit the time between them by a window",
+                        group.index,
+                        (i, j),
+                    )
+                )
+                break
+    return found
+
+
+def _apart(form: NormalForm, x: int, y: int) -> tuple[int, int] | None:
+    """Two members of two classes, the first one's value unbounded, where its tuple may have to
+    wait for the other's for ever."""
+    for near, far in ((x, y), (y, x)):
+        if form.classes[near].domain.finite:
+            continue
+        for i in sorted(form.classes[near].members):
+            for j in sorted(form.classes[far].members):
+                if i != j and form.may_wait(i, j):
+                    return i, j
+    return None
+
+
+def _inequalities(form: NormalForm) -> list[Failure]:
+    found = []
+    for q in form.inequalities:
+        apart = _apart(form, q.x, q.y)
+        if q.clips or apart is None:
+            continue
+        x, y = form.classes[q.x], form.classes[q.y]
+        found.append(
+            Failure(
+                "E3",
+                f"{x.name} is compared with {y.name} by order, both are unbounded, and their "
+                "tuples may be any time apart",
+                f"bound {x.name} from above or {y.name} from below, or limit the time between "
+                "them by a window",
+                q.x,
+                apart,
+                q.source,
+            )
+        )
+    for d in form.disequalities:
+        x, y = form.classes[d.x], form.classes[d.y]
+        apart = _apart(form, d.x, d.y)
+        if (x.domain.finite and y.domain.finite) or apart is None:
+            continue
+        if (x.domain.finite or y.domain.finite) and x.grain and y.grain:
+            continue
+        found.append(
+            Failure(
+                "E2",
+                f"{x.name} must differ from {y.name}, both are unbounded, and their tuples may "
+                "be any time apart",
+                f"bound {x.name} or {y.name}, or limit the time between them by a window",
+                d.x,
+                apart,
+                d.source,
+            )
+        )
+    return found
+
+
+def _closure(form: NormalForm, start: set[int]) -> frozenset[int]:
+    """All that tuples of `start` can only be completed with within a bounded lag."""
+    reached = set(start)
+    while True:
+        more = {
+            j for i in reached for j in range(len(form.members)) if form.lag[i][j] is not None
+        } - reached
+        if not more:
+            return frozenset(reached)
+        reached |= more
+
+
+def _pairs(form: NormalForm) -> list[Failure]:
+    """C3: at most one distinct group of unbounded inequality joins leaves any comparable pair."""
+    found = _unequal(form)
+    for a in range(len(form.members)):
+        for b in range(a, len(form.members)):
+            if a != b and form.lag[a][b] is None and form.lag[b][a] is None:
+                continue
+            groups = _groups(form, {a, b}, _closure(form, {a, b}))
+            if len(groups) > 1:
+                names = [
+                    " and ".join(sorted({form.classes[v].name for v, _, _ in g})) for g in groups
+                ]
+                pair = " and ".join(dict.fromkeys(form.members[i].alias for i in (a, b)))
+                found.append(
+                    Failure(
+                        "C3",
+                        f"matches of {pair} are compared by order with later tuples in "
+                        f"{len(groups)} independent ways ({'; '.join(names)}), all unbounded: no "
+                        "bounded number of best matches suffices",
+                        "bound one of the compared columns, or limit the time to the later "
+                        "tuples by a window",
+                        None,
+                        (a, b),
+                    )
+                )
+    return found
+
+
+def _groups(
+    form: NormalForm, pair: set[int], closed: frozenset[int]
+) -> set[frozenset[tuple[int, int, int | Fraction]]]:
+    """The distinct groups of unbounded inequality joins between a pair and streams outside."""
+    raw: dict[tuple[int, int], set[tuple[int, int, int | Fraction]]] = {}
+    for q in form.inequalities:
+        if q.clips:
+            continue
+        for inside, outside, sign in ((q.x, q.y, 1), (q.y, q.x, -1)):
+            near, far = form.classes[inside], form.classes[outside]
+            if near.members & pair and far.members - closed and not far.members & pair:
+                raw.setdefault((outside, sign), set()).add((inside, sign, -q.limit))
+    found = set()
+    for terms in raw.values():
+        base = min(terms)[2]
+        found.add(frozenset((v, s, shift - base) for v, s, shift in terms))
+    return found
+
+
+def _unequal(form: NormalForm) -> list[Failure]:
+    """`≠` between unbounded classes: this plan cannot keep it (theory §12, open)."""
+    return [f for f in _inequalities(form) if f.condition == "E2"]

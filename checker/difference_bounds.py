@@ -1,0 +1,108 @@
+"""Difference-bound matrices: what a conjunction of `x - y <= c` implies ([S] Def. 4, P⁺)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Limit:
+    """An upper limit on a difference: `<= value`, or `< value` where `strict` (dense domains)."""
+
+    value: int | Fraction
+    strict: bool = False
+
+    def plus(self, other: "Limit") -> "Limit":
+        """The limit of a sum of two limited differences."""
+        return Limit(self.value + other.value, self.strict or other.strict)
+
+    def within(self, other: "Limit | None") -> bool:
+        """Whether this limit is at least as tight as the other (None: no limit)."""
+        if other is None:
+            return True
+        return self.value < other.value or (
+            self.value == other.value and (self.strict or not other.strict)
+        )
+
+
+ZERO = Limit(0)
+
+
+class DifferenceBounds:
+    """All limits on `x - y` that added ones imply, over `grains` (0: a dense node, else every
+    value of the node is a multiple of its grain). Node 0 is the constant zero, of grain 0 in the
+    sense that any constant may be compared with it.
+
+    Shortest paths are exact for equal grains; for mixed ones every limit is sound.
+    """
+
+    def __init__(self, grains: Sequence[int]) -> None:
+        self.grains = tuple(grains)
+        n = len(self.grains)
+        self._limit: list[list[Limit | None]] = [[None] * n for _ in range(n)]
+        for i in range(n):
+            self._limit[i][i] = ZERO
+        self.satisfiable = True
+
+    def limit(self, x: int, y: int) -> Limit | None:
+        """The least upper limit on `x - y` (None: there is none)."""
+        return self._limit[x][y]
+
+    def copy(self) -> "DifferenceBounds":
+        """An independent copy."""
+        other = DifferenceBounds(self.grains)
+        other._limit = [list(row) for row in self._limit]
+        other.satisfiable = self.satisfiable
+        return other
+
+    def tighten(self, x: int, y: int, limit: Limit) -> Limit:
+        """Round a limit down to the next value that `x - y` can take."""
+        gx, gy = self.grains[x], self.grains[y]
+        if x == 0:
+            gx = gy
+        if y == 0:
+            gy = gx
+        if gx <= 0 or gy <= 0:
+            return limit
+        grain = min(gx, gy)
+        value = limit.value - 1 if limit.strict else limit.value
+        return Limit(value // grain * grain)
+
+    def add(self, x: int, y: int, limit: Limit) -> None:
+        """Add `x - y <= limit` and all it implies with what is there (incremental closure)."""
+        nodes = range(len(self.grains))
+        pending = [(x, y, self.tighten(x, y, limit))]
+        while pending and self.satisfiable:
+            a, b, new = pending.pop()
+            if self.implies(a, b, new):
+                continue
+            if a == b:
+                self.satisfiable = False
+                return
+            left = [ZERO if i == a else self._limit[i][a] for i in nodes]
+            right = [ZERO if j == b else self._limit[b][j] for j in nodes]
+            for i, before in enumerate(left):
+                if before is None:
+                    continue
+                through = before.plus(new)
+                for j, after in enumerate(right):
+                    if after is None:
+                        continue
+                    total = through.plus(after)
+                    if i == j:
+                        if not ZERO.within(total):
+                            self.satisfiable = False
+                            return
+                        continue
+                    tight = self.tighten(i, j, total)
+                    if self.implies(i, j, tight):
+                        continue
+                    if tight == total or (i, j) == (a, b):
+                        self._limit[i][j] = tight
+                    else:
+                        pending.append((i, j, tight))
+
+    def implies(self, x: int, y: int, limit: Limit) -> bool:
+        """Whether `x - y <= limit` follows."""
+        known = ZERO if x == y else self._limit[x][y]
+        return known is not None and known.within(limit)

@@ -1,0 +1,184 @@
+"""The normal form a decision is made on: members, value classes, what relates them ([S] Def. 4).
+
+A *member* is one stream occurrence with the static occurrences folded into it. A *value class* is
+a set of attributes that the selection makes equal (up to a shift). Conditions inside a member are
+local: they hold or fail when its tuple arrives. What remains relates classes of different members.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+
+from ontoweir.checker.difference_bounds import DifferenceBounds
+from ontoweir.errors import Source
+from ontoweir.mappings.catalog import Scalar
+from ontoweir.rewriter.spj import Attribute, Compare, NotNull, Occurrence, SpjQuery
+
+
+class Kind(StrEnum):
+    """What values of a class are compared as."""
+
+    NUMBER = "number"
+    FLOAT = "float"
+    STRING = "string"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStatistics:
+    """Of a static relation's column: distinct values, and extremes of numbers."""
+
+    distinct: int
+    minimum: Scalar | None = None
+    maximum: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is known of the static data (empty: the schema alone is known)."""
+
+    rows: Mapping[str, int] = field(default_factory=dict)
+    columns: Mapping[tuple[str, str], ColumnStatistics] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values a class can take: finite or not; how many, if known, and a formula for it.
+
+    `low`, `high`: limits in units, where known. `values`: the constants it is limited to.
+    `within`: columns (static relation, column) that hold every value. A run filters every member
+    by these when a tuple arrives, so that no synopsis holds a value outside the domain.
+    """
+
+    finite: bool
+    size: int | None
+    formula: str
+    low: int | Fraction | None = None
+    high: int | Fraction | None = None
+    values: tuple[Scalar, ...] | None = None
+    within: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A stream occurrence and the static occurrences folded into it.
+
+    `local`: conditions over its attributes alone. `finite`: its timestamps have an upper limit,
+    so that it has finitely many tuples ([S] preprocessing step 3). `first`, `last`: the limits,
+    in steps.
+    """
+
+    index: int
+    alias: str
+    stream: str
+    statics: tuple[Occurrence, ...]
+    local: tuple[Compare | NotNull, ...]
+    first: int | None
+    last: int | None
+
+    @property
+    def finite(self) -> bool:
+        """Whether its last tuple is known before processing starts."""
+        return self.last is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueClass:
+    """Attributes made equal: `attribute = value + shift` (units) for every listed one.
+
+    `members` hold at least one of them. `grain`: values are multiples of it (0: dense).
+    """
+
+    index: int
+    kind: Kind
+    grain: int
+    attributes: tuple[tuple[Attribute, int | Fraction], ...]
+    members: frozenset[int]
+    domain: Domain
+    projected: bool
+
+    @property
+    def name(self) -> str:
+        """A readable name: its first attribute."""
+        return str(self.attributes[0][0])
+
+
+@dataclass(frozen=True, slots=True)
+class Inequality:
+    """`value(x) - value(y) <= limit` (`<` where strict) between classes of different members,
+    implied by nothing else. `clips`: finitely many comparisons matter (theory §8, clipping)."""
+
+    x: int
+    y: int
+    limit: int | Fraction
+    strict: bool
+    clips: bool
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disequality:
+    """`value(x) - value(y) != shift`."""
+
+    x: int
+    y: int
+    shift: int | Fraction
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """`t_later - t_earlier <= steps` between two members (negative: a minimum distance)."""
+
+    later: int
+    earlier: int
+    steps: int
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeDifference:
+    """`t_left != t_right + steps` between two members."""
+
+    left: int
+    right: int
+    steps: int = 0
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NormalForm:
+    """One disjunct, ready to be decided.
+
+    `unit`: numbers are stored as whole multiples of 1/unit. `lag[i][j]` = sup(t_j - t_i), None:
+    infinite (theory §7). `strings`: codes of the string constants.
+    """
+
+    query: SpjQuery
+    distinct: bool
+    satisfiable: bool
+    unit: int
+    members: tuple[Member, ...]
+    classes: tuple[ValueClass, ...]
+    class_of: Mapping[Attribute, int]
+    kinds: Mapping[Attribute, Kind]
+    inequalities: tuple[Inequality, ...]
+    disequalities: tuple[Disequality, ...]
+    times: tuple[TimeLimit, ...]
+    time_differences: tuple[TimeDifference, ...]
+    lag: tuple[tuple[int | None, ...], ...]
+    bounds: DifferenceBounds
+    class_nodes: tuple[int, ...]
+    """The node of `bounds` that stands for a class."""
+
+    max_per_timestamp: Mapping[str, int | None]
+    static_fanout: Mapping[str, int | None]
+    """The most rows of a folded static occurrence that join one tuple (None: unknown)."""
+
+    def may_wait(self, i: int, j: int) -> bool:
+        """Whether a tuple of member i may have to wait for one of member j for ever (finitely
+        many tuples may: a finite stream is kept whole)."""
+        return self.lag[i][j] is None and not self.members[i].finite

@@ -1,0 +1,85 @@
+"""[S] preprocessing, steps 1-3: split `<=` and `≠` of timestamps, merge equal ones, find finite
+streams; the result is a union of queries whose timestamps are compared by < alone."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import networkx as nx
+
+from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
+from ontoweir.checker.normal_form import NormalForm
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOrder:
+    """One part: groups of members with equal timestamps; `before` pairs (earlier, later) of
+    infinite groups, transitively closed; `finite` groups have an upper limit in time."""
+
+    groups: tuple[frozenset[int], ...]
+    before: frozenset[tuple[int, int]]
+    finite: frozenset[int]
+
+    def group_of(self, member: int) -> int:
+        """The group of a member."""
+        return next(i for i, g in enumerate(self.groups) if member in g)
+
+    def reduction(self) -> "nx.DiGraph[int]":
+        """The transitive reduction of the dependency graph: edges from parent (later) to child."""
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(i for i in range(len(self.groups)) if i not in self.finite)
+        graph.add_edges_from((later, earlier) for earlier, later in self.before)
+        reduced: nx.DiGraph[int] = nx.transitive_reduction(graph)
+        return reduced
+
+
+def split_times(form: NormalForm) -> tuple[TimeOrder, ...]:
+    """All parts of a disjunct without time differences (see drop_windows)."""
+    n = len(form.members)
+    base = DifferenceBounds([1] * (n + 1))
+    choices: list[tuple[tuple[int, int, bool], ...]] = []
+    for t in form.times:
+        if t.steps < 0:
+            base.add(t.later + 1, t.earlier + 1, Limit(-1))
+        elif t.steps == 0:
+            choices.append(((t.later, t.earlier, True), (t.later, t.earlier, False)))
+    for d in form.time_differences:
+        if d.steps == 0:
+            choices.append(((d.left, d.right, True), (d.right, d.left, True)))
+    for m in form.members:
+        if m.last is not None:
+            base.add(m.index + 1, 0, Limit(m.last))
+        if m.first is not None:
+            base.add(0, m.index + 1, Limit(-m.first))
+    parts: dict[TimeOrder, None] = {}
+    for chosen in product(*choices):
+        bounds = base.copy()
+        for low, high, strict in chosen:
+            bounds.add(low + 1, high + 1, Limit(-1 if strict else 0))
+            if not strict:
+                bounds.add(high + 1, low + 1, Limit(0))
+        if bounds.satisfiable:
+            parts[_order(bounds, n)] = None
+    return tuple(parts)
+
+
+def _order(bounds: DifferenceBounds, n: int) -> TimeOrder:
+    groups: list[set[int]] = []
+    for i in range(n):
+        for group in groups:
+            j = min(group)
+            if bounds.implies(i + 1, j + 1, Limit(0)) and bounds.implies(j + 1, i + 1, Limit(0)):
+                group.add(i)
+                break
+        else:
+            groups.append({i})
+    finite = frozenset(k for k, g in enumerate(groups) if bounds.limit(min(g) + 1, 0) is not None)
+    before = frozenset(
+        (a, b)
+        for a, g in enumerate(groups)
+        for b, h in enumerate(groups)
+        if a != b
+        and a not in finite
+        and b not in finite
+        and bounds.implies(min(g) + 1, min(h) + 1, Limit(-1))
+    )
+    return TimeOrder(tuple(map(frozenset, groups)), before, finite)

@@ -1,0 +1,103 @@
+"""Verdicts: closed unions; a bounded one carries the plan that proves it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from ontoweir.checker.decide_lag import Criterion
+from ontoweir.checker.find_witness import Witness
+from ontoweir.checker.normalise_query import Declaration
+from ontoweir.checker.plan import Bound, SynopsisPlan
+from ontoweir.diagnostics import Diagnostic
+from ontoweir.rewriter.spj import SpjQuery, SpjUnion
+
+
+class Tier(StrEnum):
+    """Verdict tiers, cheapest first (theory §7)."""
+
+    UNSATISFIABLE = "unsatisfiable"
+    STATELESS = "stateless"
+    TREE_BOUNDED = "tree-bounded"
+    JOINTLY_BOUNDED = "jointly-bounded"
+    WINDOW_BOUNDED = "window-bounded"
+    CONDITIONALLY_BOUNDED = "conditionally-bounded"
+    UNDECIDED = "undecided"
+    UNBOUNDED = "unbounded"
+
+    @property
+    def rank(self) -> int:
+        """Its place in the order, 0 the cheapest."""
+        return list(Tier).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What each criterion says of a disjunct, by name. `published_set` is [S] Th. 2."""
+
+    arasu: Criterion
+    tree: Criterion
+    published_set: Criterion | None
+    lag: Criterion
+
+
+@dataclass(frozen=True, slots=True)
+class Unsatisfiable:
+    """No data satisfies the selection: the answer is empty for ever."""
+
+    query: SpjQuery
+    tier: Tier = Tier.UNSATISFIABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """Constant memory suffices: the plan is the proof. `conditions`: what it rests on."""
+
+    query: SpjQuery
+    tier: Tier
+    criteria: Criteria
+    plan: SynopsisPlan
+    conditions: tuple[Declaration, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """No plan is known, because of the diagnostics."""
+
+    query: SpjQuery
+    tier: Tier
+    criteria: Criteria
+    because: tuple[Diagnostic, ...]
+
+
+DisjunctVerdict: TypeAlias = Unsatisfiable | Bounded | Failing
+"""The verdict on one SPJ query of a union."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict on a query (a union): bounded iff every disjunct is, unbounded only with a
+    witness for the whole union, otherwise undecided."""
+
+    union: SpjUnion
+    disjuncts: tuple[DisjunctVerdict, ...]
+    tier: Tier
+    bound: Bound | None
+    conditions: tuple[Declaration, ...]
+    declarations: tuple[Declaration, ...]
+    witness: Witness | None
+
+    @property
+    def name(self) -> str:
+        """ "unsatisfiable", "bounded", "conditionally-bounded", "undecided" or "unbounded"."""
+        match self.tier:
+            case Tier.UNSATISFIABLE | Tier.CONDITIONALLY_BOUNDED | Tier.UNDECIDED | Tier.UNBOUNDED:
+                return str(self.tier)
+            case _:
+                return "bounded"
+
+    @property
+    def plans(self) -> tuple[SynopsisPlan, ...] | None:
+        """One plan per satisfiable disjunct, if the query is bounded; else None."""
+        if self.tier in (Tier.UNDECIDED, Tier.UNBOUNDED):
+            return None
+        return tuple(d.plan for d in self.disjuncts if isinstance(d, Bounded))

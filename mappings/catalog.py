@@ -1,0 +1,156 @@
+"""The catalog: declared streams and static relations, their columns, types, keys and domains."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TypeAlias
+
+from ontoweir.errors import CatalogError, Source
+
+
+@dataclass(frozen=True, slots=True)
+class IntType:
+    """A whole number (64 bit)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecimalType:
+    """A fixed-point number with `precision` digits, `scale` of them behind the point."""
+
+    precision: int
+    scale: int
+
+
+@dataclass(frozen=True, slots=True)
+class FloatType:
+    """An IEEE double: a dense domain, which no range bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class StringType:
+    """A character string."""
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanType:
+    """True or false."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateType:
+    """A calendar day."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampType:
+    """A point in time, microseconds, that is not the stream's application time."""
+
+
+ColumnType: TypeAlias = (
+    IntType | DecimalType | FloatType | StringType | BooleanType | DateType | TimestampType
+)
+"""The type of a column, a closed union."""
+
+Scalar: TypeAlias = int | Decimal | float | str | bool
+"""A constant. Dates are ISO strings 'YYYY-MM-DD' in the catalog."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column; `minimum`, `maximum` (inclusive) and `enum` are domains that ingestion enforces."""
+
+    name: str
+    type: ColumnType
+    minimum: Scalar | None = None
+    maximum: Scalar | None = None
+    enum: tuple[Scalar, ...] | None = None
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataSource:
+    """Where rows come from: a Spark reader's format, path and options; `view` is Spark SQL over
+    the other static relations instead (relations only)."""
+
+    format: str
+    path: str | None
+    options: tuple[tuple[str, str], ...] = ()
+    view: str | None = None
+    sort: bool = False
+    """Sort the history by timestamp before replaying it (otherwise going backwards is an error)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A foreign key: `columns` of the declaring table occur as `to` in static `relation`."""
+
+    columns: tuple[str, ...]
+    relation: str
+    to: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A declared stream.
+
+    `timestamp` names the application-time column, which is not among `columns`;
+    `step_us` is the unit of the flow of time in microseconds;
+    `max_per_timestamp` is R, the most tuples that share one timestamp (None: not declared).
+    """
+
+    name: str
+    data: DataSource
+    timestamp: str
+    step_us: int
+    max_per_timestamp: int | None
+    columns: tuple[Column, ...]
+    keys: tuple[tuple[str, ...], ...] = ()
+    references: tuple[Reference, ...] = ()
+    source: Source | None = None
+
+    def column(self, name: str) -> Column | None:
+        """The column called `name` (case-sensitive), or None."""
+        return next((c for c in self.columns if c.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A declared static relation; `max_rows` is a declared limit on its size."""
+
+    name: str
+    data: DataSource
+    columns: tuple[Column, ...]
+    keys: tuple[tuple[str, ...], ...] = ()
+    references: tuple[Reference, ...] = ()
+    max_rows: int | None = None
+    source: Source | None = None
+
+    def column(self, name: str) -> Column | None:
+        """The column called `name` (case-sensitive), or None."""
+        return next((c for c in self.columns if c.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All declared streams and static relations, by name; `file` is where they were declared."""
+
+    streams: Mapping[str, Stream] = field(default_factory=dict)
+    relations: Mapping[str, Relation] = field(default_factory=dict)
+    file: str = "ontoweir.toml"
+
+    def table(self, name: str) -> Stream | Relation:
+        """The stream or relation called `name`.
+
+        Raises:
+            CatalogError: nothing of that name is declared.
+        """
+        found = self.streams.get(name) or self.relations.get(name)
+        if found is None:
+            known = ", ".join(sorted([*self.streams, *self.relations])) or "nothing"
+            raise CatalogError(
+                f"unknown table {name!r}",
+                why=f"the catalog declares {known}",
+                fix=f"declare [streams.{name}] or [relations.{name}]",
+                source=Source(self.file),
+            )
+        return found

@@ -1,0 +1,237 @@
+"""Reads `SELECT … FROM … WHERE …` over the catalog into select-project-join parts.
+
+Used for rr:sqlQuery and for `check --sql`. Anything beyond SPJ is refused by its name.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from ontoweir.mappings.assertion import SourceColumn, SourceTable
+from ontoweir.mappings.catalog import Catalog, Scalar
+from ontoweir.mappings.read_condition import Alternatives, conjoin, line_of, read_condition
+from ontoweir.mappings.read_scope import Scope, SqlRefusal, column_names, find_table
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Projection: TypeAlias = tuple[str, SourceColumn | Scalar]
+"""An output column: its name, and a column or a constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectShape:
+    """One SELECT: tables, a disjunction of conjunctions, output columns, DISTINCT."""
+
+    tables: tuple[SourceTable, ...]
+    alternatives: Alternatives
+    projections: tuple[Projection, ...]
+    distinct: bool
+    scope: Scope
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SelectUnion:
+    """SELECTs under UNION ALL (`distinct` False) or UNION."""
+
+    selects: tuple[SelectShape, ...]
+    distinct: bool
+
+
+def read_select(text: str, catalog: Catalog) -> SelectUnion:
+    """Parses SQL.
+
+    Raises:
+        SqlRefusal: the text is no SQL, beyond SPJ, or names what the catalog does not declare.
+    """
+    import logging
+
+    import sqlglot
+    from sqlglot import errors, exp
+
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)
+    try:
+        trees = [t for t in sqlglot.parse(text, dialect="spark") if t is not None]
+    except errors.SqlglotError as error:
+        details = getattr(error, "errors", None) or [{}]
+        raise SqlRefusal(
+            f"no SQL: {details[0].get('description') or error}",
+            why="it is read as Spark SQL",
+            fix=f"mend the text near {details[0].get('highlight', '')!r}",
+            line=details[0].get("line"),
+        ) from None
+    if len(trees) != 1:
+        raise SqlRefusal(
+            f"{len(trees)} SQL statements", why="one SELECT is read", fix="write one SELECT"
+        )
+    tree = trees[0]
+    if not isinstance(tree, (exp.Select, exp.SetOperation, exp.Subquery)):
+        raise _beyond(tree, "a statement other than SELECT")
+    return _read_query(tree, catalog)
+
+
+def _read_query(
+    tree: "exp.Expr", catalog: Catalog, *, inside_distinct: bool = False
+) -> SelectUnion:
+    from sqlglot import exp
+
+    while isinstance(tree, exp.Subquery) and not tree.args.get("alias"):
+        tree = tree.this
+    if isinstance(tree, (exp.Intersect, exp.Except)):
+        raise _beyond(tree, type(tree).__name__.upper())
+    if isinstance(tree, exp.Union):
+        _refuse_clauses(tree)
+        distinct = bool(tree.args.get("distinct"))
+        inside = distinct or inside_distinct
+        left = _read_query(tree.this, catalog, inside_distinct=inside)
+        right = _read_query(tree.expression, catalog, inside_distinct=inside)
+        if not inside and (left.distinct or right.distinct):
+            raise SqlRefusal(
+                "UNION ALL of duplicate-free queries",
+                why="one union has one semantics: all with duplicates, or none",
+                fix="write UNION throughout, or remove DISTINCT",
+                line=line_of(tree),
+            )
+        return SelectUnion((*left.selects, *right.selects), distinct)
+    if not isinstance(tree, exp.Select):
+        raise _beyond(tree, type(tree).__name__)
+    shape = _read_one(tree, catalog, inside_distinct)
+    return SelectUnion((shape,), shape.distinct)
+
+
+_CLAUSES = {
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "with_": "WITH",
+    "with": "WITH",
+    "qualify": "QUALIFY",
+    "windows": "WINDOW",
+    "laterals": "LATERAL",
+    "sample": "TABLESAMPLE",
+    "pivots": "PIVOT",
+    "sort": "SORT BY",
+    "cluster": "CLUSTER BY",
+    "distribute": "DISTRIBUTE BY",
+}
+
+
+def _refuse_clauses(tree: "exp.Expr") -> None:
+    for key, name in _CLAUSES.items():
+        if tree.args.get(key):
+            raise _beyond(tree, name)
+
+
+def _beyond(tree: "exp.Expr", name: str) -> SqlRefusal:
+    return SqlRefusal(
+        f"{name} is outside the SQL read here",
+        why="it is SELECT [DISTINCT] columns FROM tables and joins WHERE comparisons",
+        fix=f"write it without {name}",
+        line=line_of(tree),
+    )
+
+
+def _read_one(tree: "exp.Select", catalog: Catalog, inside_distinct: bool) -> SelectShape:
+    from sqlglot import exp
+
+    _refuse_clauses(tree)
+    start = tree.args.get("from_") or tree.args.get("from")
+    if start is None:
+        raise SqlRefusal(
+            "SELECT without FROM",
+            why="rows come from declared tables",
+            fix="add FROM",
+            line=line_of(tree),
+        )
+    distinct = tree.args.get("distinct")
+    if distinct is not None and distinct.args.get("on"):
+        raise _beyond(tree, "DISTINCT ON")
+    scope = Scope(catalog, {})
+    tables: list[SourceTable] = []
+    _add_table(start.this, scope, tables)
+    predicates: list[exp.Expr] = []
+    for join in tree.args.get("joins") or ():
+        kind = " ".join(
+            str(join.args[k]) for k in ("method", "side", "kind") if join.args.get(k)
+        ).upper()
+        if kind not in ("", "INNER", "CROSS"):
+            raise _beyond(join, f"{kind} JOIN")
+        seen = list(scope.tables)
+        _add_table(join.this, scope, tables)
+        if (on := join.args.get("on")) is not None:
+            predicates.append(on)
+        for name in join.args.get("using") or ():
+            left = [a for a in seen if name.name in column_names(scope.tables[a])]
+            if len(left) != 1:
+                raise _beyond(join, f"JOIN USING ({name.name})")
+            predicates.append(
+                exp.column(name.name, left[0]).eq(exp.column(name.name, tables[-1].alias))
+            )
+    if (where := tree.args.get("where")) is not None:
+        predicates.append(where.this)
+    bag = distinct is None and not inside_distinct
+    alternatives: Alternatives = ((),)
+    for predicate in predicates:
+        alternatives = conjoin(alternatives, read_condition(predicate, scope, bag=bag))
+    projections = tuple(p for e in tree.expressions for p in _read_projection(e, scope))
+    return SelectShape(
+        tuple(tables), alternatives, projections, distinct is not None, scope, line_of(tree)
+    )
+
+
+def _add_table(tree: "exp.Expr", scope: Scope, tables: list[SourceTable]) -> None:
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Table) or not isinstance(tree.this, exp.Identifier):
+        raise _beyond(tree, "a subquery in FROM" if tree.find(exp.Select) else "this FROM item")
+    for key in ("pivots", "sample", "laterals"):
+        if tree.args.get(key):
+            raise _beyond(tree, _CLAUSES[key])
+    if tree.args.get("joins"):
+        raise _beyond(tree, "a nested join")
+    name = ".".join(p.name for p in cast("list[exp.Identifier]", tree.parts))
+    table = find_table(name, scope.catalog, line_of(tree))
+    alias = tree.alias or name
+    if alias in scope.tables:
+        raise SqlRefusal(
+            f"the alias {alias!r} occurs twice in FROM",
+            why="columns could not be told apart",
+            fix=f"write {name} AS {alias}2",
+            line=line_of(tree),
+        )
+    scope.tables[alias] = table
+    tables.append(SourceTable(alias, table.name))
+
+
+def _read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
+    from sqlglot import exp
+
+    from ontoweir.mappings.read_condition import read_literal
+
+    name = tree.alias_or_name
+    inner = tree.unalias()
+    if isinstance(inner, exp.Star) or (isinstance(inner, exp.Column) and inner.is_star):
+        alias = inner.table if isinstance(inner, exp.Column) else ""
+        if alias and alias not in scope.tables:
+            scope.resolve(alias, "*", line_of(inner))
+        return tuple(
+            (c, SourceColumn(a, c))
+            for a, t in scope.tables.items()
+            if not alias or a == alias
+            for c in column_names(t)
+        )
+    if isinstance(inner, exp.Column):
+        return ((name, scope.resolve(inner.table or None, inner.name, line_of(inner))),)
+    constant = read_literal(inner)
+    if constant is None:
+        aggregate = isinstance(inner, exp.AggFunc)
+        raise SqlRefusal(
+            f"{inner.sql('spark')} in SELECT",
+            why="only columns and constants are projected"
+            + ("; aggregates are computed over a SPARQL query's results" if aggregate else ""),
+            fix="select the columns it is computed from",
+            line=line_of(tree),
+        )
+    return ((name or str(constant), constant),)

@@ -1,0 +1,285 @@
+"""Read the OWL 2 QL axioms of a file's triples, in normal form."""
+
+from collections.abc import Callable, Iterator
+from typing import assert_never
+
+from rdflib import OWL, RDF, RDFS, BNode, Literal, URIRef
+from rdflib.term import Node
+
+from ontoweir.errors import Source
+from ontoweir.ontology.axioms import (
+    Axiom,
+    Basic,
+    Because,
+    DataRange,
+    DisjointConcepts,
+    DisjointRoles,
+    Exists,
+    IrreflexiveRole,
+    NamedClass,
+    ReflexiveRole,
+    Role,
+    SubConcept,
+    SubExists,
+    SubRole,
+)
+from ontoweir.ontology.read_expressions import (
+    Complement,
+    Kinds,
+    Nothing,
+    OutsideQL,
+    Qualified,
+    read_left,
+    read_right,
+    read_role,
+    show_node,
+)
+from ontoweir.ontology.read_triples import Triples, read_list
+
+Report = Callable[[str, str, Source], None]
+"""Called with an axiom that is left out, the rule, and its place."""
+
+_UNSUPPORTED_TYPES: dict[Node, str] = {
+    OWL.TransitiveProperty: "TransitiveObjectProperty",
+    OWL.FunctionalProperty: "FunctionalProperty",
+    OWL.InverseFunctionalProperty: "InverseFunctionalObjectProperty",
+    OWL.NegativePropertyAssertion: "NegativePropertyAssertion",
+    OWL.AllDifferent: "DifferentIndividuals",
+}
+_UNSUPPORTED: dict[Node, str] = {
+    OWL.propertyChainAxiom: "SubObjectPropertyOf(ObjectPropertyChain …)",
+    OWL.hasKey: "HasKey",
+    OWL.sameAs: "SameIndividual",
+    OWL.differentFrom: "DifferentIndividuals",
+}
+_ASSERTIONS = (
+    "facts about individuals come from mappings",
+    "give it as a row of a static relation with a mapping",
+)
+
+
+def read_axioms(triples: Triples, kinds: Kinds, report: Report) -> Iterator[Axiom]:
+    """The axioms of one file; what is outside OWL 2 QL goes to `report` instead."""
+    assertions = 0
+    first: Source | None = None
+    for s, p, o, line in triples.rows:
+        place = triples.source(line, s, o)
+        try:
+            found = _read(triples, kinds, s, p, o, place, report)
+            if found is None:
+                assertions += 1
+                first = first or place
+            else:
+                yield from found
+        except OutsideQL as rule:
+            report(_show(triples, s, p, o), str(rule), place)
+    if first is not None:
+        some = "an assertion" if assertions == 1 else f"{assertions} assertions"
+        report(f"{some} about individuals", "; ".join(_ASSERTIONS), first)
+
+
+def _read(
+    triples: Triples, kinds: Kinds, s: Node, p: Node, o: Node, place: Source, report: Report
+) -> list[Axiom] | None:
+    """The axioms of one triple; None for an assertion about an individual."""
+    because = Because(_show(triples, s, p, o), place)
+    named = isinstance(s, URIRef)
+    if p == RDFS.subClassOf:
+        return _below(triples, kinds, s, o, because)
+    if p == OWL.equivalentClass or (named and p in (OWL.intersectionOf, OWL.unionOf)):
+        other = o if p == OWL.equivalentClass else _alias(triples, s, p, o)
+        return _both_ways(triples, kinds, s, other, because, report)
+    if named and p == OWL.complementOf:
+        report(f"{because.text}, right to left", "a negated class is only on the right", place)
+        return _disjoint(triples, kinds, [s, o], because)
+    if p == OWL.disjointWith:
+        return _disjoint(triples, kinds, [s, o], because)
+    if p == OWL.disjointUnionOf:
+        parts = list(read_list(triples, o))
+        report(f"{because.text}, covering", "OWL 2 QL has no union on the right", place)
+        below = [a for part in parts for a in _below(triples, kinds, part, s, because)]
+        return [*below, *_disjoint(triples, kinds, parts, because)]
+    if p == RDF.type and o == OWL.AllDisjointClasses:
+        members = [m for x in triples.objects(s, OWL.members) for m in read_list(triples, x)]
+        return _disjoint(triples, kinds, members, because)
+    if p in _UNSUPPORTED:
+        raise OutsideQL(f"OWL 2 QL has no {_UNSUPPORTED[p]}")
+    if p == OWL.imports:
+        raise OutsideQL("imports are not followed: list the imported file under [project] ontology")
+    roles = _read_role_axiom(triples, kinds, s, p, o, because)
+    if roles is not None:
+        return roles
+    return _read_rest(kinds, s, p, o)
+
+
+def _read_rest(kinds: Kinds, s: Node, p: Node, o: Node) -> list[Axiom] | None:
+    """Declarations and annotations make no axiom; assertions about individuals give None."""
+    if p == RDF.type:
+        if o in _UNSUPPORTED_TYPES:
+            raise OutsideQL(f"OWL 2 QL has no {_UNSUPPORTED_TYPES[o]}")
+        vocabulary = (str(OWL), str(RDFS), str(RDF))
+        if isinstance(o, BNode) or not str(o).startswith(vocabulary) or o == OWL.Thing:
+            return None
+        return []
+    if str(p) in kinds.annotation or str(p).startswith((str(OWL), str(RDFS), str(RDF))):
+        return []
+    if str(p) in kinds.data or str(p) in kinds.objects:
+        return None
+    return []
+
+
+def _read_role_axiom(
+    triples: Triples, kinds: Kinds, s: Node, p: Node, o: Node, because: Because
+) -> list[Axiom] | None:
+    """The axioms of a triple about properties; None if it is about something else."""
+
+    def role(node: Node) -> Role:
+        return read_role(triples, node, kinds)
+
+    if str(s) in kinds.annotation and p in (RDFS.subPropertyOf, RDFS.domain, RDFS.range):
+        return []
+    if p == RDFS.subPropertyOf:
+        return _subrole(role(s), role(o), because)
+    if p == OWL.equivalentProperty:
+        a, b = role(s), role(o)
+        return [*_subrole(a, b, because), *_subrole(b, a, because)]
+    if p == OWL.inverseOf and isinstance(s, URIRef):
+        a, b = role(s), role(o).inverted()
+        return [SubRole(a, b, because), SubRole(b, a, because)]
+    if p == OWL.propertyDisjointWith:
+        return [DisjointRoles(role(s), role(o), because)]
+    if p == RDFS.domain:
+        return _conclude(triples, kinds, (Exists(role(s)),), o, because)
+    if p == RDFS.range:
+        found = role(s)
+        if found.iri in kinds.data:
+            return [DataRange(found, str(o), because)]
+        return _conclude(triples, kinds, (Exists(found.inverted()),), o, because)
+    if p != RDF.type:
+        return None
+    if o == OWL.SymmetricProperty:
+        return [SubRole(role(s), role(s).inverted(), because)]
+    if o == OWL.AsymmetricProperty:
+        return [DisjointRoles(role(s), role(s).inverted(), because)]
+    if o == OWL.ReflexiveProperty:
+        return [ReflexiveRole(role(s), because)]
+    if o == OWL.IrreflexiveProperty:
+        return [IrreflexiveRole(role(s), because)]
+    if o == OWL.AllDisjointProperties:
+        heads = triples.objects(s, OWL.members)
+        members = [role(m) for x in heads for m in read_list(triples, x)]
+        pairs = ((a, b) for i, a in enumerate(members) for b in members[i + 1 :])
+        return [DisjointRoles(a, b, because) for a, b in pairs]
+    return None
+
+
+def _subrole(sub: Role, sup: Role, because: Because) -> list[Axiom]:
+    """Bottom and top properties make nothing that matters to a query."""
+    ends = ("topObjectProperty", "topDataProperty", "bottomObjectProperty", "bottomDataProperty")
+    special = {str(OWL) + end for end in ends}
+    if sup.iri.startswith(str(OWL) + "bottom"):
+        return [DisjointRoles(sub, sub, because)]
+    return [] if sub.iri in special or sup.iri in special else [SubRole(sub, sup, because)]
+
+
+def _below(triples: Triples, kinds: Kinds, sub: Node, sup: Node, because: Because) -> list[Axiom]:
+    return _conclude(triples, kinds, read_left(triples, sub, kinds), sup, because)
+
+
+def _conclude(
+    triples: Triples, kinds: Kinds, subs: tuple[Basic, ...], sup: Node, because: Because
+) -> list[Axiom]:
+    """subs ⊑ sup, one axiom for each disjunct on the left and conjunct on the right."""
+    made: list[Axiom] = []
+    for part in read_right(triples, sup, kinds):
+        for sub in subs:
+            match part:
+                case NamedClass() | Exists():
+                    made.append(SubConcept(sub, part, because))
+                case Qualified(role=role, fillers=fillers):
+                    made.append(SubExists(sub, role, fillers, because))
+                case Complement(of=others):
+                    made.extend(DisjointConcepts(sub, other, because) for other in others)
+                case Nothing():
+                    made.append(DisjointConcepts(sub, sub, because))
+                case _:
+                    assert_never(part)
+    return made
+
+
+def _both_ways(
+    triples: Triples, kinds: Kinds, a: Node, b: Node, because: Because, report: Report
+) -> list[Axiom]:
+    """a ≡ b: each direction on its own, so that one outside OWL 2 QL does not lose the other."""
+    made: list[Axiom] = []
+    for sub, sup in ((a, b), (b, a)):
+        try:
+            made.extend(_below(triples, kinds, sub, sup, because))
+        except OutsideQL as rule:
+            text = f"SubClassOf({show_node(triples, sub)} {show_node(triples, sup)})"
+            assert because.source is not None
+            report(text, str(rule), because.source)
+    return made
+
+
+def _alias(triples: Triples, s: Node, p: Node, o: Node) -> Node:
+    """An anonymous class for the definition written on a named class (the OWL 1 style)."""
+    node = BNode(f"definition of {s}")
+    triples.add(node, p, o, None)
+    return node
+
+
+def _disjoint(triples: Triples, kinds: Kinds, nodes: list[Node], because: Because) -> list[Axiom]:
+    sides = [read_left(triples, node, kinds) for node in nodes]
+    return [
+        DisjointConcepts(a, b, because)
+        for i, left in enumerate(sides)
+        for right in sides[i + 1 :]
+        for a in left
+        for b in right
+    ]
+
+
+_WORDS: dict[Node, str] = {
+    RDFS.subClassOf: "SubClassOf",
+    OWL.equivalentClass: "EquivalentClasses",
+    OWL.disjointWith: "DisjointClasses",
+    OWL.disjointUnionOf: "DisjointUnion",
+    RDFS.subPropertyOf: "SubPropertyOf",
+    OWL.equivalentProperty: "EquivalentProperties",
+    OWL.inverseOf: "InverseObjectProperties",
+    OWL.propertyDisjointWith: "DisjointProperties",
+    RDFS.domain: "PropertyDomain",
+    RDFS.range: "PropertyRange",
+    OWL.hasKey: "HasKey",
+    OWL.propertyChainAxiom: "SubObjectPropertyOf",
+    OWL.sameAs: "SameIndividual",
+    OWL.imports: "Import",
+}
+
+
+def _show(triples: Triples, s: Node, p: Node, o: Node) -> str:
+    """The axiom of a triple in functional syntax."""
+    subject = show_node(triples, s)
+    if p == RDF.type:
+        word = str(o).rsplit("#", 1)[-1]
+        if word.startswith("AllDisjoint"):
+            heads = triples.objects(s, OWL.members)
+            names = (show_node(triples, m) for x in heads for m in read_list(triples, x))
+            return f"{word.replace('All', '')}({' '.join(names)})"
+        return f"{word.replace('Property', 'ObjectProperty')}({subject})"
+    if p in (OWL.intersectionOf, OWL.unionOf):
+        word = "ObjectIntersectionOf" if p == OWL.intersectionOf else "ObjectUnionOf"
+        names = (show_node(triples, m) for m in read_list(triples, o))
+        return f"EquivalentClasses({subject} {word}({' '.join(names)}))"
+    if p == OWL.complementOf:
+        return f"EquivalentClasses({subject} ObjectComplementOf({show_node(triples, o)}))"
+    if p == OWL.propertyChainAxiom:
+        chain = " ".join(show_node(triples, m) for m in read_list(triples, o))
+        return f"SubObjectPropertyOf(ObjectPropertyChain({chain}) {subject})"
+    if p == OWL.disjointUnionOf:
+        names = (show_node(triples, m) for m in read_list(triples, o))
+        return f"DisjointUnion({subject} {' '.join(names)})"
+    word = _WORDS.get(p, "")
+    value = f'"{o}"' if isinstance(o, Literal) else show_node(triples, o)
+    return f"{word}({subject} {value})" if word else f"{subject} {show_node(triples, p)} {value}"

@@ -1,0 +1,191 @@
+"""Read class and property expressions of OWL 2 QL from triples, and print them.
+
+The profile: https://www.w3.org/TR/owl2-profiles/#OWL_2_QL. What is outside raises `OutsideQL`
+with the rule it breaks.
+"""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from rdflib import OWL, RDF, RDFS, BNode, Literal, URIRef
+from rdflib.term import Node
+
+from ontoweir.ontology.axioms import Basic, Exists, NamedClass, Role
+from ontoweir.ontology.read_triples import Triples, read_list
+
+
+class OutsideQL(Exception):
+    """An expression or axiom outside OWL 2 QL; the message is the profile's rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Qualified:
+    """∃R.(C1 ⊓ …) on the right of an inclusion."""
+
+    role: Role
+    fillers: tuple[Basic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Complement:
+    """¬(B1 ⊔ …) on the right of an inclusion; for no Bi it is top."""
+
+    of: tuple[Basic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """owl:Nothing on the right of an inclusion."""
+
+
+Superclass: TypeAlias = Basic | Qualified | Complement | Nothing
+"""A conjunct on the right of an inclusion."""
+
+
+@dataclass(slots=True)
+class Kinds:
+    """Which IRIs are classes and which kind of property, over all files of an ontology."""
+
+    classes: set[str] = field(default_factory=set)
+    objects: set[str] = field(default_factory=set)
+    data: set[str] = field(default_factory=set)
+    annotation: set[str] = field(default_factory=set)
+
+
+_LEFT = (
+    "on the left of an inclusion OWL 2 QL has class names, ObjectSomeValuesFrom(P owl:Thing) and "
+    "DataSomeValuesFrom(P D)"
+)
+_RIGHT = (
+    "on the right of an inclusion OWL 2 QL has class names, intersections, complements of what "
+    "is allowed on the left, and ObjectSomeValuesFrom(P C) with a class C"
+)
+_CONSTRUCTS: dict[Node, str] = {
+    OWL.allValuesFrom: "AllValuesFrom (a universal restriction)",
+    OWL.hasValue: "HasValue",
+    OWL.hasSelf: "ObjectHasSelf",
+    OWL.oneOf: "OneOf (an enumeration)",
+    OWL.minCardinality: "MinCardinality",
+    OWL.maxCardinality: "MaxCardinality",
+    OWL.cardinality: "ExactCardinality",
+    OWL.minQualifiedCardinality: "MinCardinality",
+    OWL.maxQualifiedCardinality: "MaxCardinality",
+    OWL.qualifiedCardinality: "ExactCardinality",
+    OWL.unionOf: "ObjectUnionOf",
+    OWL.intersectionOf: "ObjectIntersectionOf",
+    OWL.complementOf: "ObjectComplementOf",
+    OWL.someValuesFrom: "ObjectSomeValuesFrom",
+}
+
+
+def read_role(triples: Triples, node: Node, kinds: Kinds) -> Role:
+    """A property or ObjectInverseOf(property)."""
+    if isinstance(node, URIRef):
+        return Role(str(node))
+    inverse = triples.objects(node, OWL.inverseOf)
+    if len(inverse) == 1 and not isinstance(inverse[0], Literal) and inverse[0] != node:
+        role = read_role(triples, inverse[0], kinds)
+        if role.iri in kinds.data:
+            raise OutsideQL("a data property has no inverse")
+        return role.inverted()
+    raise OutsideQL("a property expression is a property or ObjectInverseOf(P)")
+
+
+def read_left(triples: Triples, node: Node, kinds: Kinds) -> tuple[Basic, ...]:
+    """The subclass side: a union is read as its parts; owl:Nothing is the empty union."""
+    if isinstance(node, URIRef):
+        return () if node == OWL.Nothing else (NamedClass(str(node)),)
+    if isinstance(node, Literal):
+        raise OutsideQL("a literal is no class")
+    union = triples.objects(node, OWL.unionOf)
+    if union:
+        parts = read_list(triples, union[0])
+        return tuple(b for part in parts for b in read_left(triples, part, kinds))
+    fillers = triples.objects(node, OWL.someValuesFrom)
+    if fillers:
+        role = _on_property(triples, node, kinds)
+        if fillers[0] == OWL.Thing or fillers[0] == RDFS.Literal:
+            return (Exists(role),)
+        raise OutsideQL(f"{_LEFT}; a filler on the left is owl:Thing (rdfs:Literal for data)")
+    if _is_some(triples, node):
+        return (Exists(_on_property(triples, node, kinds)),)
+    raise OutsideQL(f"{_named_construct(triples, node)} is not among them: {_LEFT}")
+
+
+def read_right(triples: Triples, node: Node, kinds: Kinds) -> tuple[Superclass, ...]:
+    """The superclass side as its conjuncts; owl:Thing is the empty conjunction."""
+    if isinstance(node, URIRef):
+        if node == OWL.Nothing:
+            return (Nothing(),)
+        return () if node == OWL.Thing else (NamedClass(str(node)),)
+    if isinstance(node, Literal):
+        raise OutsideQL("a literal is no class")
+    if parts := triples.objects(node, OWL.intersectionOf):
+        members = read_list(triples, parts[0])
+        return tuple(c for part in members for c in read_right(triples, part, kinds))
+    if negated := triples.objects(node, OWL.complementOf):
+        return (Complement(read_left(triples, negated[0], kinds)),)
+    if fillers := triples.objects(node, OWL.someValuesFrom):
+        role = _on_property(triples, node, kinds)
+        if role.iri in kinds.data:
+            return (Exists(role),)
+        found: list[Basic] = []
+        for part in read_right(triples, fillers[0], kinds):
+            if not isinstance(part, NamedClass | Exists):
+                raise OutsideQL(f"the filler is not a class: {_RIGHT}")
+            found.append(part)
+        return (Qualified(role, tuple(found)),) if found else (Exists(role),)
+    if _is_some(triples, node):
+        return (Exists(_on_property(triples, node, kinds)),)
+    raise OutsideQL(f"{_named_construct(triples, node)} is not among them: {_RIGHT}")
+
+
+def _is_some(triples: Triples, node: Node) -> bool:
+    """MinCardinality(1 P), which is ∃P in other words."""
+    return any(str(n) == "1" for n in triples.objects(node, OWL.minCardinality))
+
+
+def _on_property(triples: Triples, node: Node, kinds: Kinds) -> Role:
+    found = triples.objects(node, OWL.onProperty)
+    if len(found) != 1:
+        raise OutsideQL("a restriction is on one property")
+    return read_role(triples, found[0], kinds)
+
+
+def _named_construct(triples: Triples, node: Node) -> str:
+    for predicate in triples.predicates(node):
+        if predicate in _CONSTRUCTS:
+            return _CONSTRUCTS[predicate]
+    return "this expression"
+
+
+def show_iri(iri: str) -> str:
+    """`:local` for an IRI, `owl:Thing` for the known vocabularies."""
+    for prefix, space in (("owl", OWL), ("rdf", RDF), ("rdfs", RDFS)):
+        if iri.startswith(str(space)):
+            return f"{prefix}:{iri[len(str(space)) :]}"
+    if iri.startswith("http://www.w3.org/2001/XMLSchema#"):
+        return "xsd:" + iri.rsplit("#", 1)[1]
+    local = iri.rsplit("#", 1)[-1] if "#" in iri else iri.rsplit("/", 1)[-1]
+    return f":{local}" if local else f"<{iri}>"
+
+
+def show_node(triples: Triples, node: Node, depth: int = 0) -> str:
+    """An expression in functional syntax, as far as it has one."""
+    if isinstance(node, URIRef):
+        return show_iri(str(node))
+    if isinstance(node, Literal):
+        return f'"{node}"'
+    if depth > 6:
+        return "…"
+    for predicate, word in _CONSTRUCTS.items():
+        for value in triples.objects(node, predicate):
+            if predicate in (OWL.unionOf, OWL.intersectionOf, OWL.oneOf):
+                parts = [show_node(triples, v, depth + 1) for v in read_list(triples, value)]
+            else:
+                roles = triples.objects(node, OWL.onProperty)
+                parts = [show_node(triples, v, depth + 1) for v in (*roles, value)]
+            return f"{word.split(' ')[0]}({' '.join(parts)})"
+    for value in triples.objects(node, OWL.inverseOf):
+        return f"ObjectInverseOf({show_node(triples, value, depth + 1)})"
+    return "_:b" if isinstance(node, BNode) else str(node)

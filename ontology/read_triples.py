@@ -1,0 +1,232 @@
+"""Read an ontology file into RDF triples that know their line.
+
+rdflib parses Turtle, N-Triples (a subset of Turtle) and RDF/XML; owlready2 parses OWL/XML.
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.sax import SAXException, SAXParseException
+
+import owlready2
+from rdflib import BNode, Graph, Literal, URIRef
+from rdflib.exceptions import ParserError
+from rdflib.parser import create_input_source
+from rdflib.plugins.parsers.notation3 import BadSyntax, RDFSink, SinkParser
+from rdflib.plugins.parsers.rdfxml import create_parser
+from rdflib.term import Node
+
+from ontoweir.errors import OntologyError, Source
+
+_CONVERT = "convert it, for example `robot convert --input F --output F.ttl`, and list F.ttl"
+
+
+@dataclass(slots=True)
+class Triples:
+    """The triples of one file, by subject and predicate, each object with its line."""
+
+    file: str
+    rows: list[tuple[Node, Node, Node, int | None]] = field(default_factory=list)
+    _index: dict[Node, dict[Node, list[Node]]] = field(default_factory=dict)
+    _lines: dict[Node, int] = field(default_factory=dict)
+
+    def add(self, s: Node, p: Node, o: Node, line: int | None) -> None:
+        """Add a triple that is written at (or ends at) `line`."""
+        objects = self._index.setdefault(s, {}).setdefault(p, [])
+        if o in objects:
+            return
+        objects.append(o)
+        self.rows.append((s, p, o, line))
+        if line is not None and isinstance(s, BNode):
+            self._lines[s] = min(line, self._lines.get(s, line))
+
+    def objects(self, s: Node, p: Node) -> list[Node]:
+        """All o of (s, p, o)."""
+        return self._index.get(s, {}).get(p, [])
+
+    def predicates(self, s: Node) -> list[Node]:
+        """All p of (s, p, o)."""
+        return list(self._index.get(s, {}))
+
+    def source(self, line: int | None, *nodes: Node) -> Source:
+        """The place of an axiom: the first line of its triple and of its anonymous parts."""
+        lines = [n for n in (line, *(self._lines.get(x) for x in nodes)) if n is not None]
+        return Source(self.file, min(lines) if lines else None)
+
+
+class _Recorder(Graph):
+    """A graph that keeps nothing but hands every triple on with the current line."""
+
+    def __init__(self, into: Triples) -> None:
+        super().__init__()
+        self._into = into
+        self.line: Callable[[], int | None] = lambda: None
+
+    def add(self, triple: tuple[Node, Node, Node]) -> "_Recorder":
+        self._into.add(*triple, self.line())
+        return self
+
+
+def read_triples(path: Path) -> Triples:
+    """The triples of the file at `path`.
+
+    Raises:
+        OntologyError: the file is missing, broken, or in a format that is not read.
+    """
+    file = str(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise OntologyError(
+            f"cannot read the ontology: {error.strerror or error}",
+            why="the project lists this file under [project] ontology",
+            fix="correct the path or create the file",
+            source=Source(file),
+        ) from None
+    if _is_xml(data[:65536]):
+        head = re.sub(rb"<!--.*?-->|<[?!][^<]*", b"", data[:65536], flags=re.DOTALL)
+        if re.search(rb"<(\w+:)?Ontology[\s>]", head) and not re.search(rb"<\w+:RDF[\s>]", head):
+            return _read_owl_xml(data, path)
+        return _read_rdf_xml(data, path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise OntologyError(
+            f"byte {error.start} is not UTF-8",
+            why="Turtle and N-Triples files are UTF-8",
+            fix="save the file as UTF-8",
+            source=Source(file, data.count(b"\n", 0, error.start) + 1),
+        ) from None
+    _refuse_other_formats(text, file)
+    return _read_turtle(text, path)
+
+
+def _is_xml(start: bytes) -> bool:
+    """Does a file start as XML does? A first `<` alone can also be an IRI of N-Triples."""
+    if re.match(rb"(\xef\xbb\xbf)?\s*<(\?xml|!DOCTYPE|!--)", start):
+        return True
+    return re.match(rb"(\xef\xbb\xbf)?\s*<[\w:]+\s", start) is not None and b"xmlns" in start
+
+
+def _refuse_other_formats(text: str, file: str) -> None:
+    """Refuse, by name, the formats that are not read."""
+    formats = {
+        "functional syntax": r"(Prefix|Ontology|Declaration)\s*\(",
+        "Manchester syntax": r"(Prefix|Ontology|Class|ObjectProperty):\s",
+        "OBO": r"format-version:",
+        "JSON-LD": r"[{\[]\s*[\"{]",
+    }
+    code = "\n".join(line for line in text.splitlines()[:200] if not re.match(r"\s*#", line))
+    for name, start in formats.items():
+        if re.match(r"\s*" + start, code):
+            raise OntologyError(
+                f"the ontology is in {name}",
+                why="ontologies are read from Turtle, N-Triples, RDF/XML and OWL/XML",
+                fix=_CONVERT,
+                source=Source(file, 1),
+            )
+
+
+def _read_turtle(text: str, path: Path) -> Triples:
+    made = Triples(str(path))
+    recorder = _Recorder(made)
+    parser = SinkParser(RDFSink(recorder), baseURI=path.absolute().as_uri(), turtle=True)
+    recorder.line = lambda: parser.lines + 1
+    try:
+        parser.loadBuf(text)
+    except BadSyntax as error:
+        why = getattr(error, "_why", "bad syntax")
+        begin = getattr(error, "_i", 0)
+        near = text.encode()[begin : begin + 40].decode("utf-8", "ignore").split("\n")[0].strip()
+        raise OntologyError(
+            f"broken Turtle near {near!r}" if near else "broken Turtle at the end of the file",
+            why=str(why),
+            fix="correct the syntax there or in the statement before it",
+            source=Source(made.file, error.lines + 1),
+        ) from None
+    except (
+        ParserError,
+        ValueError,
+        IndexError,
+        AssertionError,
+        AttributeError,
+        TypeError,
+    ) as error:
+        raise OntologyError(
+            "broken Turtle",
+            why=str(error) or type(error).__name__,
+            fix="correct the syntax there or in the statement before it",
+            source=Source(made.file, parser.lines + 1),
+        ) from None
+    return made
+
+
+def _read_rdf_xml(data: bytes, path: Path) -> Triples:
+    made = Triples(str(path))
+    recorder = _Recorder(made)
+    source = create_input_source(data=data, publicID=path.absolute().as_uri())
+    parser = create_parser(source, recorder)
+    handler = parser.getContentHandler()
+
+    def line() -> int | None:
+        found = getattr(getattr(handler, "locator", None), "getLineNumber", lambda: None)()
+        return found if isinstance(found, int) else None
+
+    recorder.line = line
+    try:
+        parser.parse(source)
+    except SAXParseException as error:
+        raise _broken_xml(error.getMessage(), made.file, error.getLineNumber()) from None
+    except (SAXException, ParserError, ValueError, AssertionError, AttributeError) as error:
+        text = re.sub(r"^\S*:\d+:\d+: ", "", str(error)) or type(error).__name__
+        raise _broken_xml(text, made.file, line()) from None
+    return made
+
+
+def _read_owl_xml(data: bytes, path: Path) -> Triples:
+    made = Triples(str(path))
+    world = owlready2.World()
+    try:
+        ontology = world.get_ontology(path.absolute().as_uri() + "#")
+        ontology.load(fileobj=io.BytesIO(data))
+        rows = list(world.as_rdflib_graph())
+    except SAXParseException as error:
+        raise _broken_xml(error.getMessage(), made.file, error.getLineNumber()) from None
+    except Exception as error:  # owlready2 raises whatever its parser stumbles over
+        text = " ".join(str(error).split()) or type(error).__name__
+        where = re.search(r"line (\d+)", text)
+        raise _broken_xml(text, made.file, int(where[1]) if where else None) from None
+    finally:
+        world.close()
+    first: dict[str, int] = {}
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        for iri in re.findall(r'IRI="([^"]*)"', line):
+            first.setdefault(re.split(r"[#/:]", iri)[-1], number)
+    for s, p, o in sorted(rows, key=str):
+        names = (re.split(r"[#/:]", str(s))[-1], re.split(r"[#/:]", str(o))[-1])
+        made.add(s, p, o, next((first[n] for n in names if n in first), None))
+    return made
+
+
+def _broken_xml(why: str, file: str, line: int | None) -> OntologyError:
+    return OntologyError(
+        "broken XML",
+        why=why,
+        fix="correct the file there or just before",
+        source=Source(file, line),
+    )
+
+
+def read_list(triples: Triples, head: Node) -> Iterator[Node]:
+    """The members of an RDF list; a broken or cyclic list ends where it breaks."""
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    seen: set[Node] = set()
+    while head not in seen and head != URIRef(rdf + "nil"):
+        seen.add(head)
+        yield from triples.objects(head, URIRef(rdf + "first"))[:1]
+        rest = triples.objects(head, URIRef(rdf + "rest"))
+        if not rest or isinstance(rest[0], Literal):
+            return
+        head = rest[0]

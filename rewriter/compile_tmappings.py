@@ -1,0 +1,120 @@
+"""Compiles the ontology's hierarchy into the mappings (T-mappings).
+
+[RKZ] Rodríguez-Muro, Kontchakov, Zakharyaschev: OBDA: Query Rewriting or Materialisation?
+In Practice, Both! ISWC 2014.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ontoweir.mappings.assertion import (
+    ColumnMap,
+    ConstantMap,
+    MappingAssertion,
+    MappingSet,
+    TemplateMap,
+    TermMap,
+)
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.ontology.tbox import Because, Exists, NamedClass, Role
+from ontoweir.rewriter.contain_spj import is_contained
+from ontoweir.rewriter.hierarchy import Hierarchy
+from ontoweir.rewriter.instantiate_assertion import assertion_query
+from ontoweir.rewriter.spj import SpjQuery
+
+
+def compile_tmappings(
+    mappings: MappingSet,
+    tbox: Hierarchy,
+    catalog: Catalog,
+    *,
+    predicates: Iterable[str] | None = None,
+) -> MappingSet:
+    """The mappings of each predicate together with those of everything below it.
+
+    A class gets the assertions of its subclasses, the subjects of properties with it as domain
+    (∃P ⊑ C), and the objects, IRIs or blank nodes, of those with it as range. A property gets
+    its subproperties', turned round for inverses. An assertion whose triples another one of
+    the predicate makes too is dropped, so that a row counts once under bag semantics. A static
+    assertion's triples hold always, so it may stand for a stream's.
+
+    Args:
+        predicates: class and property IRIs asked for; None: all that the ontology or the
+            mappings know.
+    """
+    if mappings.compiled:
+        return mappings
+    if predicates is None:
+        known = tbox.classes | tbox.object_properties | tbox.data_properties
+        predicates = known | mappings.predicates()
+    found: list[MappingAssertion] = []
+    for iri in dict.fromkeys(sorted(predicates)):
+        found.extend(_drop_contained(list(_class_assertions(iri, mappings, tbox)), catalog))
+        found.extend(_drop_contained(list(_property_assertions(iri, mappings, tbox)), catalog))
+    return MappingSet(tuple(found), compiled=True)
+
+
+def _class_assertions(
+    iri: str, mappings: MappingSet, tbox: Hierarchy
+) -> Iterator[MappingAssertion]:
+    yield from mappings.classes_of(iri)
+    if iri not in tbox.classes:
+        return
+    for basic, because in tbox.subconcepts(NamedClass(iri)):
+        match basic:
+            case NamedClass(iri=below):
+                if below != iri:
+                    for assertion in mappings.classes_of(below):
+                        yield _because(replace(assertion, predicate=iri), because)
+            case Exists(role=role):
+                for assertion in mappings.properties_of(role.iri):
+                    term = assertion.object if role.inverse else assertion.subject
+                    if term is not None and _is_resource(term):
+                        made = replace(assertion, predicate=iri, subject=term, object=None)
+                        yield _because(made, because)
+
+
+def _property_assertions(
+    iri: str, mappings: MappingSet, tbox: Hierarchy
+) -> Iterator[MappingAssertion]:
+    yield from mappings.properties_of(iri)
+    if iri not in tbox.object_properties and iri not in tbox.data_properties:
+        return
+    for role, because in tbox.subroles(Role(iri)):
+        if role == Role(iri):
+            continue
+        for assertion in mappings.properties_of(role.iri):
+            made = replace(assertion, predicate=iri)
+            if role.inverse:
+                if assertion.object is None or not _is_resource(assertion.object):
+                    continue
+                made = replace(made, subject=assertion.object, object=assertion.subject)
+            yield _because(made, because)
+
+
+def _because(assertion: MappingAssertion, because: tuple[Because, ...]) -> MappingAssertion:
+    return replace(assertion, because=(*assertion.because, *because))
+
+
+def _is_resource(term: TermMap) -> bool:
+    match term:
+        case TemplateMap(kind=kind):
+            return kind != "literal"
+        case ConstantMap(is_iri=is_iri):
+            return is_iri
+        case ColumnMap():
+            return False
+
+
+def _drop_contained(assertions: list[MappingAssertion], catalog: Catalog) -> list[MappingAssertion]:
+    """Of assertions that make the same triples the first is kept: the user's own come first."""
+    if len(assertions) < 2:
+        return assertions
+    kept: list[tuple[MappingAssertion, SpjQuery]] = []
+    for assertion in assertions:
+        query = assertion_query(assertion, catalog)
+        if any(is_contained(query, other, catalog) for _, other in kept):
+            continue
+        kept = [(a, q) for a, q in kept if not is_contained(q, query, catalog)]
+        kept.append((assertion, query))
+    return [a for a, _ in kept]

@@ -1,0 +1,154 @@
+"""Containment of SPJ queries by a homomorphism. [CM] Chandra, Merlin, STOC 1977."""
+
+from dataclasses import replace
+
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.equality_classes import (
+    EqualityClasses,
+    condition_attributes,
+    map_condition,
+    map_output,
+)
+from ontoweir.rewriter.propagate_equalities import compare_scalars
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    NotNull,
+    Occurrence,
+    Op,
+    SpjQuery,
+)
+
+
+def is_contained(
+    small: SpjQuery, big: SpjQuery, catalog: Catalog, *, one_to_one: bool = False
+) -> bool:
+    """Whether every answer of `small` is one of `big` on all data that the catalog allows.
+
+    Sound, not complete: big's occurrences are mapped to small's, or to rows that small's
+    declared references guarantee; big's conditions must follow from small's one by one.
+    With `one_to_one` the occurrences correspond one by one and no reference is used.
+    """
+    if one_to_one:
+        if len(small.occurrences) != len(big.occurrences):
+            return False
+    else:
+        small = _chase(small, {o.table for o in big.occurrences}, catalog)
+    if {o.table for o in big.occurrences} - {o.table for o in small.occurrences}:
+        return False
+    classes = EqualityClasses(small.occurrences, small.conditions)
+    facts = [map_condition(c, classes.find) for c in small.conditions]
+    said = {a for c in facts for a in condition_attributes(c)}
+    outputs = [map_output(o, classes.find) for _, o in small.outputs]
+    rank = {o.alias: n for n, o in enumerate(big.occurrences)}
+    due: list[list[Condition]] = [[] for _ in big.occurrences]
+    for condition in big.conditions:
+        due[max(rank[a.alias] for a in condition_attributes(condition))].append(condition)
+
+    def search(chosen: dict[str, str]) -> bool:
+        """Extends a mapping; conditions are checked as soon as their occurrences are mapped."""
+
+        def move(attribute: Attribute) -> Attribute:
+            return classes.find(Attribute(chosen[attribute.alias], attribute.column))
+
+        size = len(chosen)
+        if size and not all(
+            _follows(map_condition(c, move), facts, said, classes) for c in due[size - 1]
+        ):
+            return False
+        if size == len(big.occurrences):
+            return [map_output(o, move) for _, o in big.outputs] == outputs
+        todo = big.occurrences[size]
+        return any(
+            search({**chosen, todo.alias: target.alias})
+            for target in small.occurrences
+            if target.table == todo.table and not (one_to_one and target.alias in chosen.values())
+        )
+
+    return search({})
+
+
+def _chase(query: SpjQuery, wanted: set[str], catalog: Catalog) -> SpjQuery:
+    """Adds the rows that declared references guarantee, two steps far."""
+    for depth in range(2):
+        said = {a for c in query.conditions for a in condition_attributes(c)}
+        for owner in query.occurrences:
+            for n, reference in enumerate(catalog.table(owner.table).references):
+                alias = f"{owner.alias}->{n}"
+                columns = [Attribute(owner.alias, c) for c in reference.columns]
+                if (
+                    (depth == 1 and reference.relation not in wanted)
+                    or alias in {o.alias for o in query.occurrences}
+                    or not set(columns) <= said
+                ):
+                    continue
+                equal: tuple[Condition, ...] = tuple(
+                    Compare(a, Op.EQ, Attribute(alias, t))
+                    for a, t in zip(columns, reference.to, strict=True)
+                )
+                query = replace(
+                    query,
+                    occurrences=(*query.occurrences, Occurrence(alias, reference.relation)),
+                    conditions=(*query.conditions, *equal),
+                )
+    return query
+
+
+def _follows(
+    goal: Condition, facts: list[Condition], said: set[Attribute], classes: EqualityClasses
+) -> bool:
+    if isinstance(goal, NotNull):
+        return goal.attribute in said
+    right = goal.right
+    if isinstance(right, Constant):
+        return any(_implies(f, goal.op, right) for f in facts if _about(f, goal.left))
+    if goal.offset == 0 and goal.op in (Op.EQ, Op.LE, Op.GE) and classes.same(goal.left, right):
+        return True
+    flipped = Compare(right, goal.op.flipped(), goal.left, -goal.offset)
+    for fact in facts:
+        if not isinstance(fact, Compare) or isinstance(fact.right, Constant):
+            continue
+        for wish in (goal, flipped):
+            if (fact.left, fact.right) == (wish.left, wish.right) and _weaker(
+                fact.op, fact.offset - wish.offset, wish.op
+            ):
+                return True
+    return False
+
+
+def _weaker(op: Op, gap: object, wish: Op) -> bool:
+    """Whether `d op k + gap` implies `d wish k`."""
+    assert not isinstance(gap, str)
+    zero = gap == 0
+    below = compare_scalars(gap, Op.LT, 0)  # type: ignore[arg-type]
+    above = compare_scalars(gap, Op.GT, 0)  # type: ignore[arg-type]
+    match wish:
+        case Op.LE:
+            return op in (Op.LE, Op.LT, Op.EQ) and (zero or below)
+        case Op.LT:
+            return (op in (Op.LE, Op.EQ) and below) or (op is Op.LT and (zero or below))
+        case Op.GE:
+            return op in (Op.GE, Op.GT, Op.EQ) and (zero or above)
+        case Op.GT:
+            return (op in (Op.GE, Op.EQ) and above) or (op is Op.GT and (zero or above))
+        case Op.EQ:
+            return op is Op.EQ and zero
+        case Op.NE:
+            return (op in (Op.NE, Op.LT, Op.GT) and zero) or (op is Op.EQ and not zero)
+
+
+def _about(fact: Condition, attribute: Attribute) -> bool:
+    return isinstance(fact, Compare) and fact.left == attribute and isinstance(fact.right, Constant)
+
+
+def _implies(fact: Condition, wish: Op, constant: Constant) -> bool:
+    assert isinstance(fact, Compare)
+    assert isinstance(fact.right, Constant)
+    a, b = fact.right.value, constant.value
+    if isinstance(a, (str, bool)) or isinstance(b, (str, bool)):
+        if fact.op is Op.EQ:
+            return compare_scalars(a, wish, b)
+        return fact.op is wish and a == b
+    return _weaker(fact.op, a - b, wish)  # type: ignore[operator]

@@ -1,0 +1,120 @@
+"""Attributes of an SPJ query up to the equalities of its selection."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ontoweir.mappings.catalog import Catalog, ColumnType, Stream, TimestampType
+from ontoweir.rewriter.spj import (
+    Attribute,
+    BlankOutput,
+    Compare,
+    Condition,
+    Constant,
+    ConstantOutput,
+    IriOutput,
+    LiteralOutput,
+    NotNull,
+    Occurrence,
+    Op,
+    Output,
+    TemplateLiteralOutput,
+)
+
+
+class EqualityClasses:
+    """Union-find over the conditions `a = b`; the representative is the earliest attribute."""
+
+    def __init__(self, occurrences: Iterable[Occurrence], conditions: Iterable[Condition]) -> None:
+        self._rank = {o.alias: n for n, o in enumerate(occurrences)}
+        self._parent: dict[Attribute, Attribute] = {}
+        self.constants: dict[Attribute, set[Constant]] = {}
+        equal = [c for c in conditions if isinstance(c, Compare) and c.op is Op.EQ]
+        for c in equal:
+            if isinstance(c.right, Attribute) and c.offset == 0:
+                self._union(c.left, c.right)
+        for c in equal:
+            if isinstance(c.right, Constant):
+                self.constants.setdefault(self.find(c.left), set()).add(c.right)
+
+    def _order(self, attribute: Attribute) -> tuple[int, str]:
+        return (self._rank.get(attribute.alias, len(self._rank)), attribute.column)
+
+    def find(self, attribute: Attribute) -> Attribute:
+        """The representative."""
+        while (parent := self._parent.get(attribute, attribute)) != attribute:
+            attribute = parent
+        return attribute
+
+    def _union(self, left: Attribute, right: Attribute) -> None:
+        first, second = sorted((self.find(left), self.find(right)), key=self._order)
+        if first != second:
+            self._parent[second] = first
+
+    def same(self, left: Attribute, right: Attribute) -> bool:
+        """Whether two attributes are equal: by equations, or by the same constant."""
+        a, b = self.find(left), self.find(right)
+        return a == b or bool(self.constants.get(a, set()) & self.constants.get(b, set()))
+
+    def members(self) -> tuple[tuple[Attribute, tuple[Attribute, ...]], ...]:
+        """(representative, the other members in order) for every class with several members."""
+        found: dict[Attribute, list[Attribute]] = {}
+        for attribute in self._parent:
+            found.setdefault(self.find(attribute), []).append(attribute)
+        return tuple(
+            (r, tuple(sorted(found[r], key=self._order))) for r in sorted(found, key=self._order)
+        )
+
+
+class Types:
+    """The types of attributes, from the catalog."""
+
+    def __init__(self, catalog: Catalog, occurrences: Iterable[Occurrence]) -> None:
+        self.tables = {o.alias: catalog.table(o.table) for o in occurrences}
+
+    def type_of(self, attribute: Attribute) -> ColumnType:
+        """The declared type; a stream's application time is a timestamp."""
+        column = self.tables[attribute.alias].column(attribute.column)
+        return TimestampType() if column is None else column.type
+
+    def step_of(self, attribute: Attribute) -> int | None:
+        """Microseconds a step for a stream's application time, None for other attributes."""
+        table = self.tables[attribute.alias]
+        is_time = isinstance(table, Stream) and attribute.column == table.timestamp
+        return table.step_us if is_time and isinstance(table, Stream) else None
+
+
+def map_output(output: Output, change: Callable[[Attribute], Attribute]) -> Output:
+    """The output with its attributes replaced."""
+    match output:
+        case LiteralOutput():
+            return replace(output, value=change(output.value))
+        case IriOutput() | TemplateLiteralOutput() | BlankOutput():
+            parts = tuple(change(p) if isinstance(p, Attribute) else p for p in output.parts)
+            return replace(output, parts=parts)
+        case ConstantOutput():
+            return output
+
+
+def map_condition(condition: Condition, change: Callable[[Attribute], Attribute]) -> Condition:
+    """The condition with its attributes replaced."""
+    match condition:
+        case NotNull():
+            return replace(condition, attribute=change(condition.attribute))
+        case Compare():
+            right = condition.right
+            return replace(
+                condition,
+                left=change(condition.left),
+                right=change(right) if isinstance(right, Attribute) else right,
+            )
+
+
+def condition_attributes(condition: Condition) -> tuple[Attribute, ...]:
+    """The attributes of a condition: none of them is NULL where it holds."""
+    match condition:
+        case NotNull(attribute=attribute):
+            return (attribute,)
+        case Compare(left=left, right=Attribute() as right):
+            return (left, right)
+        case Compare(left=left):
+            return (left,)

@@ -1,0 +1,64 @@
+"""Locate the parts of a SPARQL query in its text: rdflib's parse does not keep positions."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_TOKEN = re.compile(
+    r"""(?P<skip>\s+|\#[^\n]*)
+    |(?P<iri><[^<>"{}|^`\\\s]*>)
+    |(?P<string>\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+    |(?P<var>[?$]\w+)
+    |(?P<pname>[\w.\-]*:(?:[\w.\-:%]*[\w\-:%])?)
+    |(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)
+    |(?P<word>[A-Za-z_]\w*)
+    |(?P<op>&&|\|\||<=|>=|!=|\^\^|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token: what it is (`iri`, `string`, `var`, `pname`, `number`, `word`, `op`), its text,
+    its line (from 1) and its offset."""
+
+    kind: str
+    text: str
+    line: int
+    offset: int
+
+
+class Tokens:
+    """The tokens of a query, with a cursor that moves forward as parts are located."""
+
+    def __init__(self, text: str) -> None:
+        made: list[Token] = []
+        line = 1
+        for match in _TOKEN.finditer(text):
+            if match.lastgroup != "skip":
+                made.append(Token(match.lastgroup or "op", match[0], line, match.start()))
+            line += match[0].count("\n")
+        self.tokens = tuple(made)
+        self.last_line = made[-1].line if made else 1
+        self._cursor = 0
+        self._line = made[0].line if made else 1
+
+    def next(self, wanted: Callable[[Token], bool]) -> int:
+        """Move behind the next token that is `wanted` and return its line; if there is none stay
+        and return the line of the last one found."""
+        for i in range(self._cursor, len(self.tokens)):
+            if wanted(self.tokens[i]):
+                self._cursor = i + 1
+                self._line = self.tokens[i].line
+                break
+        return self._line
+
+    def line_of(self, *texts: str) -> int | None:
+        """The line of the first of these words (any case), operators or variables in the query."""
+        upper = {text.upper() for text in texts}
+        return next((t.line for t in self.tokens if t.text.upper() in upper), None)
+
+    def at(self, offset: int) -> Token | None:
+        """The token at or after an offset in the text; the last one if there is none."""
+        after = (t for t in self.tokens if t.offset + len(t.text) > offset)
+        return next(after, self.tokens[-1] if self.tokens else None)

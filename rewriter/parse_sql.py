@@ -1,0 +1,147 @@
+"""Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
+
+from typing import assert_never
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.assertion import (
+    SourceColumn,
+    SourceCompare,
+    SourceCondition,
+    SourceNotNull,
+)
+from ontoweir.mappings.catalog import Catalog, Scalar
+from ontoweir.mappings.column_types import XSD, natural_datatype
+from ontoweir.mappings.read_scope import SqlRefusal
+from ontoweir.mappings.read_select import SelectShape, read_select
+from ontoweir.rewriter.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    ConstantOutput,
+    LiteralOutput,
+    NotNull,
+    Occurrence,
+    Op,
+    Output,
+    SpjQuery,
+    SpjUnion,
+)
+
+
+def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
+    """The union of SPJ queries that `text` is.
+
+    SELECT [DISTINCT] columns and constants FROM tables, joins WHERE comparisons, UNION [ALL].
+    OR, NOT and IN become disjuncts, which exclude each other unless duplicates are removed.
+    A selected column is taken as not NULL: rows where it is NULL are not results.
+
+    Args:
+        text: Spark SQL.
+        catalog: the tables.
+        name: the query's name.
+        file: the file's name, for messages.
+
+    Raises:
+        QueryError: no SQL, outside SPJ, unknown names, types that do not compare, or a stream's
+            timestamp in SELECT; with its line.
+    """
+    try:
+        union = read_select(text, catalog)
+        disjuncts = [d for s in union.selects for d in _disjuncts(s, file)]
+    except SqlRefusal as error:
+        raise QueryError(
+            error.what, why=error.why, fix=error.fix, source=Source(file, error.line or 1)
+        ) from None
+    variables = _names(union.selects[0])
+    for select in union.selects:
+        if len(select.projections) != len(variables):
+            raise QueryError(
+                f"a UNION of {len(variables)} and {len(select.projections)} columns",
+                why="its parts must have the same number of columns",
+                fix="select as many columns in every part",
+                source=Source(file, select.line or 1),
+            )
+    named = [
+        SpjQuery(
+            d.occurrences,
+            d.conditions,
+            tuple(zip(variables, (o for _, o in d.outputs), strict=True)),
+        )
+        for d in disjuncts
+    ]
+    return SpjUnion(
+        name=name,
+        variables=variables,
+        disjuncts=tuple(propagate_equalities(d, catalog) for d in named),
+        distinct=union.distinct,
+        source=Source(file, 1),
+    )
+
+
+def _names(select: SelectShape) -> tuple[str, ...]:
+    names: list[str] = []
+    for name, _ in select.projections:
+        unique, n = name, 2
+        while unique in names:
+            unique, n = f"{name}_{n}", n + 1
+        names.append(unique)
+    return tuple(names)
+
+
+def _disjuncts(select: SelectShape, file: str) -> list[SpjQuery]:
+    source = Source(file, select.line or 1)
+    outputs: list[tuple[str, Output]] = []
+    for name, value in select.projections:
+        if isinstance(value, SourceColumn):
+            if select.scope.step_of(value) is not None:
+                raise SqlRefusal(
+                    f"the timestamp {value.alias}.{value.column} is selected",
+                    why="results must not hold application time ([S] Def. 4); every result "
+                    "carries its own time `at`",
+                    fix="remove it from SELECT",
+                    line=select.line,
+                )
+            kind = select.scope.type_of(value)
+            outputs.append((name, LiteralOutput(_attribute(value), natural_datatype(kind))))
+        else:
+            outputs.append((name, _constant_output(value)))
+    selected = [NotNull(o.value, source) for _, o in outputs if isinstance(o, LiteralOutput)]
+    return [
+        SpjQuery(
+            tuple(Occurrence(t.alias, t.table) for t in select.tables),
+            (*(_condition(c, source) for c in alternative), *dict.fromkeys(selected)),
+            tuple(outputs),
+        )
+        for alternative in select.alternatives
+    ]
+
+
+def _attribute(column: SourceColumn) -> Attribute:
+    return Attribute(column.alias, column.column)
+
+
+def _condition(condition: SourceCondition, source: Source) -> Condition:
+    match condition:
+        case SourceNotNull():
+            return NotNull(_attribute(condition.column), source)
+        case SourceCompare(right=right):
+            return Compare(
+                _attribute(condition.left),
+                Op(condition.op),
+                _attribute(right) if isinstance(right, SourceColumn) else Constant(right.value),
+                condition.offset,
+                source,
+            )
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _constant_output(value: Scalar) -> ConstantOutput:
+    if isinstance(value, bool):
+        return ConstantOutput(str(value).lower(), False, XSD + "boolean")
+    if isinstance(value, str):
+        return ConstantOutput(value, False)
+    kind = "integer" if isinstance(value, int) else "decimal"
+    return ConstantOutput(str(value), False, XSD + kind)

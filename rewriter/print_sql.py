@@ -1,0 +1,304 @@
+"""Prints a union of SPJ queries as SQL that runs in Spark and in DuckDB."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, assert_never
+
+from ontoweir.mappings.catalog import Catalog, DateType, Scalar, TimestampType
+from ontoweir.mappings.parse_duration import UNITS_US
+from ontoweir.rewriter.equality_classes import Types
+from ontoweir.rewriter.spj import (
+    Attribute,
+    BlankOutput,
+    Compare,
+    Condition,
+    Constant,
+    ConstantOutput,
+    IriOutput,
+    LiteralOutput,
+    NotNull,
+    Op,
+    Output,
+    Provenance,
+    SpjQuery,
+    SpjUnion,
+    TemplateLiteralOutput,
+)
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def print_sql(
+    union: SpjUnion, catalog: Catalog, *, dialect: str = "spark", comments: bool = True
+) -> str:
+    """Readable SQL over tables named as in the catalog, their timestamp columns TIMESTAMP.
+
+    Time constants are UTC: run it with the session time zone UTC.
+
+    Steps become intervals. IRIs are plain CONCATs: percent-encoding the values of string columns
+    is left to the consumer (the run-time does it); a value without reserved characters needs
+    none. Where the disjuncts make a variable of different SQL types, all are cast to strings.
+
+    Args:
+        union: what to print; no disjunct gives a SELECT without rows.
+        catalog: its tables.
+        dialect: a dialect of sqlglot.
+        comments: name the mappings and axioms above every SELECT.
+    """
+    if not union.disjuncts:
+        return _print_empty(union, dialect, comments)
+    mixed = _mixed_variables(union, catalog)
+    selects = []
+    for number, query in enumerate(union.disjuncts, start=1):
+        tree = _select(query, catalog, mixed, distinct=union.distinct, dialect=dialect)
+        text = tree.sql(dialect=dialect, pretty=True)
+        header = _comments(query, number, len(union.disjuncts)) if comments else ""
+        selects.append(header + text)
+    return ("\nUNION\n" if union.distinct else "\nUNION ALL\n").join(selects)
+
+
+def _print_empty(union: SpjUnion, dialect: str, comments: bool) -> str:
+    from sqlglot import exp
+
+    columns = [
+        exp.alias_(exp.cast(exp.Null(), "string"), v, quoted=_needs_quotes(v))
+        for v in union.variables
+    ] or [exp.alias_(exp.Literal.number(1), "matched")]
+    text = exp.select(*columns).where(exp.false()).sql(dialect=dialect, pretty=True)
+    return f"-- no disjunct: nothing can match\n{text}" if comments else text
+
+
+def _comments(query: SpjQuery, number: int, total: int) -> str:
+    lines = [f"-- disjunct {number} of {total}"] if total > 1 else []
+    for alias, origin in query.provenance:
+        lines.append(f"-- {alias}: {_origin(origin)}")
+    return "".join(" ".join(line.split()) + "\n" for line in dict.fromkeys(lines))
+
+
+def _origin(origin: Provenance) -> str:
+    place = f" ({origin.mapping_source})" if origin.mapping_source is not None else ""
+    axioms = "; ".join(origin.axioms)
+    return f"mapping {origin.mapping}{place}" + (f", by {axioms}" if axioms else "")
+
+
+def _mixed_variables(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
+    kinds: dict[str, set[object]] = {}
+    for query in union.disjuncts:
+        types = Types(catalog, query.occurrences)
+        for name, output in query.outputs:
+            if isinstance(output, LiteralOutput):
+                kinds.setdefault(name, set()).add(types.type_of(output.value))
+            else:
+                kinds.setdefault(name, set()).add("text")
+    return frozenset(name for name, found in kinds.items() if len(found) > 1)
+
+
+def _needs_quotes(name: str) -> bool:
+    plain = name.isascii() and name.replace("_", "a").isalnum() and not name[:1].isdigit()
+    return not plain or name.lower() in _RESERVED
+
+
+_RESERVED = frozenset(
+    [
+        "all",
+        "and",
+        "any",
+        "as",
+        "between",
+        "by",
+        "case",
+        "cross",
+        "distinct",
+        "else",
+        "end",
+        "from",
+        "full",
+        "group",
+        "having",
+        "in",
+        "inner",
+        "is",
+        "join",
+        "left",
+        "limit",
+        "like",
+        "natural",
+        "not",
+        "null",
+        "offset",
+        "on",
+        "or",
+        "order",
+        "outer",
+        "right",
+        "select",
+        "table",
+        "then",
+        "to",
+        "union",
+        "using",
+        "when",
+        "where",
+        "with",
+        "date",
+        "timestamp",
+        "time",
+        "user",
+        "current",
+        "interval",
+        "values",
+    ]
+)
+
+
+def _column(attribute: Attribute) -> exp.Column:
+    from sqlglot import exp
+
+    return exp.Column(
+        this=exp.to_identifier(attribute.column, quoted=_needs_quotes(attribute.column)),
+        table=exp.to_identifier(attribute.alias, quoted=_needs_quotes(attribute.alias)),
+    )
+
+
+def _select(
+    query: SpjQuery, catalog: Catalog, mixed: frozenset[str], *, distinct: bool, dialect: str
+) -> exp.Select:
+    from sqlglot import exp
+
+    types = Types(catalog, query.occurrences)
+    columns: list[exp.Expr] = []
+    for name, output in query.outputs:
+        value = _output(output)
+        if name in mixed and isinstance(output, LiteralOutput):
+            value = exp.cast(value, "string")
+        columns.append(exp.alias_(value, name, quoted=_needs_quotes(name)))
+    if not columns:
+        columns.append(exp.alias_(exp.Literal.number(1), "matched"))
+    tree = exp.select(*columns)
+    for n, occurrence in enumerate(query.occurrences):
+        alias = exp.to_identifier(occurrence.alias, quoted=_needs_quotes(occurrence.alias))
+        table = exp.Table(
+            this=exp.to_identifier(occurrence.table, quoted=_needs_quotes(occurrence.table)),
+            alias=exp.TableAlias(this=alias) if occurrence.alias != occurrence.table else None,
+        )
+        tree = tree.from_(table) if n == 0 else tree.join(table, join_type="cross")
+    where: exp.Expr | None = None
+    for condition in query.conditions:
+        made = _condition(condition, types, dialect)
+        where = made if where is None else exp.And(this=where, expression=made)
+    if where is not None:
+        tree.set("where", exp.Where(this=where))
+    return tree.distinct() if distinct else tree
+
+
+def _condition(condition: Condition, types: Types, dialect: str) -> exp.Expr:
+    from sqlglot import exp
+
+    match condition:
+        case NotNull(attribute=attribute):
+            return exp.Not(this=exp.Is(this=_column(attribute), expression=exp.Null()))
+        case Compare(left=left, op=op, right=right, offset=offset):
+            step = types.step_of(left)
+            value: exp.Expr
+            if isinstance(right, Constant):
+                value = _constant(right.value, left, types, dialect)
+            else:
+                value = _shift(_column(right), offset, step)
+            return _comparison(op, _column(left), value)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _comparison(op: Op, left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    from sqlglot import exp
+
+    match op:
+        case Op.LT:
+            return exp.LT(this=left, expression=right)
+        case Op.LE:
+            return exp.LTE(this=left, expression=right)
+        case Op.EQ:
+            return exp.EQ(this=left, expression=right)
+        case Op.GE:
+            return exp.GTE(this=left, expression=right)
+        case Op.GT:
+            return exp.GT(this=left, expression=right)
+        case Op.NE:
+            return exp.NEQ(this=left, expression=right)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _shift(column: exp.Expr, offset: int | Decimal, step: int | None) -> exp.Expr:
+    """column + offset, as an interval in the largest whole unit for times."""
+    from sqlglot import exp
+
+    if offset == 0:
+        return column
+    sign = exp.Add if offset > 0 else exp.Sub
+    if step is None:
+        return sign(this=column, expression=exp.Literal.number(str(abs(offset))))
+    amount = abs(int(offset)) * step
+    unit = next(
+        u for u in ("day", "hour", "minute", "second", "microsecond") if amount % UNITS_US[u] == 0
+    )
+    interval = exp.Interval(
+        this=exp.Literal.string(str(amount // UNITS_US[unit])), unit=exp.var(unit.upper())
+    )
+    return sign(this=column, expression=interval)
+
+
+def _constant(value: Scalar, left: Attribute, types: Types, dialect: str) -> exp.Expr:
+    from sqlglot import exp
+
+    step = types.step_of(left)
+    timestamp = exp.DataType.build("timestamp", dialect=dialect)
+
+    if step is not None:
+        assert isinstance(value, int)
+        instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value * step)
+        text = instant.strftime("%Y-%m-%d %H:%M:%S")
+        if instant.microsecond:
+            text += f".{instant.microsecond:06d}"
+        return exp.Cast(this=exp.Literal.string(text), to=timestamp)
+    if isinstance(value, bool):
+        return exp.true() if value else exp.false()
+    if isinstance(value, str):
+        literal = exp.Literal.string(value)
+        kind = types.type_of(left)
+        if isinstance(kind, DateType):
+            return exp.cast(literal, "date")
+        if isinstance(kind, TimestampType):
+            return exp.Cast(this=literal, to=timestamp)
+        return literal
+    number = exp.Literal.number(format(abs(Decimal(str(value))), "f"))
+    return exp.Neg(this=number) if value < 0 else number
+
+
+def _output(output: Output) -> exp.Expr:
+    from sqlglot import exp
+
+    match output:
+        case LiteralOutput(value=value):
+            return _column(value)
+        case ConstantOutput(value=text):
+            return exp.Literal.string(text)
+        case IriOutput(parts=parts) | TemplateLiteralOutput(parts=parts):
+            return _concat(parts)
+        case BlankOutput(parts=parts):
+            return _concat(("_:", *parts))
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _concat(parts: tuple[str | Attribute, ...]) -> exp.Expr:
+    """CONCAT takes numbers in Spark and DuckDB alike: written as they are in an IRI."""
+    from sqlglot import exp
+
+    return exp.Anonymous(
+        this="CONCAT",
+        expressions=[exp.Literal.string(p) if isinstance(p, str) else _column(p) for p in parts],
+    )

@@ -1,0 +1,51 @@
+"""Removes self-joins on a declared key: one row, many triples."""
+
+from dataclasses import replace
+
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.equality_classes import EqualityClasses, map_condition, map_output
+from ontoweir.rewriter.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.spj import Attribute, Occurrence, SpjQuery
+
+
+def remove_self_joins(query: SpjQuery, catalog: Catalog) -> SpjQuery:
+    """Merges two occurrences of a table when all columns of one of its keys are equated.
+
+    Keeps multiplicities: equal (hence not NULL) key columns mean that both occurrences range
+    over the same row, so every pair is one row. A key with the timestamp needs equal timestamps;
+    a key without it identifies the row by itself, which makes the timestamps equal. The merged
+    occurrence keeps the provenance of both.
+    """
+    while (pair := _find_pair(query, catalog)) is not None:
+        query = propagate_equalities(rename_alias(query, pair[1].alias, pair[0].alias), catalog)
+    return query
+
+
+def _find_pair(query: SpjQuery, catalog: Catalog) -> tuple[Occurrence, Occurrence] | None:
+    classes = EqualityClasses(query.occurrences, query.conditions)
+    for n, first in enumerate(query.occurrences):
+        for second in query.occurrences[n + 1 :]:
+            if first.table == second.table and any(
+                all(
+                    classes.same(Attribute(first.alias, c), Attribute(second.alias, c)) for c in key
+                )
+                for key in catalog.table(first.table).keys
+            ):
+                return first, second
+    return None
+
+
+def rename_alias(query: SpjQuery, old: str, new: str) -> SpjQuery:
+    """The query with occurrence `old` dropped and its attributes taken from `new`."""
+
+    def change(attribute: Attribute) -> Attribute:
+        return Attribute(new, attribute.column) if attribute.alias == old else attribute
+
+    provenance = ((new if a == old else a, p) for a, p in query.provenance)
+    return replace(
+        query,
+        occurrences=tuple(o for o in query.occurrences if o.alias != old),
+        conditions=tuple(map_condition(c, change) for c in query.conditions),
+        outputs=tuple((n, map_output(o, change)) for n, o in query.outputs),
+        provenance=tuple(dict.fromkeys(provenance)),
+    )

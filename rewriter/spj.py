@@ -1,0 +1,183 @@
+"""Select-project-join queries over the catalog: what the rewriter hands to the checker.
+
+[S] Def. 4: Π_L( σ_P( R1 × … × S1 × … ) ). Π is duplicate-preserving (bag) or -eliminating (set).
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import TypeAlias
+
+from ontoweir.errors import Source
+from ontoweir.mappings.catalog import Scalar
+
+
+class Op(StrEnum):
+    """A comparison operator."""
+
+    LT = "<"
+    LE = "<="
+    EQ = "="
+    GE = ">="
+    GT = ">"
+    NE = "<>"
+
+    def flipped(self) -> "Op":
+        """The operator with its sides exchanged: a < b iff b > a."""
+        return _FLIPPED[self]
+
+
+_FLIPPED = {
+    Op.LT: Op.GT,
+    Op.LE: Op.GE,
+    Op.EQ: Op.EQ,
+    Op.GE: Op.LE,
+    Op.GT: Op.LT,
+    Op.NE: Op.NE,
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Attribute:
+    """A column of an occurrence, `alias.column`. A stream's timestamp column is one too."""
+
+    alias: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.alias}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Occurrence:
+    """A stream or static relation (a name in the catalog) in the FROM clause, under an alias."""
+
+    alias: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant. For a timestamp it is a whole number of steps since 1970-01-01T00:00:00Z."""
+
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`left op right + offset`; offset (steps for timestamps, else a number) only with an
+    Attribute on the right."""
+
+    left: Attribute
+    op: Op
+    right: Attribute | Constant
+    offset: int | Decimal = 0
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotNull:
+    """`attribute IS NOT NULL`."""
+
+    attribute: Attribute
+    source: Source | None = None
+
+
+Condition: TypeAlias = Compare | NotNull
+"""A conjunct of the selection."""
+
+
+@dataclass(frozen=True, slots=True)
+class IriOutput:
+    """An IRI made from a template: text parts and attributes in turn (percent-encoded values)."""
+
+    parts: tuple[str | Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralOutput:
+    """A literal with the value of an attribute, of a datatype IRI (None: plain) or language."""
+
+    value: Attribute
+    datatype: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateLiteralOutput:
+    """A string literal made from a template."""
+
+    parts: tuple[str | Attribute, ...]
+    datatype: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlankOutput:
+    """A blank node made from a template."""
+
+    parts: tuple[str | Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantOutput:
+    """A constant RDF term; `value` is an IRI's text or a literal's lexical form."""
+
+    value: str
+    is_iri: bool
+    datatype: str | None = None
+    language: str | None = None
+
+
+Output: TypeAlias = (
+    IriOutput | LiteralOutput | TemplateLiteralOutput | BlankOutput | ConstantOutput
+)
+"""How a projected variable is made from attributes."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Provenance:
+    """Where a part of a disjunct came from: a triples map, and the axioms that led to it."""
+
+    mapping: str
+    mapping_source: Source | None = None
+    axioms: tuple[str, ...] = ()
+    axiom_sources: tuple[Source, ...] = ()
+    query_source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpjQuery:
+    """One SPJ query. Attributes used in `outputs` are guaranteed not NULL by `conditions`
+    (NotNull, or any comparison). No timestamp is in `outputs` ([S] Def. 4)."""
+
+    occurrences: tuple[Occurrence, ...]
+    conditions: tuple[Condition, ...]
+    outputs: tuple[tuple[str, Output], ...]
+    provenance: tuple[tuple[str, Provenance], ...] = ()
+    """(alias, where that occurrence came from)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpjUnion:
+    """A union of SPJ queries with the same variables: the unfolded query.
+
+    `distinct`: set semantics (π, UNION) instead of bag semantics (π̇, UNION ALL).
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    disjuncts: tuple[SpjQuery, ...]
+    distinct: bool
+    source: Source | None = None
+
+
+def output_attributes(output: Output) -> tuple[Attribute, ...]:
+    """The attributes an output is made from, in order, repeats kept."""
+    match output:
+        case LiteralOutput(value=value):
+            return (value,)
+        case ConstantOutput():
+            return ()
+        case IriOutput() | TemplateLiteralOutput() | BlankOutput():
+            return tuple(p for p in output.parts if isinstance(p, Attribute))

@@ -1,0 +1,190 @@
+"""Unfolds conjunctive queries over the ontology into SPJ queries over the catalog.
+
+[PLC] Poggi et al., Linking Data to Ontologies, J. Data Semantics X, 2008: unfolding.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from ontoweir.errors import QueryError, Source, UsageError
+from ontoweir.mappings.assertion import MappingSet
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.compile_tmappings import compile_tmappings
+from ontoweir.rewriter.equality_classes import Types
+from ontoweir.rewriter.hierarchy import Hierarchy
+from ontoweir.rewriter.match_atoms import Match, Warn, find_assertions, match_atoms
+from ontoweir.rewriter.name_occurrences import name_occurrences
+from ontoweir.rewriter.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.prune_disjuncts import Candidate, is_contradictory, prune_disjuncts
+from ontoweir.rewriter.query import ClassAtom, ConjunctiveQuery, TimeFilter, Variable
+from ontoweir.rewriter.remove_reference_joins import remove_reference_joins
+from ontoweir.rewriter.remove_self_joins import remove_self_joins
+from ontoweir.rewriter.spj import (
+    Compare,
+    Condition,
+    Op,
+    Output,
+    Provenance,
+    SpjQuery,
+    SpjUnion,
+    output_attributes,
+)
+from ontoweir.rewriter.translate_filters import (
+    check_steps,
+    translate_time_filter,
+    translate_value_filter,
+)
+
+PASSES: tuple[Callable[[SpjQuery, Catalog], SpjQuery], ...] = (
+    propagate_equalities,
+    remove_self_joins,
+    remove_reference_joins,
+    name_occurrences,
+)
+"""What every disjunct goes through, in this order; then prune_disjuncts over all."""
+
+
+def _ignore(message: str, source: Source | None) -> None:
+    """No warnings wanted."""
+
+
+def unfold_query(
+    ucq: Sequence[ConjunctiveQuery],
+    mappings: MappingSet,
+    catalog: Catalog,
+    tbox: Hierarchy,
+    *,
+    warn: Warn = _ignore,
+) -> SpjUnion:
+    """The union of SPJ queries that computes `ucq` over the mapped tables.
+
+    Args:
+        ucq: disjuncts with the same head and semantics, at least one.
+        mappings: if not compiled yet, the hierarchy is compiled in for the predicates of `ucq`.
+        warn: takes warnings (a predicate without mapping).
+
+    Returns:
+        a union, possibly of no disjunct, when nothing can match.
+
+    Raises:
+        QueryError: an unknown predicate, a stream's predicate outside GRAPH, an unsafe time
+            variable, values that do not compare, or application time in the result.
+    """
+    if not ucq:
+        raise UsageError(
+            "an empty union of queries", why="it has no head", fix="pass at least one disjunct"
+        )
+    if not mappings.compiled:
+        asked = {a.cls if isinstance(a, ClassAtom) else a.prop for q in ucq for a in q.atoms}
+        compiled = compile_tmappings(mappings, tbox, catalog, predicates=asked)
+    else:
+        compiled = mappings
+    first = ucq[0]
+    candidates = [
+        Candidate(disjunct, query)
+        for query in ucq
+        for disjunct in _unfold_disjunct(query, compiled, catalog, tbox, warn, mappings)
+    ]
+    return SpjUnion(
+        name=first.name,
+        variables=tuple(v.name for v in first.head),
+        disjuncts=prune_disjuncts(candidates, catalog, distinct=first.distinct),
+        distinct=first.distinct,
+        source=first.source,
+    )
+
+
+def _unfold_disjunct(
+    query: ConjunctiveQuery,
+    compiled: MappingSet,
+    catalog: Catalog,
+    tbox: Hierarchy,
+    warn: Warn,
+    mappings: MappingSet,
+) -> Iterator[SpjQuery]:
+    choices = tuple(
+        find_assertions(
+            atom, compiled, tbox, warn, mapped=mappings.predicates(), derived=bool(query.axioms)
+        )
+        for atom in query.atoms
+    )
+    for match in match_atoms(query, choices, catalog):
+        outputs = _outputs(query, match, catalog)
+        for conditions in _filter_cases(query, match, catalog):
+            made = SpjQuery(
+                match.occurrences,
+                (*match.conditions, *conditions),
+                outputs,
+                tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
+            )
+            for improve in PASSES:
+                made = improve(made, catalog)
+            if not is_contradictory(made, catalog):
+                yield made
+
+
+def _with_axioms(provenance: Provenance, query: ConjunctiveQuery) -> Provenance:
+    """The axioms of the rewriting come first, then those of the T-mapping."""
+    texts = (*(text for text, _ in query.axioms), *provenance.axioms)
+    places = (*(s for _, s in query.axioms if s is not None), *provenance.axiom_sources)
+    return replace(
+        provenance,
+        axioms=tuple(dict.fromkeys(texts)),
+        axiom_sources=tuple(dict.fromkeys(places)),
+    )
+
+
+def _filter_cases(
+    query: ConjunctiveQuery, match: Match, catalog: Catalog
+) -> Iterator[tuple[Condition, ...]]:
+    """Equal times, and the filters: conjunctions that exclude each other."""
+    types = Types(catalog, match.occurrences)
+    equal: list[Condition] = []
+    for variable, (first, *others) in match.times.items():
+        for other in others:
+            check_steps(first, other, types, _time_source(query, variable))
+            equal.append(Compare(first, Op.EQ, other, source=_time_source(query, variable)))
+    found: list[tuple[Condition, ...]] = [tuple(equal)]
+    for filter_ in query.filters:
+        if isinstance(filter_, TimeFilter):
+            cases = translate_time_filter(filter_, match.times, types)
+        else:
+            cases = translate_value_filter(filter_, match.bindings, types)
+        found = [(*conditions, *case) for conditions in found for case in cases]
+    yield from found
+
+
+def _time_source(query: ConjunctiveQuery, variable: Variable) -> Source | None:
+    return next((a.source for a in query.atoms if a.time == variable), query.source)
+
+
+def _outputs(
+    query: ConjunctiveQuery, match: Match, catalog: Catalog
+) -> tuple[tuple[str, Output], ...]:
+    types = Types(catalog, match.occurrences)
+    found: list[tuple[str, Output]] = []
+    for variable in query.head:
+        output = match.bindings.get(variable)
+        is_time = any(a.time == variable for a in query.atoms)
+        if output is None or is_time:
+            raise QueryError(
+                f"?{variable.name} is selected but "
+                + ("is a time" if is_time else "occurs in no pattern"),
+                why="results are made of terms; every result carries its own time `at`"
+                if is_time
+                else "it would have no value",
+                fix=f"remove ?{variable.name} from SELECT",
+                source=query.source,
+            )
+        for attribute in output_attributes(output):
+            if types.step_of(attribute) is not None:
+                raise QueryError(
+                    f"?{variable.name} is made from {attribute}, a stream's timestamp",
+                    why="results must not hold application time ([S] Def. 4): their number "
+                    "would have no bound",
+                    fix="leave the timestamp out of the mapping's template, or do not select "
+                    f"?{variable.name}",
+                    source=query.source,
+                )
+        found.append((variable.name, output))
+    return tuple(found)

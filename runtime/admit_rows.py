@@ -1,0 +1,166 @@
+"""Let in the tuples that keep what the catalog declares; count the others by reason."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.errors import DataError
+from ontoweir.mappings.catalog import Column, FloatType
+from ontoweir.runtime.check_domain import arrow_type, check_domain
+from ontoweir.runtime.cut_chunk import Slice, _show
+from ontoweir.runtime.frame import Array
+from ontoweir.runtime.history import Cursor, History
+from ontoweir.runtime.read_source import BAD
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceCheck:
+    """A stream's column whose values occur among `values`."""
+
+    column: str
+    values: "pa.Array"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Tuples let in: their steps, and their columns; `read`: how many there were."""
+
+    steps: Array
+    times: Array
+    table: pa.Table
+    read: int
+    rejected: Mapping[str, int]
+
+
+def admit_rows(
+    history: History,
+    rows: Slice,
+    before: Cursor,
+    references: Sequence[ReferenceCheck],
+    span: tuple[int | None, int | None],
+) -> Admitted:
+    """Cut rows to a span of time, reject what is undeclared, and count time in steps.
+
+    Raises:
+        DataError: a timestamp lies between two steps, or too many tuples share one.
+    """
+    stream = history.stream
+    times, table = rows.times, rows.table
+    good = rows.timed.copy()
+    inside = np.ones(len(times), dtype=np.bool_)
+    start, stop = span
+    if start is not None:
+        inside &= times >= start
+    if stop is not None:
+        inside &= times < stop
+    read = int(inside.sum())
+    rejected: Counter[str] = Counter()
+    good &= inside
+    untimed = int((~rows.timed & inside).sum())
+    if history.staged and len(times):
+        untimed -= _reject_types(table, good, inside, rows, rejected)
+    if untimed:
+        rejected[f"{stream.name}.{stream.timestamp} is NULL"] += untimed
+    checks: list[tuple[str, Array]] = []
+    for name in history.columns:
+        column = stream.column(name)
+        if column is not None:
+            values = table.column(name)
+            if _is_text_constant(values, column):
+                values = values.cast(arrow_type(column.type))
+                table = table.set_column(table.column_names.index(name), name, values)
+            checks.extend(_column_checks(stream.name, column, values))
+    for reference in references:
+        values = table.column(reference.column)
+        held = pc.is_in(values, reference.values.cast(values.type, safe=False))
+        checks.append((reference.reason, pc.or_(held, pc.is_null(values)).to_numpy()))
+    for reason, mask in checks:
+        if not mask.all():
+            rejected[reason] += int((good & ~mask).sum())
+            good &= mask
+    steps = times // stream.step_us
+    off = good & (steps * stream.step_us != times)
+    if off.any():
+        row = int(np.flatnonzero(off)[0])
+        raise DataError(
+            f"{stream.name}.{stream.timestamp} is {_show(int(times[row]))}, "
+            f"between two steps of {stream.step_us / 1e6:g} s",
+            why="one unit of the timestamp is one step of the flow of time",
+            fix="declare a finer unit for the timestamp, or round the data",
+            source=history.place(before, row),
+        )
+    if not good.all():
+        index = np.flatnonzero(good)
+        steps, times, table = steps[index], times[index], table.take(pa.array(index))
+    else:
+        index = None
+    _check_rate(history, steps, before, index)
+    counts = {reason: n for reason, n in rejected.items() if n}
+    return Admitted(steps, times, table, read, counts)
+
+
+def _is_text_constant(values: "pa.ChunkedArray", column: Column) -> bool:
+    """Whether a folder's name gave this column, as text."""
+    return pa.types.is_string(values.type) and not pa.types.is_string(arrow_type(column.type))
+
+
+def _reject_types(
+    table: pa.Table, good: Array, inside: Array, rows: Slice, rejected: Counter[str]
+) -> int:
+    """Reject rows that Spark could not cast; how many of them have no timestamp."""
+    bad = table.column(BAD)
+    if bad.null_count == len(bad):
+        return 0
+    mask = pc.is_valid(bad).to_numpy() & inside
+    for entry in pc.value_counts(bad.filter(pa.array(mask))).to_pylist():
+        rejected[f"{entry['values']} is not of its type"] += entry["counts"]
+    good &= ~mask
+    return int((mask & ~rows.timed).sum())
+
+
+def _column_checks(
+    stream: str, column: Column, values: "pa.ChunkedArray"
+) -> list[tuple[str, Array]]:
+    found: list[tuple[str, Array]] = []
+    if pa.types.is_null(values.type):
+        return found
+    if isinstance(column.type, FloatType) or pa.types.is_floating(values.type):
+        nan = pc.fill_null(pc.is_nan(values.cast(pa.float64())), False)
+        found.append((f"{stream}.{column.name} is NaN", ~nan.to_numpy()))
+    if column.enum is not None or column.minimum is not None or column.maximum is not None:
+        try:
+            inside = check_domain(values, column).to_numpy()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(
+                f"column {column.name} of {stream} holds {values.type}",
+                why=str(error).splitlines()[0],
+                fix="declare the type the data has, or correct the data",
+            ) from error
+        found.append((f"{stream}.{column.name} is outside its declared domain", inside))
+    return found
+
+
+def _check_rate(
+    history: History, steps: Array, before: Cursor, index: Array | None
+) -> None:
+    """At most max_per_timestamp tuples share a step: their distance in the order tells."""
+    limit = history.stream.max_per_timestamp
+    if limit is None or len(steps) <= limit:
+        return
+    over = steps[limit:] == steps[: len(steps) - limit]
+    if not over.any():
+        return
+    row = int(np.flatnonzero(over)[0]) + limit
+    count = int((steps == steps[row]).sum())
+    moment = _show(int(steps[row]) * history.stream.step_us)
+    raise DataError(
+        f"{history.stream.name} has {count} tuples at {moment}",
+        why=f"the catalog declares max_per_timestamp = {limit}, which verdicts rest on",
+        fix="declare a greater max_per_timestamp, or mend the data",
+        source=history.place(before, row if index is None else int(index[row])),
+    )

@@ -1,0 +1,172 @@
+"""Columnar frames and the relational primitives a kernel is composed of.
+
+A frame is a bag of rows: equally long numpy columns (int64, or float64 for dense values), by name.
+Column names: ("e",) the marker a match was completed at; ("w",) its weight; ("t", member) a kept
+timestamp; ("v", class) a value; ("f", i) a frontier value; others are the caller's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontoweir.errors import RunError
+
+Name: TypeAlias = tuple[Any, ...]
+Array: TypeAlias = NDArray[Any]
+
+EVENT: Name = ("e",)
+WEIGHT: Name = ("w",)
+LONG_AGO = -(1 << 60)
+"""The timestamp of what was settled before all markers of a chunk."""
+
+_LIMIT = float(1 << 62)
+_PAIRS = 1 << 21
+"""Pairs of rows handled at once: keeps memory flat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A bag of `rows` rows."""
+
+    rows: int
+    columns: Mapping[Name, Array]
+
+    def __getitem__(self, name: Name) -> Array:
+        return self.columns[name]
+
+    def take(self, index: Array) -> "Frame":
+        """The rows at (or under a mask of) `index`."""
+        columns = {name: column[index] for name, column in self.columns.items()}
+        rows = int(index.sum()) if index.dtype == np.bool_ else len(index)
+        return Frame(rows, columns)
+
+    def select(self, names: Sequence[Name]) -> "Frame":
+        """Only these columns."""
+        return Frame(self.rows, {name: self.columns[name] for name in names})
+
+    def with_columns(self, more: Mapping[Name, Array]) -> "Frame":
+        """With columns added or replaced."""
+        return Frame(self.rows, {**self.columns, **more})
+
+
+def concat(frames: Sequence[Frame]) -> Frame:
+    """One bag of all rows; the frames have the same columns."""
+    if len(frames) == 1:
+        return frames[0]
+    names = list(frames[0].columns)
+    return Frame(
+        sum(f.rows for f in frames),
+        {name: np.concatenate([f.columns[name] for f in frames]) for name in names},
+    )
+
+
+def group_codes(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
+    """A dense code per distinct row of some columns, and how many there are."""
+    codes: Array = np.zeros(rows, dtype=np.int64)
+    count = 1 if rows else 0
+    for column in columns:
+        _, inner = np.unique(column, return_inverse=True)
+        inner = inner.reshape(-1).astype(np.int64)
+        size = int(inner.max()) + 1 if rows else 1
+        codes = codes * size + inner
+        if count * size > rows:
+            _, codes = np.unique(codes, return_inverse=True)
+            codes = codes.reshape(-1).astype(np.int64)
+            count = int(codes.max()) + 1 if rows else 0
+        else:
+            count *= size
+    if rows and columns:
+        uniques, codes = np.unique(codes, return_inverse=True)
+        codes = codes.reshape(-1).astype(np.int64)
+        count = len(uniques)
+    return codes, count
+
+
+def first_of(codes: Array, count: int) -> Array:
+    """The index of the first row of every code."""
+    first = np.full(count, len(codes), dtype=np.int64)
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    return first
+
+
+def check_total(values: Array) -> None:
+    """Refuse sums of weights that do not fit 64 bits."""
+    if len(values) and float(np.sum(values, dtype=np.float64)) > _LIMIT:
+        raise RunError(
+            "a number of matches exceeds 2^62",
+            why="multiplicities are 64-bit whole numbers",
+            fix="replay a shorter history, add a window, or select DISTINCT",
+        )
+
+
+def multiply(left: Array, right: Array) -> Array:
+    """Products of weights; refused where they do not fit 64 bits."""
+    if len(left) and float(left.max()) * float(right.max()) > _LIMIT:
+        product = left.astype(np.float64) * right.astype(np.float64)
+        if float(product.max()) > _LIMIT:
+            check_total(product)
+    return left * right
+
+
+def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
+    """One row per distinct value of `by`, with the sum of weights (bag) or weight one (set)."""
+    if frame.rows == 0:
+        return frame.select([*by, WEIGHT])
+    codes, count = group_codes([frame[name] for name in by], frame.rows)
+    first = first_of(codes, count)
+    columns = {name: frame[name][first] for name in by}
+    if bag:
+        check_total(frame[WEIGHT])
+        weight = np.zeros(count, dtype=np.int64)
+        np.add.at(weight, codes, frame[WEIGHT])
+    else:
+        weight = np.ones(count, dtype=np.int64)
+    return Frame(count, {**columns, WEIGHT: weight})
+
+
+def pair_up(
+    left: Sequence[Array], right: Sequence[Array], left_rows: int, right_rows: int
+) -> tuple[Array, Array, Array]:
+    """The equi-join of two lists of columns as runs: (order, start, length): the partners of left
+    row i are right rows order[start[i] : start[i] + length[i]]."""
+    if not left:
+        start = np.zeros(left_rows, dtype=np.int64)
+        return np.arange(right_rows), start, np.full(left_rows, right_rows, dtype=np.int64)
+    both = [
+        np.concatenate([a.astype(np.result_type(a, b)), b.astype(np.result_type(a, b))])
+        for a, b in zip(left, right, strict=True)
+    ]
+    codes, count = group_codes(both, left_rows + right_rows)
+    mine, other = codes[:left_rows], codes[left_rows:]
+    order = np.argsort(other, kind="stable")
+    ends = np.cumsum(np.bincount(other, minlength=count))
+    length = np.bincount(other, minlength=count)
+    return order, (ends - length)[mine], length[mine]
+
+
+def blocks(length: Array) -> list[slice]:
+    """Slices of rows whose partners together are not too many to handle at once."""
+    if len(length) == 0:
+        return []
+    total = np.cumsum(length)
+    if int(total[-1]) <= _PAIRS:
+        return [slice(0, len(length))]
+    cuts, start = [], 0
+    while start < len(length):
+        done = int(total[start - 1]) if start else 0
+        stop = int(np.searchsorted(total, done + _PAIRS, side="right"))
+        stop = max(stop, start + 1)
+        cuts.append(slice(start, stop))
+        start = stop
+    return cuts
+
+
+def expand(start: Array, length: Array) -> tuple[Array, Array]:
+    """For runs start[i] .. start[i] + length[i]: (i repeated, the positions)."""
+    index = np.repeat(np.arange(len(length)), length)
+    ends = np.cumsum(length)
+    offset = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - length, length)
+    return index, start[index] + offset

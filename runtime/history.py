@@ -1,0 +1,63 @@
+"""The history of a stream: row groups of Parquet files in order, and a place in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ontoweir.errors import Source
+from ontoweir.mappings.catalog import Stream
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A row group to read.
+
+    `shown` is the file that messages name, `first` the number there (from 1) of its first row;
+    `constants`: columns that the folders' names hold (key=value).
+    """
+
+    file: str
+    group: int
+    rows: int
+    shown: str
+    first: int
+    constants: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A stream's history: what to read, and which columns; `staged`: prepared by Spark."""
+
+    stream: Stream
+    columns: tuple[str, ...]
+    pieces: tuple[Piece, ...]
+    staged: bool
+
+    @property
+    def rows(self) -> int:
+        """All rows."""
+        return sum(p.rows for p in self.pieces)
+
+    def place(self, cursor: "Cursor", position: int) -> Source:
+        """Where the row is that comes `position` rows after a cursor."""
+        index, offset = cursor.piece, cursor.offset + position
+        while offset >= self.pieces[index].rows:
+            offset -= self.pieces[index].rows
+            index += 1
+        return Source(self.pieces[index].shown, self.pieces[index].first + offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The first row not processed yet; `last_us`: the last timestamp before it (µs)."""
+
+    piece: int = 0
+    offset: int = 0
+    last_us: int | None = None
+
+    def moved(self, history: History, rows: int, last_us: int | None) -> "Cursor":
+        """The cursor after some more rows."""
+        index, offset = self.piece, self.offset + rows
+        while index < len(history.pieces) and offset >= history.pieces[index].rows:
+            offset -= history.pieces[index].rows
+            index += 1
+        return Cursor(index, offset, last_us)

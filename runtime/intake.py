@@ -1,0 +1,345 @@
+"""From tuples to members: local conditions, static relations folded in, declared domains."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import assert_never
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.checker.normal_form import Kind, Member, NormalForm
+from ontoweir.checker.normalise_query import Units
+from ontoweir.mappings.catalog import Catalog, Column, Relation, Scalar, Stream
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    Constant,
+    NotNull,
+    Op,
+    output_attributes,
+)
+from ontoweir.runtime.encode import Encoded, StringPool, encode_column
+from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame, Name, aggregate, expand, pair_up
+from ontoweir.runtime.kernel import stamp, value
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Tuples of one stream in a chunk: their steps, in order, and the columns in use."""
+
+    steps: Array
+    columns: Mapping[str, Encoded]
+
+
+@dataclass(frozen=True, slots=True)
+class StaticData:
+    """A static relation's columns in use, encoded."""
+
+    rows: int
+    columns: Mapping[str, Encoded]
+
+
+def used_columns(form: NormalForm) -> dict[str, set[str]]:
+    """Per table, the columns (timestamps aside) that a disjunct mentions."""
+    tables = {o.alias: o.table for o in form.query.occurrences}
+    found: dict[str, set[str]] = {o.table: set() for o in form.query.occurrences}
+    for attribute in form.class_of:
+        found[tables[attribute.alias]].add(attribute.column)
+    return found
+
+
+def encode_static(
+    relation: Relation, table: pa.Table, columns: set[str], unit: int, pool: StringPool
+) -> StaticData:
+    """Encode a static relation's columns in use."""
+    return StaticData(
+        table.num_rows,
+        {
+            c.name: encode_column(
+                table.column(c.name), c.type, unit, pool, f"{relation.name}.{c.name}"
+            )
+            for c in relation.columns
+            if c.name in columns
+        },
+    )
+
+
+def in_domain(
+    encoded: Encoded, column: Column, units: Units, kind: Kind, pool: StringPool
+) -> Array:
+    """Which rows satisfy the declared domain of a column (NULL does)."""
+    good = np.ones(len(encoded.values), dtype=np.bool_)
+    if column.enum is not None:
+        allowed = [_code(v, kind, units, pool) for v in column.enum]
+        good &= np.isin(encoded.values, np.array(allowed))
+    if column.minimum is not None:
+        good &= encoded.values >= float(units.value(column.minimum, kind))
+    if column.maximum is not None:
+        good &= encoded.values <= float(units.value(column.maximum, kind))
+    return good | ~encoded.valid
+
+
+def _code(constant: Scalar, kind: Kind, units: Units, pool: StringPool) -> int | float:
+    if kind is Kind.STRING:
+        return pool.code(str(constant))
+    exact = units.value(constant, kind)
+    return exact if isinstance(exact, int) else float(exact)
+
+
+class Intake:
+    """Makes the batches of one plan's members from a chunk's arrivals."""
+
+    def __init__(
+        self,
+        form: NormalForm,
+        catalog: Catalog,
+        statics: Mapping[str, StaticData],
+        pool: StringPool,
+    ) -> None:
+        self.form, self.catalog, self.statics, self.pool = form, catalog, statics, pool
+        self.units = Units(form.unit, {})
+        self.tables = {o.alias: catalog.table(o.table) for o in form.query.occurrences}
+        self.grains = {a: self._grain(a) for a in form.class_of}
+        self.relevant = self._relevant()
+
+    def _grain(self, attribute: Attribute) -> int:
+        """Values of an attribute are multiples of this many units (0: dense)."""
+        column = self.tables[attribute.alias].column(attribute.column)
+        assert column is not None
+        return self.units.grain(column.type)
+
+    def _relevant(self) -> frozenset[int]:
+        """The classes that matter beyond their member."""
+        found = {c.index for c in self.form.classes if c.projected or len(c.members) > 1}
+        for q in self.form.inequalities:
+            found |= {q.x, q.y}
+        for d in self.form.disequalities:
+            found |= {d.x, d.y}
+        return frozenset(found)
+
+    def batches(self, arrivals: Mapping[str, Arrival]) -> list[Frame]:
+        """One frame per member: ("e",), ("t", member), ("v", class)…, ("w",)."""
+        return [self._batch(member, arrivals[member.stream]) for member in self.form.members]
+
+    def _batch(self, member: Member, arrival: Arrival) -> Frame:
+        mine = {member.alias, *(o.alias for o in member.statics)}
+        attributes = [a for a in self.form.class_of if a.alias in mine]
+        rows: dict[Attribute, Array] = {}
+        good = np.ones(len(arrival.steps), dtype=np.bool_)
+        for a in attributes:
+            if a.alias == member.alias:
+                good &= arrival.columns[a.column].valid
+        stream = self.tables[member.alias]
+        assert isinstance(stream, Stream)
+        time = Attribute(member.alias, stream.timestamp)
+        for a in attributes:
+            if a.alias == member.alias:
+                rows[a] = arrival.columns[a.column].values
+        rows[time] = arrival.steps
+        pending = list(member.local)
+        good &= self._holding(rows, pending, len(arrival.steps))
+        good &= self._in_class_domains(rows, len(arrival.steps))
+        rows = {a: c[good] for a, c in rows.items()}
+        pending = [c for c in pending if not self._available(c, rows)]
+        rows, pending = self._fold(member, rows, pending)
+        count = len(rows[time])
+        good = self._in_class_domains(rows, count) & self._equal_in_class(rows, count)
+        columns: dict[Name, Array] = {}
+        for group in self.form.classes:
+            if group.index not in self.relevant or member.index not in group.members:
+                continue
+            attribute, shift = next((a, s) for a, s in group.attributes if a in rows)
+            column = rows[attribute][good]
+            columns[value(group.index)] = column - _plain(shift) if shift else column
+        columns[EVENT] = rows[time][good]
+        columns[WEIGHT] = np.ones(int(good.sum()), dtype=np.int64)
+        frame = Frame(int(good.sum()), columns)
+        frame = frame.take(self._related(frame))
+        by = [n for n in columns if n != WEIGHT]
+        merged = aggregate(frame, by, bag=not self.form.distinct)
+        return merged.with_columns({stamp(member.index): merged[EVENT]})
+
+    def _fold(
+        self,
+        member: Member,
+        rows: dict[Attribute, Array],
+        pending: list[Compare | NotNull],
+    ) -> tuple[dict[Attribute, Array], list[Compare | NotNull]]:
+        """Join the static occurrences, one by one, those tied by an equality first."""
+        waiting = list(member.statics)
+        there = {member.alias}
+        while waiting:
+            occurrence = next(
+                (o for o in waiting if self._ties(o.alias, there, pending)), waiting[0]
+            )
+            waiting.remove(occurrence)
+            data = self.statics[occurrence.table]
+            own = {
+                Attribute(occurrence.alias, name): column
+                for name, column in data.columns.items()
+                if Attribute(occurrence.alias, name) in self.form.class_of
+            }
+            usable = np.ones(data.rows, dtype=np.bool_)
+            for column in own.values():
+                usable &= column.valid
+            ties = self._ties(occurrence.alias, there, pending)
+            left = [
+                rows[mine] if offset == 0 else rows[mine] + _plain(offset)
+                for mine, _, offset in ties
+            ]
+            right = [own[other].values[usable] for _, other, _ in ties]
+            count = len(next(iter(rows.values())))
+            order, start, length = pair_up(left, right, count, int(usable.sum()))
+            index, position = expand(start, length)
+            partner = order[position]
+            rows = {a: c[index] for a, c in rows.items()}
+            rows.update({a: c.values[usable][partner] for a, c in own.items()})
+            there.add(occurrence.alias)
+            good = self._holding(rows, pending, len(index))
+            rows = {a: c[good] for a, c in rows.items()}
+            pending = [c for c in pending if not self._available(c, rows)]
+        return rows, pending
+
+    def _ties(
+        self, alias: str, there: set[str], pending: Sequence[Compare | NotNull]
+    ) -> list[tuple[Attribute, Attribute, Fraction]]:
+        """Equalities of an occurrence with what is there: `own = mine + offset`, in units."""
+        found = []
+        for c in pending:
+            if not isinstance(c, Compare) or c.op is not Op.EQ:
+                continue
+            if not isinstance(c.right, Attribute):
+                continue
+            offset = Fraction(Decimal(c.offset)) * self.form.unit
+            if c.left.alias == alias and c.right.alias in there:
+                found.append((c.right, c.left, offset))
+            elif c.right.alias == alias and c.left.alias in there:
+                found.append((c.left, c.right, -offset))
+        return found
+
+    @staticmethod
+    def _available(condition: Compare | NotNull, rows: Mapping[Attribute, Array]) -> bool:
+        match condition:
+            case NotNull(attribute=attribute):
+                return attribute in rows
+            case Compare(left=left, right=right):
+                return left in rows and (isinstance(right, Constant) or right in rows)
+            case _:
+                assert_never(condition)
+
+    def _holding(
+        self, rows: Mapping[Attribute, Array], conditions: Sequence[Compare | NotNull], count: int
+    ) -> Array:
+        """Which rows satisfy those conditions that can be evaluated already."""
+        good = np.ones(count, dtype=np.bool_)
+        for c in conditions:
+            if isinstance(c, Compare) and self._available(c, rows):
+                good &= self._compare(c, rows)
+        return good
+
+    def _is_time(self, attribute: Attribute) -> bool:
+        table = self.tables[attribute.alias]
+        return isinstance(table, Stream) and attribute.column == table.timestamp
+
+    def _compare(self, c: Compare, rows: Mapping[Attribute, Array]) -> Array:
+        left = rows[c.left]
+        right: Array | int | float
+        if isinstance(c.right, Attribute):
+            scale = 1 if self._is_time(c.left) else self.form.unit
+            offset = Fraction(Decimal(c.offset)) * scale
+            right = rows[c.right] + _plain(offset) if offset else rows[c.right]
+        elif self._is_time(c.left):
+            right = int(c.right.value)
+        else:
+            kind = self._kind(c.left)
+            if kind is Kind.STRING:
+                return self._compare_text(left, c.op, str(c.right.value))
+            right = _plain(Fraction(self.units.value(c.right.value, kind)))
+        match c.op:
+            case Op.LT:
+                return left < right
+            case Op.LE:
+                return left <= right
+            case Op.EQ:
+                return left == right
+            case Op.GE:
+                return left >= right
+            case Op.GT:
+                return left > right
+            case Op.NE:
+                return left != right
+            case _:
+                assert_never(c.op)
+
+    def _kind(self, attribute: Attribute) -> Kind:
+        return self.form.kinds[attribute]
+
+    def _compare_text(self, codes: Array, op: Op, text: str) -> Array:
+        texts = self.pool.texts
+        if op in (Op.EQ, Op.NE):
+            same = codes == self.pool.code(text)
+            return same if op is Op.EQ else ~same
+        tests = {
+            Op.LT: [t < text for t in texts],
+            Op.LE: [t <= text for t in texts],
+            Op.GE: [t >= text for t in texts],
+            Op.GT: [t > text for t in texts],
+        }
+        return np.array([*tests[op], False], dtype=np.bool_)[codes]
+
+    def _in_class_domains(self, rows: Mapping[Attribute, Array], count: int) -> Array:
+        """Enforce the domain of every class on each attribute of it that is there."""
+        good = np.ones(count, dtype=np.bool_)
+        for group in self.form.classes:
+            domain = group.domain
+            for attribute, shift in group.attributes:
+                if attribute not in rows:
+                    continue
+                column = rows[attribute] - _plain(shift) if shift else rows[attribute]
+                for other, more in group.attributes:
+                    grain = self.grains[other]
+                    if grain > 1 and grain != self.grains[attribute]:
+                        good &= (column + _plain(more)) % grain == 0
+                if group.kind is not Kind.STRING:
+                    if domain.low is not None:
+                        good &= column >= _plain(domain.low)
+                    if domain.high is not None:
+                        good &= column <= _plain(domain.high)
+                if domain.values is not None:
+                    allowed = [_code(v, group.kind, self.units, self.pool) for v in domain.values]
+                    good &= np.isin(column, np.array(allowed))
+                for table, name in domain.within:
+                    static = self.statics[table].columns[name]
+                    good &= np.isin(column, static.values[static.valid])
+        return good
+
+    def _related(self, frame: Frame) -> Array:
+        """Comparisons between two classes that both have a value in this one member."""
+        good = np.ones(frame.rows, dtype=np.bool_)
+        for q in self.form.inequalities:
+            if value(q.x) in frame.columns and value(q.y) in frame.columns:
+                left, right = frame[value(q.x)], frame[value(q.y)] + _plain(q.limit)
+                good &= (left < right) if q.strict else (left <= right)
+        for d in self.form.disequalities:
+            if value(d.x) in frame.columns and value(d.y) in frame.columns:
+                good &= frame[value(d.x)] != frame[value(d.y)] + _plain(d.shift)
+        return good
+
+    def _equal_in_class(self, rows: Mapping[Attribute, Array], count: int) -> Array:
+        good = np.ones(count, dtype=np.bool_)
+        for group in self.form.classes:
+            here = [(a, s) for a, s in group.attributes if a in rows]
+            for (a, s), (b, u) in zip(here, here[1:], strict=False):
+                good &= rows[a] - _plain(s) == rows[b] - _plain(u)
+        return good
+
+
+def _plain(number: int | Fraction) -> int | float:
+    return int(number) if number == int(number) else float(number)
+
+
+def projected_classes(form: NormalForm) -> list[int]:
+    """The classes that results are made from."""
+    return [form.class_of[a] for _, output in form.query.outputs for a in output_attributes(output)]

@@ -1,0 +1,105 @@
+"""List the row groups of Parquet files, leaving out those outside a span of time."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ontoweir.errors import DataError, Source
+from ontoweir.mappings.catalog import Stream
+from ontoweir.mappings.column_types import epoch_us
+from ontoweir.runtime.history import Piece
+from ontoweir.runtime.read_source import missing_column, unreadable
+
+
+def list_pieces(
+    files: Sequence[str],
+    stream: Stream,
+    columns: Sequence[str],
+    *,
+    start_us: int | None,
+    stop_us: int | None,
+) -> tuple[Piece, ...]:
+    """The row groups of a stream's files, in order.
+
+    Args:
+        files: in order; only those that end in .parquet where any does.
+        stream: whose they are.
+        columns: the columns wanted, the timestamp among them; each is in every file, or in the
+            name of a folder (key=value).
+        start_us, stop_us: row groups whose statistics lie outside [start, stop) are left out.
+
+    Raises:
+        DataError: a file is no Parquet, or lacks a column.
+    """
+    named = [f for f in files if f.endswith((".parquet", ".parq", ".pq"))]
+    pieces: list[Piece] = []
+    for file in named or files:
+        constants = _constants(file)
+        try:
+            with pq.ParquetFile(file) as opened:
+                metadata, schema = opened.metadata, opened.schema_arrow
+        except (OSError, pa.ArrowInvalid) as error:
+            raise unreadable(file, error) from error
+        for name in columns:
+            if name not in schema.names and name not in constants:
+                raise missing_column(name, schema.names, file, stream.data)
+        place = _leaf(metadata, stream.timestamp)
+        first = 1
+        for index in range(metadata.num_row_groups):
+            group = metadata.row_group(index)
+            if group.num_rows and _overlaps(group, place, start_us, stop_us):
+                pieces.append(Piece(file, index, group.num_rows, file, first, constants))
+            first += group.num_rows
+    return tuple(pieces)
+
+
+def _constants(file: str) -> dict[str, str]:
+    pairs = [p.partition("=") for p in Path(file).parent.parts if "=" in p]
+    return {key: text for key, _, text in pairs}
+
+
+def _leaf(metadata: "pq.FileMetaData", name: str) -> int | None:
+    """The leaf column of a name, where it has one."""
+    for index in range(metadata.num_columns):
+        if metadata.schema.column(index).path == name:
+            return index
+    return None
+
+
+def _overlaps(
+    group: "pq.RowGroupMetaData", place: int | None, start_us: int | None, stop_us: int | None
+) -> bool:
+    if place is None or (start_us is None and stop_us is None):
+        return True
+    statistics = group.column(place).statistics
+    if statistics is None or not statistics.has_min_max:
+        return True
+    low, high = _micros(statistics.min), _micros(statistics.max)
+    if low is None or high is None:
+        return True
+    return not ((start_us is not None and high < start_us) or (stop_us is not None and low >= stop_us))
+
+
+def _micros(value: object) -> int | None:
+    match value:
+        case datetime():
+            return epoch_us(value if value.tzinfo else value.replace(tzinfo=UTC))
+        case date():
+            return epoch_us(datetime.combine(value, time(), tzinfo=UTC))
+        case int():
+            return value
+        case _:
+            return None
+
+
+def check_file(path: str, table: str) -> DataError:
+    """The error of a source without any file."""
+    return DataError(
+        f"there is no file of {table} in this folder",
+        why="the stream's history is read from it",
+        fix="put the data there, or correct the path of its source",
+        source=Source(path),
+    )

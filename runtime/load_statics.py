@@ -1,0 +1,194 @@
+"""Load static relations through Spark, and hold them to what the catalog declares."""
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.errors import CatalogError, DataError, Source
+from ontoweir.mappings.catalog import Catalog, FloatType, Relation
+from ontoweir.runtime.check_domain import arrow_type, check_domain
+from ontoweir.runtime.read_source import BAD, locate_source, missing_column, read_source, unreadable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def load_statics(
+    spark: "SparkSession", catalog: Catalog, names: Iterable[str]
+) -> dict[str, pa.Table]:
+    """The declared columns of static relations, in their declared types.
+
+    Args:
+        spark: the session whose readers and SQL are used.
+        catalog: the declarations.
+        names: the relations wanted.
+
+    Raises:
+        DataError: a file or column is missing, or a row breaks a type, domain, key or max_rows.
+        CatalogError: a view is wrong.
+    """
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    loader = _Loader(session, catalog)
+    return {name: loader.load(name) for name in sorted(set(names))}
+
+
+class _Loader:
+    def __init__(self, session: "SparkSession", catalog: Catalog) -> None:
+        self.session, self.catalog = session, catalog
+        self.tables: dict[str, pa.Table] = {}
+        self.open: list[str] = []
+
+    def load(self, name: str) -> pa.Table:
+        """One relation, once."""
+        if name not in self.tables:
+            relation = self.catalog.relations[name]
+            if name in self.open:
+                raise CatalogError(
+                    f"the view {name} is made from itself: {' → '.join([*self.open, name])}",
+                    why="a view is computed from relations that are there before it",
+                    fix="break the circle",
+                    source=relation.source,
+                )
+            self.open.append(name)
+            self.tables[name] = self._read(relation)
+            self.open.pop()
+        return self.tables[name]
+
+    def _read(self, relation: Relation) -> pa.Table:
+        from pyspark.errors import PySparkException
+
+        place = relation.data.path or self.catalog.file
+        if relation.data.view is None:
+            place = locate_source(relation.data, relation.name, self.catalog.file).path
+            frame = read_source(self.session, relation.data, place, relation.columns, None)
+        else:
+            frame = self._view(relation, relation.data.view)
+        try:
+            table = frame.toArrow()
+        except PySparkException as error:
+            raise unreadable(place, error) from error
+        source = Source(place) if relation.data.view is None else relation.source
+        return _check(relation, table, source)
+
+    def _view(self, relation: Relation, view: str) -> "DataFrame":
+        """A view's rows, over temporary views of what it mentions."""
+        from pyspark.errors import PySparkException
+        from pyspark.sql import functions as fn
+
+        for other in self.catalog.relations:
+            if other != relation.name and re.search(rf"\b{re.escape(other)}\b", view):
+                arrow = self.load(other)
+                self.session.createDataFrame(arrow).createOrReplaceTempView(other)
+        try:
+            frame = self.session.sql(view)
+            there = frame.columns
+        except PySparkException as error:
+            raise CatalogError(
+                f"the view {relation.name} is wrong: {str(error).strip().splitlines()[0][:300]}",
+                why="a view is Spark SQL over the declared columns of the other relations",
+                fix="correct it",
+                source=relation.source,
+            ) from error
+        for column in relation.columns:
+            if column.name not in there:
+                error = missing_column(column.name, there, relation.name, relation.data)
+                error.source = relation.source
+                raise error
+        return frame.select(*[fn.col(f"`{c.name}`") for c in relation.columns])
+
+
+def _check(relation: Relation, table: pa.Table, source: Source | None) -> pa.Table:
+    """Enforce types, domains, keys and max_rows; without BAD."""
+    if BAD in table.column_names:
+        bad = table.column(BAD)
+        if bad.null_count < len(bad):
+            row = int(np.flatnonzero(pc.is_valid(bad).to_numpy(zero_copy_only=False))[0])
+            name = bad[row].as_py()
+            kind = relation.column(name)
+            raise _broken(
+                relation,
+                row,
+                source,
+                f"{name} is not {type(kind.type).__name__ if kind else 'of its type'}",
+                "the catalog declares the column's type",
+            )
+        table = table.drop_columns([BAD])
+    typed = {}
+    for column in relation.columns:
+        try:
+            values = table.column(column.name).cast(arrow_type(column.type))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(
+                f"{relation.name}.{column.name} holds {table.column(column.name).type}",
+                why=str(error).splitlines()[0],
+                fix="declare the type the data has, or correct the data",
+                source=source,
+            ) from error
+        good = check_domain(values, column).to_numpy()
+        if isinstance(column.type, FloatType):
+            good &= ~pc.fill_null(pc.is_nan(values), False).to_numpy()
+        if not good.all():
+            row = int(np.flatnonzero(~good)[0])
+            raise _broken(
+                relation,
+                row,
+                source,
+                f"{column.name} is {values[row].as_py()}",
+                "that is outside the column's declared domain",
+            )
+        typed[column.name] = values
+    whole = pa.table(typed)
+    if relation.max_rows is not None and whole.num_rows > relation.max_rows:
+        raise DataError(
+            f"{relation.name} has {whole.num_rows} rows",
+            why=f"the catalog declares max_rows = {relation.max_rows}, which verdicts rest on",
+            fix="declare a greater max_rows, or reduce the data",
+            source=source,
+        )
+    for key in relation.keys:
+        _check_key(relation, whole, key, source)
+    return whole
+
+
+def _check_key(
+    relation: Relation, table: pa.Table, key: tuple[str, ...], source: Source | None
+) -> None:
+    numbered = table.select(list(dict.fromkeys(key))).append_column(
+        "__row", pa.array(np.arange(table.num_rows))
+    )
+    numbered = numbered.drop_null()
+    groups = numbered.group_by(list(dict.fromkeys(key))).aggregate(
+        [("__row", "max"), ("__row", "count")]
+    )
+    twice = groups.filter(pc.greater(groups.column("__row_count"), 1))
+    if twice.num_rows:
+        first = twice.sort_by("__row_max").slice(0, 1).to_pylist()[0]
+        shown = ", ".join(f"{c} = {first[c]}" for c in key)
+        raise _broken(
+            relation,
+            int(first["__row_max"]),
+            source,
+            f"{shown} occurs {first['__row_count']} times",
+            f"the catalog declares the key ({', '.join(key)})",
+        )
+
+
+def _broken(
+    relation: Relation, row: int, source: Source | None, what: str, why: str
+) -> DataError:
+    """The error of a row, counted from 0; a CSV's line where it has a header."""
+    number = row + 1
+    if source is not None and relation.data.format == "csv":
+        header = dict(relation.data.options).get("header", "").lower() == "true"
+        source = Source(source.file, number + header)
+    return DataError(
+        f"{relation.name}, row {number}: {what}",
+        why=why,
+        fix="correct the row, or the declaration",
+        source=source,
+    )

@@ -1,0 +1,147 @@
+"""Read a declared source through Spark's readers, its columns cast to their declared types."""
+
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontoweir.errors import DataError, Source
+from ontoweir.mappings.catalog import Column, DataSource, DecimalType, IntType
+from ontoweir.mappings.column_types import name_column_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame, SparkSession
+
+BAD = "__bad"
+"""The column that names the first column of a row that is not of its declared type (or NULL)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A source's path: local files in the order of their names, or a remote path."""
+
+    path: str
+    files: tuple[str, ...] | None
+
+
+def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
+    """Find a source's files.
+
+    Raises:
+        DataError: it has no path, or nothing is there.
+    """
+    if data.path is None:
+        raise DataError(
+            f"{table} has no path",
+            why=f"the {data.format} reader needs to know where its data is",
+            fix=f'add path = "…" to the source of {table}',
+            source=Source(catalog_file),
+        )
+    path = data.path.removeprefix("file://") if data.path.startswith("file:///") else data.path
+    if "://" in path:
+        return Located(path, None)
+    if os.path.isdir(path):
+        files = sorted(
+            str(f)
+            for f in Path(path).rglob("*")
+            if f.is_file()
+            and not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)
+        )
+        return Located(path, tuple(files))
+    matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+    if not matches:
+        raise DataError(
+            f"there is no data for {table}",
+            why="the catalog names this file or folder",
+            fix="put the data there, or correct the path of its source",
+            source=Source(path),
+        )
+    found: list[str] = []
+    for match in matches:
+        if os.path.isdir(match):
+            inner = locate_source(DataSource(data.format, match), table, catalog_file).files
+            found.extend(inner or ())
+        else:
+            found.append(match)
+    return Located(path, tuple(found))
+
+
+def read_source(
+    spark: "SparkSession",
+    data: DataSource,
+    path: str,
+    columns: Sequence[Column],
+    timestamp: str | None,
+) -> "DataFrame":
+    """The declared columns, cast, with BAD; the timestamp, if any, in microseconds.
+
+    Raises:
+        DataError: a column is missing, or Spark cannot read the data.
+    """
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as fn
+
+    names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
+    reader = spark.read.format(data.format).options(**dict(data.options))
+    if data.format == "json":
+        reader = reader.schema(", ".join(f"`{n}` STRING" for n in names))
+    try:
+        frame = reader.load(path)
+        held = dict(frame.dtypes)
+    except PySparkException as error:
+        raise unreadable(path, error) from error
+    for name in names:
+        if name not in held:
+            raise missing_column(name, tuple(held), path, data)
+    cells: list[SparkColumn] = []
+    bad: list[SparkColumn] = []
+    for column in columns:
+        cell = fn.col(f"`{column.name}`")
+        kind = column.type
+        target = "bigint" if isinstance(kind, IntType) else name_column_type(kind)
+        cast = cell.try_cast(target)
+        cells.append(cast.alias(column.name))
+        wrong = cell.isNotNull() & cast.isNull()
+        if isinstance(kind, DecimalType):
+            exact = cell.try_cast(f"decimal(38,{min(kind.scale + 9, 38)})")
+            wrong = wrong | (exact != cast)
+        elif isinstance(kind, IntType) and held[column.name] in ("float", "double"):
+            wrong = wrong | (cell != cast)
+        bad.append(fn.when(wrong, fn.lit(column.name)))
+    if timestamp is not None:
+        cell = fn.col(f"`{timestamp}`")
+        if held[timestamp] in ("bigint", "int"):
+            moment = cell.cast("bigint")
+        else:
+            moment = fn.unix_micros(cell.try_cast("timestamp"))
+            bad.append(fn.when(cell.isNotNull() & moment.isNull(), fn.lit(timestamp)))
+        cells.append(moment.alias(timestamp))
+    cells.append((fn.coalesce(*bad) if bad else fn.lit(None).cast("string")).alias(BAD))
+    return frame.select(*cells)
+
+
+def missing_column(name: str, there: Sequence[str], path: str, data: DataSource) -> DataError:
+    """The error of a declared column that the data lacks."""
+    headless = data.format == "csv" and all(t.startswith("_c") for t in there)
+    return DataError(
+        f"there is no column {name!r}",
+        why=f"the data has {', '.join(there) or 'no columns'}",
+        fix='add options = { header = "true" } to its source'
+        if headless
+        else "correct the column's name in the catalog, or the data",
+        source=Source(path),
+    )
+
+
+def unreadable(path: str, error: Exception) -> DataError:
+    """The error of data that a reader does not take."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return DataError(
+        f"the data cannot be read: {(lines or [type(error).__name__])[0][:300]}",
+        why="its reader does not take it",
+        fix="check the source's format, path and options, or restore the file",
+        source=Source(path),
+    )

@@ -1,0 +1,77 @@
+"""What a replay is given, what it tells, and who listens."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
+
+from ontoweir.checker.normalise_query import Declaration
+from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.spj import SpjUnion
+
+OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"]
+"""How results are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayJob:
+    """A bounded query, ready to run.
+
+    Args:
+        name: the query's name.
+        union: the unfolded query: outputs and variables.
+        plans: one per satisfiable disjunct; none: there are no results.
+        catalog: the tables.
+        bound: the most state rows, all plans together (None: not known); checked after every
+            chunk.
+        declarations: declared constraints; references among them are enforced on every tuple.
+    """
+
+    name: str
+    union: SpjUnion
+    plans: tuple[SynopsisPlan, ...]
+    catalog: Catalog
+    bound: int | None
+    declarations: tuple[Declaration, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySummary:
+    """What a replay did.
+
+    `markers`: distinct timestamps; `tuples`: rows read in the replayed span, those rejected
+    included; `results`: rows written; `state_rows_max`: the most state rows after any chunk;
+    `late`: always 0 in a replay; `rejected`: tuples not let in, by reason.
+    """
+
+    markers: int
+    tuples: int
+    results: int
+    state_rows_max: int
+    bound_rows: int | None
+    seconds: float
+    tuples_per_second: float
+    late: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def rejected_total(self) -> int:
+        """All rejected tuples."""
+        return sum(self.rejected.values())
+
+
+class ProgressListener(Protocol):
+    """Is told after every chunk how far a replay is; all numbers are totals so far."""
+
+    def update(
+        self,
+        *,
+        markers: int,
+        tuples: int,
+        total_tuples: int | None,
+        state_rows: int,
+        bound: int | None,
+        at: datetime,
+    ) -> None:
+        """`at` is the last finished timestamp (UTC)."""

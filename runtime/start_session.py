@@ -1,0 +1,82 @@
+"""Start Spark, embedded unless told otherwise."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from ontoweir.errors import RunError
+
+_LOGGING = """\
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
+"""
+_NO_SETTINGS: Mapping[str, str] = {}
+
+
+def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
+    """The active Spark session, or a new one: `local[*]`, quiet, UTC, on the loopback interface.
+
+    Args:
+        settings: Spark properties, stronger than the defaults. The master is `spark.master` here,
+            else the environment's SPARK_MASTER, else `local[*]`.
+
+    Raises:
+        RunError: Spark does not start (usually: no Java).
+    """
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    master = os.environ.get("SPARK_MASTER", "local[*]")
+    defaults = {
+        "spark.master": master,
+        "spark.app.name": "ontoweir",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "2g",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.shuffle.partitions": "4",
+    }
+    wanted = {**defaults, **settings}
+    if wanted["spark.master"].startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        wanted.setdefault("spark.driver.host", "127.0.0.1")
+        wanted.setdefault("spark.driver.bindAddress", "127.0.0.1")
+        wanted.setdefault(
+            "spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "ontoweir-warehouse")
+        )
+    if "spark.driver.extraJavaOptions" not in wanted:
+        wanted["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_logging_file()}"
+    builder = SparkSession.builder
+    for key, setting in wanted.items():
+        builder = builder.config(key, setting)
+    try:
+        session = builder.getOrCreate()
+    except PySparkException as error:
+        raise RunError(
+            f"Spark does not start: {str(error).splitlines()[0]}",
+            why="replays run on Spark, which needs a Java runtime (17 or later)",
+            fix="run `ontoweir doctor`, which names what is missing and the command that mends it",
+        ) from error
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _logging_file() -> str:
+    """A log4j configuration that says nothing below errors, and nothing on stdout."""
+    handle, name = tempfile.mkstemp(prefix="ontoweir-log4j-", suffix=".properties")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(_LOGGING)
+    return name

@@ -1,0 +1,292 @@
+"""The command line: `ontoweir check | rewrite | replay | doctor`.
+
+Exit codes: 0 done; 1 a verdict reached --fail-on; 2 invalid input or usage; 3 failed at run time.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir import __version__
+from ontoweir.errors import OntoweirError, UsageError
+
+if TYPE_CHECKING:
+    from ontoweir.pipeline import CompiledQuery, Workspace
+
+TIERS = (
+    "stateless",
+    "tree-bounded",
+    "jointly-bounded",
+    "window-bounded",
+    "conditionally-bounded",
+    "undecided",
+    "unbounded",
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit code."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        code: int = given.run(given)
+        sys.stdout.flush()
+        return code
+    except OntoweirError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("interrupted; nothing is half written", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ontoweir",
+        description="Ontology-based data access over streams, in bounded memory.",
+    )
+    parser.add_argument("--version", action="version", version=f"ontoweir {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_check(commands)
+    _add_rewrite(commands)
+    _add_replay(commands)
+    doctor = commands.add_parser(
+        "doctor", help="what is installed, what is missing, how to mend it"
+    )
+    doctor.set_defaults(run=_doctor)
+    return parser
+
+
+def _project_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "project", nargs="?", default=".", help="the project's folder or file (default: here)"
+    )
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SECTION.KEY=VALUE",
+        help="override an entry of the project file",
+    )
+    command.add_argument(
+        "--strict", action="store_true", help="an axiom outside OWL 2 QL is an error"
+    )
+    command.add_argument("--quiet", "-q", action="store_true", help="no warnings, no progress")
+
+
+def _add_check(commands: Any) -> None:
+    check = commands.add_parser(
+        "check",
+        help="decide, before anything runs, whether queries run in bounded memory",
+        epilog="example: ontoweir check examples/traffic --fail-on undecided",
+    )
+    _project_arguments(check)
+    check.add_argument("--query", action="append", metavar="NAME", help="only this query")
+    check.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
+    check.add_argument(
+        "--model", choices=("application-time", "arrival"), default="application-time"
+    )
+    check.add_argument("--format", choices=("text", "json"), default="text")
+    check.add_argument(
+        "--fail-on", choices=TIERS, metavar="TIER", help=f"exit 1 from: {', '.join(TIERS)}"
+    )
+    check.add_argument("--verbose", "-v", action="store_true", help="every criterion, by name")
+    check.set_defaults(run=_check)
+
+
+def _add_rewrite(commands: Any) -> None:
+    rewrite = commands.add_parser(
+        "rewrite",
+        help="what each stage made of a query",
+        epilog="example: ontoweir rewrite examples/traffic --query every-reading-above-130 --show sql",
+    )
+    _project_arguments(rewrite)
+    rewrite.add_argument("--query", required=True, metavar="NAME")
+    rewrite.add_argument("--show", choices=("ucq", "sql", "spj", "lto", "plan"), required=True)
+    rewrite.add_argument("--format", choices=("text", "json"), default="text")
+    rewrite.add_argument("--ontology", action="append", help="ucq: without a project")
+    rewrite.add_argument("--dialect", default="spark", help="of the SQL (default: spark)")
+    rewrite.add_argument(
+        "--limit", type=int, default=100, help="lto: print at most so many (default: 100)"
+    )
+    rewrite.set_defaults(run=_rewrite)
+
+
+def _add_replay(commands: Any) -> None:
+    replay = commands.add_parser(
+        "replay",
+        help="answer a query over the history",
+        epilog="example: ontoweir replay examples/traffic --query roads-where-congestion-got-worse "
+        "--output worse.parquet",
+    )
+    _project_arguments(replay)
+    replay.add_argument("--query", required=True, metavar="NAME")
+    replay.add_argument("--from", dest="start", metavar="TIME", help="from this time on (UTC)")
+    replay.add_argument("--to", dest="stop", metavar="TIME", help="before this time (UTC)")
+    replay.add_argument("--output", required=True, metavar="PATH", help="the file to write")
+    replay.add_argument("--format", choices=("parquet", "csv", "jsonl"))
+    replay.add_argument("--summary", choices=("text", "json"), default="text")
+    replay.add_argument("--expand", action="store_true", help="repeat rows instead of counting")
+    replay.add_argument(
+        "--allow-unbounded",
+        action="store_true",
+        help="run the naive plan of a query that is not bounded",
+    )
+    replay.set_defaults(run=_replay)
+
+
+def _open(given: argparse.Namespace) -> "Workspace":
+    from ontoweir.pipeline import Workspace
+    from ontoweir.project import load_project
+
+    project = load_project(Path(given.project), overrides=given.set)
+    seen: set[str] = set()
+
+    def warn(message: str) -> None:
+        if not given.quiet and message not in seen:
+            seen.add(message)
+            print(f"warning: {message}", file=sys.stderr)
+
+    return Workspace(project, strict=given.strict, warn=warn)
+
+
+def _check(given: argparse.Namespace) -> int:
+    from ontoweir.checker.verdict import Tier
+    from ontoweir.describe import describe_verdict
+    from ontoweir.pipeline import require_queries
+
+    workspace = _open(given)
+    if given.sql is not None:
+        compiled = [workspace.compile_sql(Path(given.sql))]
+    else:
+        require_queries(workspace)
+        names = given.query or workspace.query_names()
+        compiled = [workspace.compile(name) for name in names]
+    timed = given.model == "application-time"
+    verdicts = [workspace.check(c, timed=timed) for c in compiled]
+    if given.format == "json":
+        catalog = workspace.project.catalog
+        found = [describe_verdict(v, catalog) for v in verdicts]
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        from ontoweir.render_check import render_check
+
+        render_check(verdicts, Console(highlight=False), verbose=given.verbose)
+    if given.fail_on is not None:
+        limit = Tier(given.fail_on).rank
+        if any(v.tier.rank >= limit for v in verdicts):
+            return 1
+    return 0
+
+
+def _rewrite(given: argparse.Namespace) -> int:
+    from ontoweir.show_stage import show_stage
+
+    lines: Sequence[str]
+    if given.ontology:
+        from ontoweir.show_stage import show_ontology_alone
+
+        if given.show != "ucq":
+            raise UsageError(
+                f"--ontology cannot show {given.show}",
+                why="without a project there are no mappings and no catalog",
+                fix="use --show ucq, or name a project",
+            )
+        name, lines, more = show_ontology_alone(
+            [Path(f) for f in given.ontology], Path(given.query), strict=given.strict
+        )
+    else:
+        workspace = _open(given)
+        compiled = workspace.compile(given.query)
+        name = given.query
+        lines, more = show_stage(
+            workspace, compiled, given.show, dialect=given.dialect, limit=given.limit
+        )
+    if given.format == "json":
+        found = {"query": name, "size": len(lines), "disjuncts": list(lines)}
+        if more:
+            found["truncated"] = True
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        separator = "\n\n" if given.show in ("spj", "plan") else "\n"
+        print(separator.join(lines) if lines else "-- selects nothing")
+        if more:
+            print(f"-- more than {given.limit}: raise --limit to see them", file=sys.stderr)
+    return 0
+
+
+def _time(text: str | None, option: str) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(
+            f"{option} {text!r} is not a time",
+            why=str(error),
+            fix="write it like 2014-08-04T06:00:00",
+        ) from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _replay(given: argparse.Namespace) -> int:
+    from ontoweir.replaying import ReplayOptions, replay_query
+
+    start, stop = _time(given.start, "--from"), _time(given.stop, "--to")
+    output = Path(given.output)
+    workspace = _open(given)
+    compiled = workspace.compile(given.query)
+    options = ReplayOptions(
+        output=output,
+        format=given.format or _format(output),
+        start=start,
+        stop=stop,
+        expand=given.expand,
+        allow_unbounded=given.allow_unbounded,
+        progress=not given.quiet,
+    )
+    summary = replay_query(workspace, compiled, options)
+    if given.summary == "json":
+        print(json.dumps(summary))
+    else:
+        _print_summary(compiled, output, summary)
+    return 0
+
+
+def _format(output: Path) -> str:
+    found = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
+    return found.get(output.suffix, "parquet")
+
+
+def _print_summary(compiled: "CompiledQuery", output: Path, summary: dict[str, Any]) -> None:
+    bound = summary["bound_rows"]
+    print(
+        f"{compiled.name}: {summary['results']:,} results in {output}\n"
+        f"  {summary['tuples']:,} tuples, {summary['markers']:,} markers in "
+        f"{summary['seconds']:.1f} s ({summary['tuples_per_second']:,.0f} tuples/s)\n"
+        f"  state: at most {summary['state_rows_max']:,} rows"
+        + (f" of {bound:,}" if bound is not None else "")
+    )
+    rejected = summary.get("rejected") or 0
+    if rejected:
+        print(f"  rejected: {rejected:,} tuples {summary.get('rejects', '')}")
+
+
+def _doctor(given: argparse.Namespace) -> int:
+    from ontoweir.doctor import examine
+
+    return examine()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

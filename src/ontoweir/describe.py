@@ -1,0 +1,157 @@
+"""Verdicts, plans and witnesses as JSON (the fields of the interface contract)."""
+
+from typing import Any
+
+from ontoweir.checker.decide_lag import Criterion
+from ontoweir.checker.find_witness import Witness, WitnessRow
+from ontoweir.checker.plan import SynopsisPlan, Table
+from ontoweir.checker.verdict import Bounded, DisjunctVerdict, Failing, Unsatisfiable, Verdict
+from ontoweir.diagnostics import Diagnostic
+from ontoweir.errors import Source
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.rewriter.spj import SpjUnion
+
+
+def describe_verdict(verdict: Verdict, catalog: Catalog) -> dict[str, Any]:
+    """A verdict as `ontoweir check --format json` prints it."""
+    bound = verdict.bound
+    return {
+        "query": verdict.union.name,
+        "semantics": "set" if verdict.union.distinct else "bag",
+        "verdict": verdict.name,
+        "tier": str(verdict.tier),
+        "bound": {
+            "rows": None if bound is None else bound.rows,
+            "formula": "∞" if bound is None else bound.formula,
+        },
+        "conditions": [d.text for d in verdict.conditions],
+        "disjuncts": [_disjunct(verdict.union, d, catalog) for d in verdict.disjuncts],
+        "witness": None if verdict.witness is None else _witness(verdict.witness),
+        "repairs": [],
+    }
+
+
+def _disjunct(union: SpjUnion, verdict: DisjunctVerdict, catalog: Catalog) -> dict[str, Any]:
+    single = SpjUnion(union.name, union.variables, (verdict.query,), union.distinct, union.source)
+    found: dict[str, Any] = {
+        "sql": print_sql(single, catalog, comments=False),
+        "verdict": _name(verdict),
+        "tier": str(verdict.tier),
+        "criteria": {},
+        "because": [],
+    }
+    match verdict:
+        case Bounded(criteria=criteria) | Failing(criteria=criteria):
+            found["criteria"] = {
+                "arasu": _criterion(criteria.arasu),
+                "tree": _criterion(criteria.tree),
+                "lag": _criterion(criteria.lag),
+            }
+            if criteria.published_set is not None:
+                found["criteria"]["set"] = _criterion(criteria.published_set)
+            if isinstance(verdict, Failing):
+                found["because"] = [_diagnostic(d) for d in verdict.because]
+        case Unsatisfiable():
+            pass
+    return found
+
+
+def _name(verdict: DisjunctVerdict) -> str:
+    match verdict:
+        case Unsatisfiable():
+            return "unsatisfiable"
+        case Bounded(conditions=conditions):
+            return "conditionally-bounded" if conditions else "bounded"
+        case Failing():
+            return "undecided"
+
+
+def _criterion(criterion: Criterion) -> dict[str, Any]:
+    return {
+        "name": criterion.name,
+        "holds": criterion.holds,
+        "failed": list(criterion.failed),
+    }
+
+
+def _source(source: Source | None) -> dict[str, Any] | None:
+    return None if source is None else {"file": source.file, "line": source.line}
+
+
+def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "hint": diagnostic.hint,
+        "source": _source(diagnostic.source),
+        "mapping": diagnostic.mapping,
+        "mapping_source": _source(diagnostic.mapping_source),
+        "axiom": diagnostic.axiom,
+        "axiom_source": _source(diagnostic.axiom_source),
+        "because": [_diagnostic(d) for d in diagnostic.because],
+    }
+
+
+def _row(row: WitnessRow) -> dict[str, Any]:
+    values = {k: v if isinstance(v, int | float | str | bool) else str(v) for k, v in row.values}
+    return {"table": row.table, "step": row.step, "values": values}
+
+
+def _witness(witness: Witness) -> dict[str, Any]:
+    return {
+        "size": witness.size,
+        "prefix": [_row(r) for r in (*witness.fixed, *witness.optional)],
+        "optional": [_row(r) for r in witness.optional],
+        "suffixes": [[_row(r) for r in suffix] for suffix in witness.suffixes],
+    }
+
+
+def describe_plan(plan: SynopsisPlan) -> list[str]:
+    """A plan as lines of text: what every synopsis holds, how it grows, and its bound."""
+    return [line for table in plan.tables for line in _table(plan, table)]
+
+
+def _table(plan: SynopsisPlan, table: Table) -> list[str]:
+    form = plan.form
+    alias = {m.index: m.alias for m in form.members}
+    whole = len(table.members) == len(form.members)
+    names = ", ".join(alias[i] for i in sorted(table.members))
+    holds = [form.classes[k.value].name + _clip(k.low, k.high) for k in table.keys]
+    holds += [f"{alias[k.member]}.t" for k in table.kept]
+    value = "present" if form.distinct else "count"
+    if table.frontier:
+        value = ", ".join(
+            "least of max("
+            + ", ".join(f"{'-' if t.sign < 0 else ''}{form.classes[t.value].name}" for t in f.terms)
+            + ")"
+            for f in table.frontier
+        )
+    title = "results" if whole else f"matches of {names}"
+    lines = []
+    if table.stored:
+        rows = "?" if table.bound.rows is None else f"{table.bound.rows:,}"
+        stored = "remembered " if whole else ""
+        lines.append(
+            f"{stored}{title}: [{', '.join(holds)}] -> {value}; "
+            f"at most {rows} rows ({table.bound.formula})"
+        )
+    else:
+        lines.append(f"{title}: [{', '.join(holds)}], written at once")
+    for step in table.steps:
+        now = " and ".join(alias[i] for i in sorted(step.now))
+        past = " × ".join("matches of " + ", ".join(alias[i] for i in sorted(p)) for p in step.past)
+        lines.append(
+            f"  when {now} arrive{'s' if len(step.now) == 1 else ''}"
+            + (f": with {past}" if past else "")
+        )
+    for kept in table.kept:
+        if kept.live is not None and table.stored:
+            lines.append(f"  dropped {kept.live} steps after {alias[kept.member]}.t")
+    return lines
+
+
+def _clip(low: object, high: object) -> str:
+    if low is None and high is None:
+        return ""
+    return f" clipped to {'' if low is None else low}..{'' if high is None else high}"

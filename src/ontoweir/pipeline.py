@@ -1,0 +1,156 @@
+"""The pipeline: project → TBox, mappings → query → UCQ → SPJ union → verdict."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from ontoweir.checker.check_query import check_query
+from ontoweir.checker.normal_form import Statistics
+from ontoweir.checker.verdict import Verdict
+from ontoweir.errors import CatalogError, QueryError, Source, UsageError
+from ontoweir.mappings.assertion import MappingSet
+from ontoweir.mappings.load_mappings import load_mappings
+from ontoweir.ontology.load_ontology import load_ontology
+from ontoweir.ontology.tbox import TBox
+from ontoweir.project import Project
+from ontoweir.rewriter.parse_query import parse_query
+from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.rewriter.query import ConjunctiveQuery
+from ontoweir.rewriter.rewrite_existentials import rewrite_existentials
+from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.rewriter.unfold_query import unfold_query
+
+Warn = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledQuery:
+    """A query on its way down: as written, rewritten over the TBox, unfolded into SPJ."""
+
+    name: str
+    query: ConjunctiveQuery | None
+    rewritten: tuple[ConjunctiveQuery, ...]
+    union: SpjUnion
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass
+class Workspace:
+    """An open project: its TBox and mappings are read when first needed.
+
+    `warn` is called with every warning, `file:line: what; why; fix`.
+    """
+
+    project: Project
+    strict: bool = False
+    warn: Warn = field(default=lambda _: None)
+
+    @cached_property
+    def tbox(self) -> TBox:
+        """The OWL 2 QL axioms of the project's ontologies."""
+        return load_ontology(self.project.ontology, strict=self.strict, warn=self.warn)
+
+    @cached_property
+    def mappings(self) -> MappingSet:
+        """The mapping assertions of the project."""
+        return load_mappings(self.project.mappings, self.project.catalog)
+
+    def query_names(self) -> tuple[str, ...]:
+        """The names of the project's queries, in order."""
+        return tuple(path.stem for path in self.project.queries)
+
+    def query_file(self, name: str) -> Path:
+        """The file of a query.
+
+        Raises:
+            UsageError: the project has no query of that name.
+        """
+        found = [path for path in self.project.queries if path.stem == name]
+        if found:
+            return found[0]
+        known = ", ".join(self.query_names()) or "none"
+        raise UsageError(
+            f"unknown query {name!r}",
+            why=f"the project's queries are: {known}",
+            fix="name one of them, or add its file to queries in [project]",
+            source=Source(str(self.project.file)),
+        )
+
+    def parse(self, name: str) -> ConjunctiveQuery:
+        """A query as written."""
+        file = self.query_file(name)
+        return parse_query(read_text(file), name=name, file=str(file))
+
+    def compile(self, name: str) -> CompiledQuery:
+        """Rewrite and unfold a query.
+
+        Raises:
+            OntoweirError: the query, the ontology or the mappings are wrong.
+        """
+        query = self.parse(name)
+        warnings: list[str] = []
+
+        def warn(message: str, source: Source | None) -> None:
+            text = message if source is None else f"{source}: {message}"
+            warnings.append(text)
+            self.warn(text)
+
+        rewritten = rewrite_existentials(query, self.tbox)
+        if not query.distinct and rewritten != (query,):
+            axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
+            warn(
+                "SELECT counts matches in the data; what only follows from "
+                f"{'; '.join(axioms)} has no number and is not counted; write SELECT DISTINCT "
+                "for all certain answers",
+                query.source,
+            )
+            rewritten = (query,)
+        union = unfold_query(rewritten, self.mappings, self.project.catalog, self.tbox, warn=warn)
+        return CompiledQuery(name, query, rewritten, union, tuple(warnings))
+
+    def compile_sql(self, file: Path) -> CompiledQuery:
+        """Plain SQL over the catalog, no ontology."""
+        union = parse_sql(read_text(file), self.project.catalog, name=file.stem, file=str(file))
+        return CompiledQuery(file.stem, None, (), union)
+
+    def check(
+        self, compiled: CompiledQuery, *, statistics: Statistics | None = None, timed: bool = True
+    ) -> Verdict:
+        """Decide a compiled query."""
+        return check_query(compiled.union, self.project.catalog, statistics=statistics, timed=timed)
+
+
+def read_text(file: Path) -> str:
+    """The text of a query file.
+
+    Raises:
+        QueryError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise QueryError(
+            f"cannot read the query: {error.strerror or error}",
+            why="the file is missing or not readable",
+            fix="correct its path",
+            source=Source(str(file)),
+        ) from error
+    except UnicodeDecodeError as error:
+        raise QueryError(
+            "the query is not UTF-8 text",
+            why=f"byte {error.start} is {error.object[error.start]:#04x}",
+            fix="save it as UTF-8",
+            source=Source(str(file)),
+        ) from error
+
+
+def require_queries(workspace: Workspace) -> None:
+    """Raise CatalogError for a project without queries."""
+    if not workspace.project.queries:
+        raise CatalogError(
+            "the project has no queries",
+            why="queries in [project] names no file",
+            fix='write queries = ["queries/*.rq"] and put a query there',
+            source=Source(str(workspace.project.file)),
+        )

@@ -1,0 +1,71 @@
+"""What each stage of the pipeline made of a query, as lines of text."""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from ontoweir.checker.derive_lto import derive_lto
+from ontoweir.checker.drop_windows import drop_windows
+from ontoweir.checker.normalise_query import normalise_query
+from ontoweir.checker.verdict import Bounded, Failing, Unsatisfiable
+from ontoweir.describe import describe_plan
+from ontoweir.ontology.load_ontology import load_ontology
+from ontoweir.pipeline import CompiledQuery, Workspace, read_text
+from ontoweir.rewriter.parse_query import parse_query
+from ontoweir.rewriter.print_spj import print_spj
+from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.rewriter.show_ucq import format_cq, show_ucq
+
+
+def show_ontology_alone(
+    ontology: Sequence[Path], query: Path, *, strict: bool
+) -> tuple[str, list[str], bool]:
+    """The minimal UCQ of a query file over ontology files, without a project."""
+    parsed = parse_query(read_text(query), name=query.stem, file=str(query))
+    tbox = load_ontology(ontology, strict=strict)
+    return query.stem, [format_cq(q) for q in show_ucq(parsed, tbox)], False
+
+
+def show_stage(
+    workspace: Workspace, compiled: CompiledQuery, stage: str, *, dialect: str, limit: int
+) -> tuple[list[str], bool]:
+    """The lines of a stage ("ucq", "sql", "spj", "lto", "plan"), and whether more were left out."""
+    catalog, union = workspace.project.catalog, compiled.union
+    match stage:
+        case "ucq":
+            query = workspace.parse(compiled.name)
+            return [format_cq(q) for q in show_ucq(query, workspace.tbox)], False
+        case "sql":
+            return [print_sql(union, catalog, dialect=dialect)] if union.disjuncts else [], False
+        case "spj":
+            return [print_spj(q, distinct=union.distinct) for q in union.disjuncts], False
+        case "lto":
+            found = []
+            for number, query_ in enumerate(union.disjuncts, 1):
+                form = normalise_query(
+                    drop_windows(query_, catalog), distinct=union.distinct, catalog=catalog
+                )
+                if form.satisfiable:
+                    found.append((number, form))
+            lines = (f"SQL {n}: {lto}" for n, form in found for lto in derive_lto(form))
+            shown = list(islice(lines, limit + 1))
+            return shown[:limit], len(shown) > limit
+        case "plan":
+            return _plans(workspace, compiled), False
+        case _:
+            raise ValueError(stage)
+
+
+def _plans(workspace: Workspace, compiled: CompiledQuery) -> list[str]:
+    verdict = workspace.check(compiled)
+    found = []
+    for number, disjunct in enumerate(verdict.disjuncts, 1):
+        match disjunct:
+            case Bounded(plan=plan):
+                found.append(f"SQL {number}\n  " + "\n  ".join(describe_plan(plan)))
+            case Unsatisfiable():
+                found.append(f"SQL {number}\n  selects nothing: no synopsis")
+            case Failing(because=because):
+                told = "\n  ".join(f"{d.code}: {d.message}" for d in because)
+                found.append(f"SQL {number}\n  no plan\n  {told}")
+    return found

@@ -1,0 +1,92 @@
+"""The oracle: the plain relational join over a prefix, by DuckDB.
+
+It knows the query (ontoweir.rewriter.spj) and nothing of the checker or the run-time.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    Constant,
+    NotNull,
+    SpjQuery,
+    output_attributes,
+)
+
+Row = tuple[Any, ...]
+Data = Mapping[str, tuple[Sequence[str], Sequence[Row]]]
+"""Per table: column names (SQL types are derived from the values) and rows."""
+
+
+def _column(attribute: Attribute) -> str:
+    return f'"{attribute.alias}"."{attribute.column}"'
+
+
+def _constant(value: object) -> str:
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return str(value)
+
+
+def where(query: SpjQuery) -> list[str]:
+    """The conjuncts of the selection, as SQL."""
+    conjuncts = []
+    for c in query.conditions:
+        match c:
+            case NotNull(attribute=attribute):
+                conjuncts.append(f"{_column(attribute)} IS NOT NULL")
+            case Compare(left=left, op=op, right=Constant(value=value)):
+                conjuncts.append(f"{_column(left)} {op.value} {_constant(value)}")
+            case Compare(left=left, op=op, right=Attribute() as right, offset=offset):
+                shift = f" + ({offset})" if offset else ""
+                conjuncts.append(f"{_column(left)} {op.value} {_column(right)}{shift}")
+    return conjuncts
+
+
+def load(data: Data, types: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
+    """A database with the tables; `types` maps "table.column" to a SQL type (default BIGINT)."""
+    base = duckdb.connect(config={"threads": 1})
+    for table, (columns, rows) in data.items():
+        spec = ", ".join(f'"{c}" {types.get(f"{table}.{c}", "BIGINT")}' for c in columns)
+        base.execute(f'CREATE TABLE "{table}" ({spec})')
+        if rows:
+            marks = ", ".join("?" for _ in columns)
+            clean = [[None if v != v else v for v in r] for r in rows]  # NaN matches nothing
+            base.executemany(f'INSERT INTO "{table}" VALUES ({marks})', clean)
+    return base
+
+
+def answer(
+    base: duckdb.DuckDBPyConnection,
+    query: SpjQuery,
+    timestamps: Mapping[str, str],
+    *,
+    distinct: bool,
+    upto: int,
+) -> Counter[Row]:
+    """The answer over all tuples with timestamps <= upto: rows of output attributes, counted.
+
+    `timestamps`: per stream, the name of its timestamp column.
+    """
+    outputs = [_column(a) for _, o in query.outputs for a in output_attributes(o)]
+    conjuncts = where(query)
+    for occurrence in query.occurrences:
+        if occurrence.table in timestamps:
+            conjuncts.append(f'"{occurrence.alias}"."{timestamps[occurrence.table]}" <= {upto}')
+    tables = ", ".join(f'"{o.table}" AS "{o.alias}"' for o in query.occurrences)
+    head = ", ".join([*outputs, "count(*)"])
+    sql = f"SELECT {head} FROM {tables}"
+    if conjuncts:
+        sql += " WHERE " + " AND ".join(conjuncts)
+    if outputs:
+        sql += " GROUP BY " + ", ".join(outputs)
+    found: Counter[Row] = Counter()
+    for *values, count in base.execute(sql).fetchall():
+        if count:
+            found[tuple(values)] = 1 if distinct else count
+    return found

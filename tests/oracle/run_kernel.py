@@ -1,0 +1,119 @@
+"""Run the kernel over in-memory data, chunk by chunk, without Spark."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.checker.normal_form import Kind
+from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.mappings.catalog import (
+    BooleanType,
+    Catalog,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    StringType,
+)
+from ontoweir.rewriter.spj import output_attributes
+from ontoweir.runtime.encode import StringPool, encode_column
+from ontoweir.runtime.frame import EVENT, WEIGHT
+from ontoweir.runtime.intake import Arrival, Intake, encode_static, used_columns
+from ontoweir.runtime.kernel import KernelState, advance_kernel, value
+
+Row = tuple[Any, ...]
+
+_ARROW = {
+    IntType: pa.int64(),
+    DecimalType: pa.decimal128(18, 3),
+    FloatType: pa.float64(),
+    StringType: pa.string(),
+    DateType: pa.date32(),
+    BooleanType: pa.bool_(),
+}
+
+
+def run_kernel(
+    plan: SynopsisPlan,
+    catalog: Catalog,
+    data: Mapping[str, tuple[Sequence[str], Sequence[Row]]],
+    chunks: Sequence[tuple[int, int]],
+) -> tuple[dict[int, Counter[Row]], list[int]]:
+    """Results by marker, and the state's rows after every chunk."""
+    form = plan.form
+    pool = StringPool()
+    def column(table: str, name: str, values: Sequence[Any]) -> "pa.Array":
+        declared = catalog.table(table).column(name)
+        assert declared is not None
+        return pa.array(values, _ARROW[type(declared.type)], from_pandas=False)
+
+    used = used_columns(form)
+    for group in form.classes:
+        for table, name in group.domain.within:
+            used.setdefault(table, set()).add(name)
+    statics = {}
+    for name, relation in catalog.relations.items():
+        columns, rows = data[name]
+        mine = pa.table({c: column(name, c, [r[i] for r in rows]) for i, c in enumerate(columns)})
+        statics[name] = encode_static(relation, mine, used.get(name, set()), form.unit, pool)
+    intake = Intake(form, catalog, statics, pool)
+    state = KernelState()
+    found: dict[int, Counter[Row]] = {}
+    sizes = []
+    outputs = [
+        (a, form.class_of[a], dict(form.classes[form.class_of[a]].attributes)[a])
+        for _, o in form.query.outputs
+        for a in output_attributes(o)
+    ]
+    for first, last in chunks:
+        arrivals = {}
+        for name in {m.stream for m in form.members}:
+            columns, rows = data[name]
+            stream = catalog.streams[name]
+            time = list(columns).index(stream.timestamp)
+            batch = [r for r in rows if first <= r[time] <= last]
+            arrivals[name] = Arrival(
+                np.array([r[time] for r in batch], dtype=np.int64),
+                {
+                    c.name: encode_column(
+                        column(name, c.name, [r[list(columns).index(c.name)] for r in batch]),
+                        c.type,
+                        form.unit,
+                        pool,
+                        c.name,
+                    )
+                    for c in stream.columns
+                    if c.name in used[name]
+                },
+            )
+        results, state = advance_kernel(plan, state, intake.batches(arrivals), last)
+        sizes.append(state.rows)
+        for i in range(results.rows):
+            row = tuple(
+                _decode(results[value(c)][i].item() + s, form.kinds[a], form.unit, pool)
+                for a, c, s in outputs
+            )
+            at = int(results[EVENT][i])
+            assert first <= at <= last
+            found.setdefault(at, Counter())[row] += int(results[WEIGHT][i])
+    return found, sizes
+
+
+def _decode(number: float, kind: Kind, unit: int, pool: StringPool) -> Any:
+    """A value as the oracle has it (numbers compare equal whatever their Python type)."""
+    match kind:
+        case Kind.NUMBER | Kind.FLOAT:
+            return Fraction(number) / unit
+        case Kind.STRING:
+            return pool.texts[int(number)]
+        case Kind.DATE:
+            return date(1970, 1, 1) + timedelta(days=int(number))
+        case Kind.BOOLEAN:
+            return bool(number)
+        case Kind.TIMESTAMP:
+            return int(number)

@@ -1,0 +1,202 @@
+"""What a SPARQL query means, and what is said about one outside the language."""
+
+from datetime import timedelta
+
+import pytest
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.parse_query import parse_query
+from ontoweir.rewriter.query import (
+    ClassAtom,
+    ConjunctiveQuery,
+    Filter,
+    Iri,
+    Literal,
+    PropertyAtom,
+    TimeFilter,
+    ValueFilter,
+    Variable,
+)
+from ontoweir.rewriter.spj import Op
+
+PREFIXES = "PREFIX : <http://e/>\nPREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+T1, T2, V, W, X = (Variable(n) for n in ("t1", "t2", "v", "w", "x"))
+
+
+def parse(text: str) -> ConjunctiveQuery:
+    return parse_query(PREFIXES + text, name="q", file="q.rq")
+
+
+def test_patterns_and_their_lines() -> None:
+    query = parse(
+        """SELECT DISTINCT ?x ?v WHERE {
+  ?x a :A ;
+     :p :b ,
+        [ :q "hei"@no ] .
+  GRAPH ?t1 {
+    ?x :v ?v .
+  }
+}"""
+    )
+    b = Variable("_b0")
+    assert query.distinct
+    assert query.head == (X, V)
+    assert query.source == Source("q.rq", 3)
+    assert query.atoms == (
+        ClassAtom("http://e/A", X, None, Source("q.rq", 4)),
+        PropertyAtom("http://e/p", X, Iri("http://e/b"), None, Source("q.rq", 5)),
+        PropertyAtom("http://e/p", X, b, None, Source("q.rq", 5)),
+        PropertyAtom("http://e/q", b, Literal("hei", None, "no"), None, Source("q.rq", 6)),
+        PropertyAtom("http://e/v", X, V, T1, Source("q.rq", 8)),
+    )
+
+
+def test_star_selects_values_in_order_but_no_times_and_no_blank_nodes() -> None:
+    query = parse("SELECT * { GRAPH ?t1 { ?x :v ?v . _:c :p ?x } }")
+    assert query.head == (X, V)
+    assert not query.distinct
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("?v > 3", ValueFilter(V, Op.GT, Literal("3", XSD + "integer"))),
+        ("?v < -2.5", ValueFilter(V, Op.LT, Literal("-2.5", XSD + "decimal"))),
+        ("3 < ?v", ValueFilter(V, Op.GT, Literal("3", XSD + "integer"))),
+        ("?v - 1 < 3", ValueFilter(V, Op.LT, Literal("4", XSD + "decimal"))),
+        ("?v <= ?w + 3", ValueFilter(V, Op.LE, W, "3")),
+        ("?v - ?w > 1.5", ValueFilter(V, Op.GT, W, "1.5")),
+        ("-?v < 2", ValueFilter(V, Op.GT, Literal("-2", XSD + "integer"))),
+        ("?v != ?w", ValueFilter(V, Op.NE, W, "0")),
+        ("?x = :a", ValueFilter(X, Op.EQ, Iri("http://e/a"))),
+        (":a != ?x", ValueFilter(X, Op.NE, Iri("http://e/a"))),
+        ('?v = "on"', ValueFilter(V, Op.EQ, Literal("on"))),
+        ("(?t1 < ?t2)", TimeFilter(T1, Op.LT, T2)),
+        (
+            '?t2 - ?t1 <= "PT30M"^^xsd:dayTimeDuration',
+            TimeFilter(T2, Op.LE, T1, timedelta(minutes=30)),
+        ),
+        (
+            '?t2 >= ?t1 + "-P1DT0.5S"^^xsd:dayTimeDuration',
+            TimeFilter(T2, Op.GE, T1, -timedelta(days=1, milliseconds=500)),
+        ),
+        (
+            '"PT1H"^^xsd:dayTimeDuration > ?t2 - ?t1',
+            TimeFilter(T2, Op.LT, T1, timedelta(hours=1)),
+        ),
+        (
+            '?t1 >= "2014-08-04T00:00:00"^^xsd:dateTime',
+            TimeFilter(T1, Op.GE, Literal("2014-08-04T00:00:00", XSD + "dateTime")),
+        ),
+    ],
+)
+def test_a_filter_means(text: str, expected: Filter) -> None:
+    patterns = "GRAPH ?t1 { ?x :p ?v } GRAPH ?t2 { ?x :p ?w }"
+    query = parse(f"SELECT ?x {{ {patterns}\n FILTER({text}) }}")
+    (found,) = query.filters
+    assert found.source == Source("q.rq", 4)
+    assert (found.left, found.op, found.right, found.offset) == (
+        expected.left,
+        expected.op,
+        expected.right,
+        expected.offset,
+    )
+
+
+def test_conjunctions_and_several_filters_are_one_list_with_lines() -> None:
+    query = parse("SELECT ?x {\n?x :p ?v FILTER(?v > 1 &&\n?v < 9)\n{ FILTER(?v != 3) ?x :p ?w } }")
+    assert [(f.op, f.source) for f in query.filters] == [
+        (Op.GT, Source("q.rq", 4)),
+        (Op.LT, Source("q.rq", 5)),
+        (Op.NE, Source("q.rq", 6)),
+    ]
+
+
+TIMED = "SELECT ?x {\nGRAPH ?t { ?x :p ?v } GRAPH ?u { ?x :p ?w }\nFILTER(%s) }"
+VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "named"),
+    [
+        ("SELECT ?x {\n?x a ?c }", 4, "rdf:type without a class"),
+        ("SELECT ?x {\n?x ?p ?c }", 4, "?p as a predicate"),
+        (TIMED % "?t < 3", 5, "comparing a time with a number: ?t and 3"),
+        (TIMED % "?t < ?v", 5, "comparing a time with a value: ?t and ?v"),
+        (TIMED % "?t < ?z", 5, "comparing a time with a value: ?t and ?z"),
+        (TIMED % '?t < "PT3M"^^xsd:dayTimeDuration', 5, "?t is compared with a duration"),
+        (TIMED % '?t - ?u < "PT3M"', 5, 'comparing the time ?t with "PT3M"'),
+        (TIMED % '?t - ?u < "P1Y"^^xsd:duration', 5, "'P1Y' is no duration"),
+        (TIMED % '?t < "today"^^xsd:dateTime', 5, "'today' is no xsd:dateTime"),
+        ("SELECT ?x { GRAPH ?t {\n?x :p ?t } }", 4, "comparing a time with a value"),
+        ("SELECT ?x\n?t { GRAPH ?t { ?x :p ?v } }", 4, "results carry `at`"),
+        ("SELECT ?x\n?z { ?x :p ?v }", 4, "?z is in SELECT but in no pattern"),
+        (VALUE % "?t < 3", 5, "?t is in a FILTER but in no pattern"),
+        (VALUE % "?v < ?t", 5, "if it is a time, GRAPH ?t { … }"),
+        (VALUE % '?v < "PT3M"^^xsd:dayTimeDuration', 5, "but is no time"),
+        (VALUE % "?v < 3 || ?v > 5", 5, "FILTER with ||"),
+        (VALUE % "!(?v = 3)", 5, "FILTER with !"),
+        (VALUE % "ABS(?v) < 3", 5, "function ABS"),
+        (VALUE % "REGEX(?v, 'a')", 5, "function REGEX"),
+        (VALUE % ":f(?v) < 3", 5, "a function call"),
+        (VALUE % "?v IN (1, 2)", 5, "FILTER with IN"),
+        (VALUE % "?v * 2 = 2", 5, "* in FILTER"),
+        (VALUE % "?v + ?w < 2", 5, "a comparison of sums of variables"),
+        (VALUE % "1 < 2", 5, "a comparison of constants"),
+        (VALUE % "?v", 5, "a FILTER that is no comparison"),
+        (VALUE % "?x < :a", 5, "IRIs have no order"),
+        (VALUE % '?v < "abc"^^xsd:integer', 5, "'abc' is no number"),
+        ("SELECT ?x { ?x :p ?v\nFILTER NOT EXISTS { ?x :q ?v } }", 4, "FILTER NOT EXISTS"),
+        ("SELECT ?x {\nGRAPH :g { ?x :p ?v } }", 4, "GRAPH with an IRI"),
+        ("SELECT ?x { ?x :p ?v\nGRAPH ?t { } }", 4, "GRAPH ?t has no pattern"),
+        ("SELECT ?x { ?x :p ?v\nOPTIONAL { ?x :q ?z } }", 4, "OPTIONAL"),
+        ("SELECT ?x { { ?x :p ?v }\nUNION { ?x :q ?v } }", 4, "register one query for each branch"),
+        ("SELECT ?x { ?x :p ?v\nMINUS { ?x :q ?v } }", 4, "MINUS"),
+        ("SELECT ?x { ?x :p ?v\nBIND(1 AS ?z) }", 4, "BIND"),
+        ("SELECT ?x { ?x :p ?v\nVALUES ?v { 1 } }", 4, "VALUES"),
+        ("SELECT ?x { ?x :p ?v }\nVALUES ?v { 1 }", 4, "VALUES"),
+        ("SELECT ?x { ?x :p ?v\nSERVICE :s { ?x :q ?v } }", 4, "SERVICE"),
+        ("SELECT ?x {\n{ SELECT ?x { ?x :p ?v } } }", 4, "a subquery"),
+        ("SELECT ?x {\n?x :p+ ?v }", 4, "a property path"),
+        ("SELECT ?x {\n?x :p/:q ?v }", 4, "a property path"),
+        ("SELECT ?x {\n?x :p|:q ?v }", 4, "a property path"),
+        ("SELECT ?x {\n?x ^:p ?v }", 4, "a property path"),
+        ("SELECT ?x {\n?x !:p ?v }", 4, "a property path"),
+        ("SELECT\n(COUNT(?x) AS ?n) { ?x :p ?v }", 4, "aggregate COUNT"),
+        ("SELECT\n(?x AS ?n) { ?x :p ?v }", 4, "an expression in SELECT"),
+        ("SELECT ?x { ?x :p ?v }\nGROUP BY ?x", 4, "GROUP BY"),
+        ("SELECT ?x { ?x :p ?v }\nORDER BY ?x", 4, "ORDER BY"),
+        ("SELECT ?x { ?x :p ?v }\nLIMIT 3", 4, "LIMIT"),
+        ("SELECT ?x { ?x :p ?v }\nOFFSET 3", 4, "OFFSET"),
+        ("SELECT ?x\nFROM :g { ?x :p ?v }", 4, "FROM"),
+        ("\nSELECT REDUCED ?x { ?x :p ?v }", 4, "REDUCED"),
+        ("\nASK { ?x :p ?v }", 4, "ASK"),
+        ("\nCONSTRUCT { ?x :p ?v } WHERE { ?x :p ?v }", 4, "CONSTRUCT"),
+        ("\nSELECT * { }", 4, "the query has no pattern"),
+        ("SELECT ?x {\n?x foo:p ?v }", 4, "the prefix foo: is not declared"),
+        ("SELECT ?x {\n?x <p> ?v }", 4, "the IRI <p> is relative"),
+        ("SELECT ?x {\n?x :p ?v", 4, "a { is not closed"),
+        ("SELECT ?x {\n?x :p ?v ?z }", 4, "syntax error at '?z'"),
+        ("SELECT ?x {\n?x :p 'a }", 4, "syntax error"),
+    ],
+)
+def test_what_is_outside_the_language_is_refused_by_name(text: str, line: int, named: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse(text)
+    assert named in str(caught.value)
+    assert str(caught.value).startswith(f"q.rq:{line}: ")
+    assert caught.value.why
+    assert caught.value.fix
+
+
+def test_an_empty_query_is_refused() -> None:
+    with pytest.raises(QueryError, match="the query is empty"):
+        parse_query("# nothing\n", name="q", file="q.rq")
+
+
+def test_base_and_relative_prefixes() -> None:
+    text = "BASE <http://b/> PREFIX p: <x#> SELECT ?x { ?x <q> p:a }"
+    (atom,) = parse_query(text, name="q", file="q.rq").atoms
+    assert isinstance(atom, PropertyAtom)
+    assert (atom.prop, atom.object) == ("http://b/q", Iri("http://b/x#a"))

@@ -1,0 +1,138 @@
+"""Printed SQL: readable, quoted where needed, runnable."""
+
+import duckdb
+import pytest
+
+from ontoweir.errors import Source
+from ontoweir.mappings.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    DateType,
+    FloatType,
+    IntType,
+    Relation,
+    Stream,
+    StringType,
+)
+from ontoweir.rewriter.print_spj import print_spj
+from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.rewriter.spj import (
+    Attribute,
+    BlankOutput,
+    Compare,
+    Constant,
+    ConstantOutput,
+    IriOutput,
+    LiteralOutput,
+    NotNull,
+    Occurrence,
+    Op,
+    Output,
+    Provenance,
+    SpjQuery,
+    SpjUnion,
+    TemplateLiteralOutput,
+)
+
+FILES = DataSource("parquet", "x")
+CATALOG = Catalog(
+    {"s": Stream("s", FILES, "ts", 300_000_000, 1, (Column("x", IntType()),))},
+    {
+        "r": Relation(
+            "r",
+            FILES,
+            (
+                Column("x", IntType()),
+                Column("two words", StringType()),
+                Column("d", DateType()),
+                Column("f", FloatType()),
+            ),
+        )
+    },
+)
+X, TS, TS2 = Attribute("a", "x"), Attribute("a", "ts"), Attribute("b", "ts")
+WORDS = Attribute("r", "two words")
+
+
+def union(*disjuncts: SpjQuery, distinct: bool = False) -> SpjUnion:
+    variables = tuple(n for n, _ in disjuncts[0].outputs) if disjuncts else ("v",)
+    return SpjUnion("q", variables, disjuncts, distinct)
+
+
+def stream_query(*conditions: Compare | NotNull, output: Output | None = None) -> SpjQuery:
+    occurrences = (Occurrence("a", "s"), Occurrence("b", "s"))
+    return SpjQuery(occurrences, conditions, (("v", output or LiteralOutput(X)),))
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Compare(TS, Op.LE, TS2, 6), "a.ts <= b.ts + INTERVAL '30' MINUTE"),
+        (Compare(TS, Op.LE, TS2, 12), "a.ts <= b.ts + INTERVAL '1' HOUR"),
+        (Compare(TS, Op.GT, TS2, -1), "a.ts > b.ts - INTERVAL '5' MINUTE"),
+        (Compare(TS, Op.EQ, TS2), "a.ts = b.ts"),
+        (Compare(TS, Op.GE, Constant(3)), "a.ts >= CAST('1970-01-01 00:15:00' AS TIMESTAMP)"),
+        (Compare(X, Op.NE, Constant(-3)), "a.x <> -3"),
+        (NotNull(X), "NOT a.x IS NULL"),
+    ],
+)
+def test_conditions(condition: Compare | NotNull, text: str) -> None:
+    printed = print_sql(union(stream_query(condition)), CATALOG)
+    assert text in printed
+    db = duckdb.connect()
+    db.execute("create table s(ts timestamp, x int)")
+    assert db.execute(printed).fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("output", "value"),
+    [
+        (IriOutput(("http://e/", Attribute("r", "x"), "/z")), "http://e/7/z"),
+        (BlankOutput(("b", Attribute("r", "x"))), "_:b7"),
+        (TemplateLiteralOutput((WORDS, "!")), "O'Neil!"),
+        (LiteralOutput(WORDS), "O'Neil"),
+        (ConstantOutput("it's", False), "it's"),
+    ],
+)
+def test_outputs_run_in_duckdb(output: Output, value: str) -> None:
+    conditions = (
+        Compare(WORDS, Op.EQ, Constant("O'Neil")),
+        Compare(Attribute("r", "d"), Op.LT, Constant("2014-02-01")),
+        Compare(Attribute("r", "f"), Op.GE, Constant(0.5)),
+    )
+    query = SpjQuery((Occurrence("r", "r"),), conditions, (("v", output),))
+    printed = print_sql(union(query, distinct=True), CATALOG, dialect="duckdb")
+    db = duckdb.connect()
+    db.execute('create table r(x int, "two words" text, d date, f double)')
+    db.execute("insert into r values (7, 'O''Neil', date '2014-01-01', 0.5)")
+    assert db.execute(printed).fetchall() == [(value,)]
+
+
+def test_union_kinds_mixed_types_and_comments() -> None:
+    why = Provenance("<#M>", Source("m.ttl", 4), ("SubClassOf(A B)",))
+    number = SpjQuery(
+        (Occurrence("a", "s"),), (NotNull(X),), (("v", LiteralOutput(X)),), (("a", why),)
+    )
+    text = SpjQuery((), (), (("v", ConstantOutput("k", False)),))
+    printed = print_sql(union(number, text), CATALOG)
+    assert "UNION ALL" in printed
+    assert "CAST(a.x AS STRING)" in printed
+    assert "-- a: mapping <#M> (m.ttl:4), by SubClassOf(A B)" in printed
+    assert "--" not in print_sql(union(number, text), CATALOG, comments=False)
+    both = print_sql(union(number, number, distinct=True), CATALOG)
+    assert "UNION ALL" not in both
+    assert both.count("SELECT DISTINCT") == 2
+    assert "CAST" not in both
+
+
+def test_no_disjunct_gives_no_rows() -> None:
+    assert duckdb.connect().execute(print_sql(union(), CATALOG)).fetchall() == []
+
+
+def test_algebra() -> None:
+    query = stream_query(Compare(TS, Op.LE, TS2, 6), NotNull(X))
+    assert print_spj(query) == (
+        "π̇_{v: a.x}(σ_{a.ts <= b.ts + 6 ∧ a.x IS NOT NULL}(s a × s b))"  # noqa: RUF001
+    )
+    assert print_spj(query, distinct=True).startswith("π_")
