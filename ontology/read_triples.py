@@ -1,6 +1,7 @@
 """Read an ontology file into RDF triples that know their line.
 
-rdflib parses Turtle, N-Triples (a subset of Turtle) and RDF/XML; owlready2 parses OWL/XML.
+rdflib parses Turtle, N-Triples (a subset of Turtle) and RDF/XML; owlready2 parses OWL/XML;
+functional syntax is read by read_functional.
 """
 
 import io
@@ -10,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax import SAXException, SAXParseException
 
-import owlready2
 from rdflib import BNode, Graph, Literal, URIRef
 from rdflib.exceptions import ParserError
 from rdflib.parser import create_input_source
@@ -19,6 +19,7 @@ from rdflib.plugins.parsers.rdfxml import create_parser
 from rdflib.term import Node
 
 from ontoweir.errors import OntologyError, Source
+from ontoweir.ontology.read_functional import read_functional
 
 _CONVERT = "convert it, for example `robot convert --input F --output F.ttl`, and list F.ttl"
 
@@ -99,6 +100,10 @@ def read_triples(path: Path) -> Triples:
             fix="save the file as UTF-8",
             source=Source(file, data.count(b"\n", 0, error.start) + 1),
         ) from None
+    if _starts_with(r"(Prefix|Ontology)\s*\(", text):
+        made = Triples(file)
+        read_functional(text, file, made.add)
+        return made
     _refuse_other_formats(text, file)
     return _read_turtle(text, path)
 
@@ -110,20 +115,24 @@ def _is_xml(start: bytes) -> bool:
     return re.match(rb"(\xef\xbb\xbf)?\s*<[\w:]+\s", start) is not None and b"xmlns" in start
 
 
+def _starts_with(start: str, text: str) -> bool:
+    """Whether a file, comments aside, starts like that."""
+    code = "\n".join(line for line in text.splitlines()[:200] if not re.match(r"\s*#", line))
+    return re.match(r"\s*" + start, code) is not None
+
+
 def _refuse_other_formats(text: str, file: str) -> None:
     """Refuse, by name, the formats that are not read."""
     formats = {
-        "functional syntax": r"(Prefix|Ontology|Declaration)\s*\(",
         "Manchester syntax": r"(Prefix|Ontology|Class|ObjectProperty):\s",
         "OBO": r"format-version:",
         "JSON-LD": r"[{\[]\s*[\"{]",
     }
-    code = "\n".join(line for line in text.splitlines()[:200] if not re.match(r"\s*#", line))
     for name, start in formats.items():
-        if re.match(r"\s*" + start, code):
+        if _starts_with(start, text):
             raise OntologyError(
                 f"the ontology is in {name}",
-                why="ontologies are read from Turtle, N-Triples, RDF/XML and OWL/XML",
+                why="ontologies are Turtle, N-Triples, RDF/XML, OWL/XML or functional syntax",
                 fix=_CONVERT,
                 source=Source(file, 1),
             )
@@ -186,6 +195,8 @@ def _read_rdf_xml(data: bytes, path: Path) -> Triples:
 
 
 def _read_owl_xml(data: bytes, path: Path) -> Triples:
+    import owlready2  # slow to import, and only this syntax needs it
+
     made = Triples(str(path))
     world = owlready2.World()
     try:

@@ -202,7 +202,11 @@ def test_one_direction_of_an_equivalence_can_stay(tmp_path: Path) -> None:
         ("o.nt", "<http://e/a> <http://e/b> .\n", "o.nt:1: broken Turtle"),
         ("o.owl", "<?xml version='1.0'?>\n<rdf:RDF>\n<a></rdf:RDF>", "broken XML"),
         ("o.owl", "<?xml version='1.0'?>\n<a>\n<b></a>", "o.owl:3: broken XML; mismatched tag"),
-        ("o.ofn", "Prefix(:=<http://e/>)\nOntology()", "o.ofn:1: the ontology is in functional"),
+        (
+            "o.ofn",
+            "Prefix(:=<http://e/>)\nOntology(\nSubClassOf(:A))",
+            "o.ofn:3: broken functional",
+        ),
         ("o.omn", "Prefix: : <http://e/>\nClass: A", "Manchester syntax"),
         ("o.obo", "format-version: 1.2\n", "OBO"),
         ("o.jsonld", '{"@context": {}}', "JSON-LD"),
