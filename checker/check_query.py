@@ -110,7 +110,8 @@ class _Checker:
         form = self.normal(query)
         if not form.satisfiable:
             return Unsatisfiable(query)
-        ordered = self.normal(drop_windows(query, self.catalog))
+        order = drop_windows(query, self.catalog)
+        ordered = form if order == query else self.normal(order)
         parts = split_times(ordered)
         lag = decide_lag(form)
         criteria = Criteria(
@@ -158,9 +159,13 @@ class _Checker:
     ) -> Tier:
         if conditions:
             return Tier.CONDITIONALLY_BOUNDED
-        if len(form.members) < 2:
+        plan = make_plan(form)
+        if isinstance(plan, SynopsisPlan) and len(plan.tables) == 1:
             return Tier.STATELESS
-        if not decide_lag(ordered).holds or not isinstance(make_plan(ordered), SynopsisPlan):
+        windowed = ordered is not form and not (
+            decide_lag(ordered).holds and isinstance(make_plan(ordered), SynopsisPlan)
+        )
+        if windowed:
             return Tier.WINDOW_BOUNDED
         structure = {"C1", "C2"} & set(criteria.tree.failed)
         if criteria.tree.holds or (form.distinct and not structure):

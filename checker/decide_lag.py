@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from ontoweir.checker.normal_form import NormalForm
+from ontoweir.checker.normal_form import Kind, NormalForm
 from ontoweir.errors import Source
 
 
@@ -166,7 +166,8 @@ def _inequalities(form: NormalForm) -> list[Failure]:
         apart = _apart(form, d.x, d.y)
         if (x.domain.finite and y.domain.finite) or apart is None:
             continue
-        if (x.domain.finite or y.domain.finite) and x.grain and y.grain:
+        clips = x.grain and y.grain and x.kind is not Kind.STRING
+        if (x.domain.finite or y.domain.finite) and clips:
             continue
         found.append(
             Failure(

@@ -7,8 +7,6 @@ LTO query derived from the disjunct, and an inequality join matters in some LTO 
 implies it and its clipped values are infinitely many (see normal_form.Inequality).
 """
 
-import networkx as nx
-
 from ontoweir.checker.decide_lag import Criterion, Failure
 from ontoweir.checker.normal_form import NormalForm
 from ontoweir.checker.split_times import TimeOrder
@@ -134,8 +132,12 @@ def decide_tree(form: NormalForm, parts: tuple[TimeOrder, ...]) -> Criterion:
 
 
 def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:
-    graph = order.reduction()
-    parts = [graph.subgraph(c) for c in nx.weakly_connected_components(graph)]
+    parents: dict[int, list[int]] = {
+        g: [] for g in range(len(order.groups)) if g not in order.finite
+    }
+    for later, earlier in order.reduction():
+        parents[earlier].append(later)
+    parts = _connected(parents)
     found = [
         Failure(
             "C1",
@@ -145,18 +147,18 @@ def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:
             tuple(sorted(m for g in part for m in order.groups[g])),
         )
         for part in parts
-        if not nx.is_arborescence(part)
+        if any(len(parents[g]) > 1 for g in part)
     ]
     if found:
         return found
+    parent = {g: above[0] if above else None for g, above in parents.items()}
     tree_of: dict[int, int] = {}
     dist: dict[int, int] = {}
-    parent: dict[int, int | None] = {}
-    for number, part in enumerate(parts):
-        root = next(g for g in part if part.in_degree(g) == 0)
-        for g, distance in nx.single_source_shortest_path_length(part, root).items():
-            tree_of[g], dist[g] = number, distance
-            parent[g] = next(iter(part.predecessors(g)), None)
+    for g in parent:
+        root, distance = g, 0
+        while (above := parent[root]) is not None:
+            root, distance = above, distance + 1
+        tree_of[g], dist[g] = root, distance
     root_members: set[int] = set()
     if len(parts) == 1 and not order.finite:
         root_members = {m for g, d in dist.items() if d == 0 for m in order.groups[g]}
@@ -201,5 +203,15 @@ def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:
     return found
 
 
-def _names(form: NormalForm, order: TimeOrder, part: "nx.DiGraph[int]") -> str:
+def _connected(parents: dict[int, list[int]]) -> list[set[int]]:
+    """The weakly connected parts of an acyclic graph, by their least node."""
+    parts: list[set[int]] = []
+    for g, above in parents.items():
+        touched = [p for p in parts if not p.isdisjoint((g, *above))]
+        parts = [p for p in parts if p not in touched]
+        parts.append({g, *above}.union(*touched))
+    return sorted(parts, key=min)
+
+
+def _names(form: NormalForm, order: TimeOrder, part: set[int]) -> str:
     return ", ".join(form.members[m].alias for g in sorted(part) for m in sorted(order.groups[g]))

@@ -1,7 +1,8 @@
 """[S] preprocessing, step 4: the modified LTO queries of a disjunct, one by one ([A] Def. 4.3).
 
 Within every stream the attributes and the constants of the query are totally ordered. There are
-exponentially many: a generator; deciding does not enumerate them (see decide_lag, decide_published).
+exponentially many, hence a generator; deciding does not enumerate them (decide_lag,
+decide_published).
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,15 @@ from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.normal_form import Kind, Member, NormalForm
 from ontoweir.checker.split_times import TimeOrder, split_times
 from ontoweir.mappings.catalog import Catalog
-from ontoweir.rewriter.spj import Attribute, Compare, Condition, Constant, Op, SpjQuery
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    Op,
+    SpjQuery,
+    output_attributes,
+)
 
 Element = Attribute | Fraction
 """What is ordered: an attribute, or a constant (a number)."""
@@ -55,7 +64,7 @@ class LtoQuery:
             names = [f"{self.form.members[i].alias}.t" for i in sorted(group)]
             if len(names) > 1:
                 parts.append(" = ".join(names))
-        for later, earlier in sorted(self.times.reduction().edges):
+        for later, earlier in self.times.reduction():
             i, j = min(self.times.groups[earlier]), min(self.times.groups[later])
             parts.append(f"{self.form.members[i].alias}.t < {self.form.members[j].alias}.t")
         for levels in self.orders:
@@ -108,10 +117,14 @@ def _orders(
     form: NormalForm, member: Member, constants: list[Fraction]
 ) -> Iterator[tuple[tuple[Element, ...], ...]]:
     """Every total order of a member's numbers and the constants that P⁺ allows by itself."""
+    used = {a for _, o in form.query.outputs for a in output_attributes(o)}
+    for c in form.query.conditions:
+        if isinstance(c, Compare):
+            used |= {c.left} | ({c.right} if isinstance(c.right, Attribute) else set())
     attributes = [
         a
         for a in form.class_of
-        if a.alias == member.alias and form.kinds[a] in (Kind.NUMBER, Kind.FLOAT)
+        if a in used and a.alias == member.alias and form.kinds[a] in (Kind.NUMBER, Kind.FLOAT)
     ]
     start: tuple[tuple[Element, ...], ...] = tuple((c,) for c in constants)
     found = [start]

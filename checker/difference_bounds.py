@@ -1,12 +1,11 @@
 """Difference-bound matrices: what a conjunction of `x - y <= c` implies ([S] Def. 4, P⁺)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Limit:
+class Limit(NamedTuple):
     """An upper limit on a difference: `<= value`, or `< value` where `strict` (dense domains)."""
 
     value: int | Fraction

@@ -75,7 +75,7 @@ def _holds(c: Compare | NotNull, row: Mapping[str, Tuple]) -> bool:
     else:
         right = row[c.right.alias].get(c.right.column)
         if c.offset and right is not None:
-            right = right + c.offset
+            right = right + (float(c.offset) if isinstance(right, float) else c.offset)
     if left is None or right is None:
         return False
     match c.op:

@@ -183,9 +183,6 @@ def _lay_out(
     for copy in range(size):
         for t in form.times:
             edges.append((time(t.later, copy), time(t.earlier, copy), t.steps))
-        for d in form.time_differences:
-            if d.steps == 0:
-                edges.append((time(d.left, copy), time(d.right, copy), -1))
         for m in form.members:
             if m.last is not None:
                 edges.append((time(m.index, copy), ("zero",), m.last))
@@ -221,7 +218,11 @@ def _lay_out(
                         edges.append((time(k, copy), time(late, other), -1))
     if unique:
         edges.extend(_unique(form, catalog, val, shared, size))
-    solution = _differ(form, edges, _unequal(form, val, size), 12)
+    unequal = _unequal(form, val, size)
+    for d in form.time_differences:
+        pairs = {(time(d.left, copy), time(d.right, copy)) for copy in range(size)}
+        unequal.extend((left, right, d.steps) for left, right in sorted(pairs))
+    solution = _differ(form, edges, unequal, 12)
     return None if solution is None else _rows(form, catalog, layout, size, solution, val)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from ontoweir.checker.normal_form import Inequality, NormalForm
+from ontoweir.checker.normal_form import Inequality, Kind, NormalForm
 from ontoweir.checker.plan import Bound, Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
 
 
@@ -159,7 +159,10 @@ def _table(
             )
             continue
         clipping = [q for q in pending if q.clips]
-        if any(not form.classes[other].domain.finite for other, _ in unequal):
+        if unequal and (
+            group.kind is Kind.STRING
+            or any(not form.classes[other].domain.finite for other, _ in unequal)
+        ):
             obstacles.append(Obstacle(group.index, members, "a later tuple must differ from it"))
             continue
         if clipping or unequal:
@@ -208,19 +211,21 @@ def _clipped(
     unequal: list[tuple[int, int | Fraction]],
 ) -> Key:
     """The key of a class that only comparisons need: values beyond what partners reach are one."""
-    if form.classes[value].grain == 0:
+    if form.classes[value].grain == 0 or form.classes[value].kind is Kind.STRING:
         return Key(value)
     lows: list[int | Fraction | None] = []
     highs: list[int | Fraction | None] = []
+    grain = form.classes[value].grain
     for q in pending:
-        if q.x == value:
-            low = form.classes[q.y].domain.low
-            lows.append(None if low is None else low + q.limit)
-        else:
-            high = form.classes[q.x].domain.high
-            highs.append(None if high is None else high - q.limit)
+        # beyond either end the comparison holds for all partners, or for none
+        domain = form.classes[q.y if q.x == value else q.x].domain
+        limit = q.limit if q.x == value else -q.limit
+        holds, fails = (grain if q.strict else 0), (0 if q.strict else grain)
+        below, above = (holds, fails) if q.x == value else (fails, holds)
+        lows.append(None if domain.low is None else domain.low + limit - below)
+        highs.append(None if domain.high is None else domain.high + limit + above)
     for other, shift in unequal:
-        domain, grain = form.classes[other].domain, form.classes[value].grain
+        domain = form.classes[other].domain
         lows.append(None if domain.low is None else domain.low + shift - grain)
         highs.append(None if domain.high is None else domain.high + shift + grain)
     return Key(value, _common(lows, min), _common(highs, max))
@@ -299,7 +304,10 @@ def _bound(
     rows: int | None = 1
     for size, _ in factors:
         rows = None if rows is None or size is None else rows * size
-    return Bound(rows, " · ".join(f"({text})" if " " in text else text for _, text in factors))
+    texts = [text for _, text in factors]
+    if len(texts) > 1:
+        texts = [f"({text})" if " " in text else text for text in texts]
+    return Bound(rows, " · ".join(texts))
 
 
 def _tuples(form: NormalForm, member: int) -> int | None:

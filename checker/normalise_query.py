@@ -362,18 +362,12 @@ class _Normaliser:
             column, table = self.columns[attribute], self.tables[attribute.alias]
             kind = _kind(column.type)
             if isinstance(table, Relation):
-                steps.append(_Step(_LOW, node, Limit(0), None))
-                steps.append(_Step(node, _HIGH, Limit(0), None))
-                known = self.statistics.columns.get((table.name, column.name))
-                if known is not None and kind not in (Kind.STRING,):
-                    if known.minimum is not None:
-                        low = self.units.value(known.minimum, kind)
-                        steps.append(_Step(_ZERO, node, Limit(-low), None))
-                    if known.maximum is not None:
-                        high = self.units.value(known.maximum, kind)
-                        steps.append(_Step(node, _ZERO, Limit(high), None))
-            elif not self.use(_domain_declaration(table, column)):
-                continue
+                steps.extend(self._static_limits(table, column, node))
+            else:
+                for relation, target in self.references(table, column):
+                    steps.extend(self._static_limits(relation, target, node))
+                if not self.use(_domain_declaration(table, column)):
+                    continue
             if kind is Kind.STRING:
                 continue
             lows = [column.minimum, _least(column.enum)]
@@ -391,6 +385,32 @@ class _Normaliser:
                 steps.append(_Step(_ZERO, node, Limit(0), None))
                 steps.append(_Step(node, _ZERO, Limit(1), None))
         return steps
+
+    def references(
+        self, stream: Stream, column: Column
+    ) -> Iterable[tuple[Relation, Column]]:
+        """The static columns that a usable reference says a column's values occur in."""
+        for reference in stream.references:
+            if reference.columns != (column.name,):
+                continue
+            text = f"{stream.name}.{column.name} references {reference.relation}.{reference.to[0]}"
+            if self.use(Declaration("reference", stream.name, (column.name,), text, stream.source)):
+                relation = self.catalog.relations[reference.relation]
+                target = relation.column(reference.to[0])
+                if target is not None:
+                    yield relation, target
+
+    def _static_limits(self, relation: Relation, column: Column, node: int) -> Iterable[_Step]:
+        """A value of a static column is between its least and greatest, known or not."""
+        yield _Step(_LOW, node, Limit(0), None)
+        yield _Step(node, _HIGH, Limit(0), None)
+        known, kind = self.statistics.columns.get((relation.name, column.name)), _kind(column.type)
+        if known is None or kind is Kind.STRING:
+            return
+        if known.minimum is not None:
+            yield _Step(_ZERO, node, Limit(-self.units.value(known.minimum, kind)), None)
+        if known.maximum is not None:
+            yield _Step(node, _ZERO, Limit(self.units.value(known.maximum, kind)), None)
 
     def time_steps(self, owner: Mapping[str, int]) -> tuple[list[_Step], list[TimeDifference]]:
         """The explicit limits on timestamps (node 0, then one node a member), and `≠` atoms."""
@@ -493,7 +513,11 @@ def _assemble(work: _Normaliser) -> NormalForm:
     for step in time_steps:
         times.add(step.left, step.right, step.limit)
     satisfiable = bounds.satisfiable and times.satisfiable and not _contradicts_ne(work, bounds)
-    satisfiable = satisfiable and not any(d.left == d.right and d.steps == 0 for d in different)
+    satisfiable = satisfiable and not any(
+        times.implies(d.left + 1, d.right + 1, Limit(d.steps))
+        and times.implies(d.right + 1, d.left + 1, Limit(-d.steps))
+        for d in different
+    )
     members = _members(work, owner, times)
     lag = _lags(times, len(members))
     classes, class_of = _classes(work, owner, bounds, members)
@@ -675,15 +699,15 @@ def _classes(
     members: tuple[Member, ...],
 ) -> tuple[tuple[ValueClass, ...], dict[Attribute, int]]:
     projected = {a for _, o in work.query.outputs for a in output_attributes(o)}
+    kinds = {a: _kind(column.type) for a, column in work.columns.items()}
     groups: list[list[tuple[Attribute, int | Fraction]]] = []
     for attribute, node in work.values.items():
-        kind = _kind(work.columns[attribute].type)
         for group in groups:
             head = group[0][0]
-            if (kind is Kind.STRING) != (_kind(work.columns[head].type) is Kind.STRING):
+            if _family(kinds[attribute]) is not _family(kinds[head]):
                 continue
             shift = _equal_shift(bounds, node, work.values[head])
-            if shift is not None:
+            if shift is not None and (shift == 0 or kinds[attribute] is not Kind.STRING):
                 group.append((attribute, shift))
                 break
         else:
@@ -691,8 +715,8 @@ def _classes(
     classes: list[ValueClass] = []
     class_of: dict[Attribute, int] = {}
     for index, group in enumerate(groups):
-        kinds = {_kind(work.columns[a].type) for a, _ in group}
-        kind = Kind.FLOAT if Kind.FLOAT in kinds else next(iter(kinds))
+        inside = {kinds[a] for a, _ in group}
+        kind = Kind.FLOAT if Kind.FLOAT in inside else next(iter(inside))
         for attribute, _ in group:
             class_of[attribute] = index
         classes.append(
@@ -707,6 +731,11 @@ def _classes(
             )
         )
     return tuple(classes), class_of
+
+
+def _family(kind: Kind) -> Kind:
+    """What values of a kind can be equal to: floats are numbers."""
+    return Kind.NUMBER if kind is Kind.FLOAT else kind
 
 
 def _domain(
@@ -750,16 +779,9 @@ def _domain(
             continue
         if column.enum is not None and work.use(_domain_declaration(table, column)):
             values = set(column.enum) if values is None else values & set(column.enum)
-        for reference in table.references:
-            if reference.columns != (column.name,):
-                continue
-            text = f"{table.name}.{column.name} references {reference.relation}.{reference.to[0]}"
-            if work.use(Declaration("reference", table.name, (column.name,), text, table.source)):
-                relation = work.catalog.relations[reference.relation]
-                target = relation.column(reference.to[0])
-                if target is not None:
-                    found.append(_static_domain(work, relation, target))
-                    within[(relation.name, target.name)] = None
+        for relation, target in work.references(table, column):
+            found.append(_static_domain(work, relation, target))
+            within[(relation.name, target.name)] = None
     if values is not None:
         found.append((len(values), f"|{attributes[0]}| = {len(values)}"))
     holders = {owner[a.alias] for a in everyone}

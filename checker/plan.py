@@ -120,5 +120,9 @@ def total_bound(bounds: Sequence[Bound]) -> Bound:
         rows = None if rows is None or bound.rows is None else rows + bound.rows
         if bound.formula != "0":
             formulas[bound.formula] = formulas.get(bound.formula, 0) + 1
-    parts = [f if n == 1 else f"{n} · {f}" for f, n in formulas.items()]
+    parts = [
+        f if n == 1 else f"{n} · {f}" if " · " in f else f"{n} · ({f})" for f, n in formulas.items()
+    ]
+    if len(parts) > 1:
+        parts = [p if " · " in p else f"({p})" for p in parts]
     return Bound(rows, " + ".join(parts) or "0")

@@ -4,8 +4,6 @@ streams; the result is a union of queries whose timestamps are compared by < alo
 from dataclasses import dataclass
 from itertools import product
 
-import networkx as nx
-
 from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.normal_form import NormalForm
 
@@ -23,13 +21,19 @@ class TimeOrder:
         """The group of a member."""
         return next(i for i, g in enumerate(self.groups) if member in g)
 
-    def reduction(self) -> "nx.DiGraph[int]":
-        """The transitive reduction of the dependency graph: edges from parent (later) to child."""
-        graph: nx.DiGraph[int] = nx.DiGraph()
-        graph.add_nodes_from(i for i in range(len(self.groups)) if i not in self.finite)
-        graph.add_edges_from((later, earlier) for earlier, later in self.before)
-        reduced: nx.DiGraph[int] = nx.transitive_reduction(graph)
-        return reduced
+    def reduction(self) -> tuple[tuple[int, int], ...]:
+        """The transitive reduction of the dependency graph: edges (parent, child), the parent
+        the later one, sorted."""
+        return tuple(
+            sorted(
+                (later, earlier)
+                for earlier, later in self.before
+                if not any(
+                    (earlier, between) in self.before and (between, later) in self.before
+                    for between in range(len(self.groups))
+                )
+            )
+        )
 
 
 def split_times(form: NormalForm) -> tuple[TimeOrder, ...]:

@@ -21,7 +21,9 @@ from ontoweir.mappings.column_types import (
     parse_constant,
     type_family,
 )
+from ontoweir.mappings.check_view import check_view
 from ontoweir.mappings.parse_duration import parse_duration
+from ontoweir.mappings.read_scope import SqlRefusal
 from ontoweir.mappings.read_table import Table, did_you_mean
 
 _COMMON = ("source", "keys", "references", "columns")
@@ -51,7 +53,24 @@ def load_catalog(root: Table) -> Catalog:
             table.name
         )
         _check_references(table, section, relations, streams)
-    return Catalog(streams, relations, root.lines.file)
+    catalog = Catalog(streams, relations, root.lines.file)
+    for relation in relations.values():
+        if relation.data.view is not None:
+            _check_view(relation, relation.data.view, catalog, relations_table)
+    return catalog
+
+
+def _check_view(relation: Relation, view: str, catalog: Catalog, relations: Table) -> None:
+    try:
+        check_view(relation, view, catalog)
+    except SqlRefusal as error:
+        line = "" if error.line is None else f", line {error.line}"
+        raise relations.table(relation.name).table("source").error(
+            "view",
+            f"the view of {relation.name}{line}: {error.what}",
+            why=error.why,
+            fix=error.fix,
+        ) from None
 
 
 def _read_stream(table: Table) -> Stream:

@@ -3,6 +3,7 @@
 Used for rr:sqlQuery and for `check --sql`. Anything beyond SPJ is refused by its name.
 """
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -44,6 +45,15 @@ def read_select(text: str, catalog: Catalog) -> SelectUnion:
     Raises:
         SqlRefusal: the text is no SQL, beyond SPJ, or names what the catalog does not declare.
     """
+    return _read_query(parse_sql_text(text), catalog)
+
+
+def parse_sql_text(text: str) -> "exp.Query":
+    """One SELECT, or several under UNION.
+
+    Raises:
+        SqlRefusal: the text is no SQL, or another statement.
+    """
     import logging
 
     import sqlglot
@@ -55,7 +65,7 @@ def read_select(text: str, catalog: Catalog) -> SelectUnion:
     except errors.SqlglotError as error:
         details = getattr(error, "errors", None) or [{}]
         raise SqlRefusal(
-            f"no SQL: {details[0].get('description') or error}",
+            f"no SQL: {_in_words(str(details[0].get('description') or error))}",
             why="it is read as Spark SQL",
             fix=f"mend the text near {details[0].get('highlight', '')!r}",
             line=details[0].get("line"),
@@ -67,7 +77,18 @@ def read_select(text: str, catalog: Catalog) -> SelectUnion:
     tree = trees[0]
     if not isinstance(tree, (exp.Select, exp.SetOperation, exp.Subquery)):
         raise _beyond(tree, "a statement other than SELECT")
-    return _read_query(tree, catalog)
+    return tree
+
+
+def _in_words(description: str) -> str:
+    """sqlglot's description of an error without the names of its classes.
+
+    >>> _in_words("Required keyword: 'this' missing for <class 'sqlglot.expressions.core.GTE'>")
+    'an operand is missing'
+    """
+    if description.startswith("Required keyword"):
+        return "an operand is missing"
+    return re.sub(r"<Token .*?text: (.*?), line: .*>", r"\1", description)
 
 
 def _read_query(

@@ -82,7 +82,7 @@ def read_triples(path: Path) -> Triples:
     except OSError as error:
         raise OntologyError(
             f"cannot read the ontology: {error.strerror or error}",
-            why="the project lists this file under [project] ontology",
+            why="the project or the command names this file",
             fix="correct the path or create the file",
             source=Source(file),
         ) from None
@@ -148,9 +148,10 @@ def _read_turtle(text: str, path: Path) -> Triples:
     except BadSyntax as error:
         why = getattr(error, "_why", "bad syntax")
         begin = getattr(error, "_i", 0)
-        near = text.encode()[begin : begin + 40].decode("utf-8", "ignore").split("\n")[0].strip()
+        near = text[begin : begin + 40].split("\n")[0].strip()
+        ends = "a line" if text[begin:].strip() else "the file"
         raise OntologyError(
-            f"broken Turtle near {near!r}" if near else "broken Turtle at the end of the file",
+            f"broken Turtle near {near!r}" if near else f"broken Turtle at the end of {ends}",
             why=str(why),
             fix="correct the syntax there or in the statement before it",
             source=Source(made.file, error.lines + 1),

@@ -274,8 +274,8 @@ class _Reader:
         if total.numbers:
             raise self._error(
                 f"comparing a time with a number: ?{left.name} and {total.numbers[0].lexical}",
-                "differences of times are durations",
-                'write a duration such as "PT30M"^^xsd:dayTimeDuration',
+                "times compare with times, differences of times with durations",
+                'write "2014-08-04T00:00:00"^^xsd:dateTime or "PT30M"^^xsd:dayTimeDuration',
             )
         offset = -sign * (total.duration or timedelta(0))
         constants = total.constants

@@ -11,7 +11,9 @@ import pyarrow.compute as pc
 from ontoweir.errors import DataError
 from ontoweir.mappings.catalog import Column, FloatType
 from ontoweir.runtime.check_domain import arrow_type, check_domain
-from ontoweir.runtime.cut_chunk import Slice, _show
+from ontoweir.runtime.cut_chunk import Slice
+from ontoweir.runtime.decode_times import show_time
+from ontoweir.runtime.find_repeats import find_repeats
 from ontoweir.runtime.frame import Array
 from ontoweir.runtime.history import Cursor, History
 from ontoweir.runtime.read_source import BAD
@@ -46,6 +48,8 @@ def admit_rows(
 ) -> Admitted:
     """Cut rows to a span of time, reject what is undeclared, and count time in steps.
 
+    Keys are enforced within a timestamp: of rows that repeat one, the first is let in.
+
     Raises:
         DataError: a timestamp lies between two steps, or too many tuples share one.
     """
@@ -72,7 +76,7 @@ def admit_rows(
         if column is not None:
             values = table.column(name)
             if _is_text_constant(values, column):
-                values = values.cast(arrow_type(column.type))
+                values = _parse_constant(values, column, stream.name)
                 table = table.set_column(table.column_names.index(name), name, values)
             checks.extend(_column_checks(stream.name, column, values))
     for reference in references:
@@ -88,18 +92,26 @@ def admit_rows(
     if off.any():
         row = int(np.flatnonzero(off)[0])
         raise DataError(
-            f"{stream.name}.{stream.timestamp} is {_show(int(times[row]))}, "
+            f"{stream.name}.{stream.timestamp} is {show_time(int(times[row]))}, "
             f"between two steps of {stream.step_us / 1e6:g} s",
             why="one unit of the timestamp is one step of the flow of time",
             fix="declare a finer unit for the timestamp, or round the data",
             source=history.place(before, row),
         )
+    for key in stream.keys:
+        names = [n for n in key if n != stream.timestamp]
+        index = np.flatnonzero(good)
+        part = table if good.all() else table.take(pa.array(index))
+        again = find_repeats(steps[index], [part.column(n) for n in names])
+        if again.any():
+            rejected[f"{stream.name} repeats the key ({', '.join(key)})"] += int(again.sum())
+            good[index[again]] = False
     if not good.all():
         index = np.flatnonzero(good)
         steps, times, table = steps[index], times[index], table.take(pa.array(index))
+        _check_rate(history, steps, before, index)
     else:
-        index = None
-    _check_rate(history, steps, before, index)
+        _check_rate(history, steps, before, None)
     counts = {reason: n for reason, n in rejected.items() if n}
     return Admitted(steps, times, table, read, counts)
 
@@ -107,6 +119,17 @@ def admit_rows(
 def _is_text_constant(values: "pa.ChunkedArray", column: Column) -> bool:
     """Whether a folder's name gave this column, as text."""
     return pa.types.is_string(values.type) and not pa.types.is_string(arrow_type(column.type))
+
+
+def _parse_constant(values: "pa.ChunkedArray", column: Column, stream: str) -> "pa.ChunkedArray":
+    try:
+        return values.cast(arrow_type(column.type))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(
+            f"column {column.name} of {stream} holds text that is not of its type",
+            why=str(error).splitlines()[0],
+            fix="declare the type the data has, or correct the data",
+        ) from error
 
 
 def _reject_types(
@@ -145,9 +168,7 @@ def _column_checks(
     return found
 
 
-def _check_rate(
-    history: History, steps: Array, before: Cursor, index: Array | None
-) -> None:
+def _check_rate(history: History, steps: Array, before: Cursor, index: Array | None) -> None:
     """At most max_per_timestamp tuples share a step: their distance in the order tells."""
     limit = history.stream.max_per_timestamp
     if limit is None or len(steps) <= limit:
@@ -157,7 +178,7 @@ def _check_rate(
         return
     row = int(np.flatnonzero(over)[0]) + limit
     count = int((steps == steps[row]).sum())
-    moment = _show(int(steps[row]) * history.stream.step_us)
+    moment = show_time(int(steps[row]) * history.stream.step_us)
     raise DataError(
         f"{history.stream.name} has {count} tuples at {moment}",
         why=f"the catalog declares max_per_timestamp = {limit}, which verdicts rest on",

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, Source
-from ontoweir.runtime.decode_times import decode_times
+from ontoweir.runtime.decode_times import decode_times, show_time
 from ontoweir.runtime.frame import Array
 from ontoweir.runtime.history import Cursor, History
 from ontoweir.runtime.read_source import BAD, unreadable
@@ -149,8 +149,8 @@ class _Reader:
         piece = self.history.pieces[self.ahead.piece]
         stream = self.history.stream
         raise DataError(
-            f"{stream.name}.{stream.timestamp} goes backwards, from {_show(int(earlier[at]))} "
-            f"to {_show(int(times[at]))}",
+            f"{stream.name}.{stream.timestamp} goes backwards, from {show_time(int(earlier[at]))} "
+            f"to {show_time(int(times[at]))}",
             why="a stream is read in the order of its timestamps",
             fix="set sort = true in the stream's source in the catalog, or sort the data",
             source=Source(piece.shown, piece.first + self.ahead.offset + row),
@@ -180,10 +180,6 @@ class _Reader:
                 seen = int(part.times[mine - 1])
             taken += mine
         return self.cursor.moved(self.history, count, seen)
-
-
-def _show(us: int) -> str:
-    return str(np.datetime64(us, "us")).removesuffix(".000000")
 
 
 def _read_group(job: str, history: History, index: int) -> pa.Table:

@@ -8,7 +8,6 @@ from ontoweir.mappings.column_types import epoch_us, parse_instant
 from ontoweir.runtime.frame import Array
 
 
-
 def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
     """Microseconds, and which rows have a timestamp.
 
@@ -63,3 +62,8 @@ def _parse(text: str | None) -> int | None:
         return None if text is None else epoch_us(parse_instant(text))
     except (ValueError, OverflowError):
         return None
+
+
+def show_time(micros: int) -> str:
+    """A time as ISO 8601, UTC."""
+    return str(np.datetime64(micros, "us")).removesuffix(".000000")

@@ -224,14 +224,15 @@ class _Chunk:
         check_total(events[WEIGHT])
         total = np.concatenate([[0], np.cumsum(events[WEIGHT])])
         search = _Ranks(codes, events[EVENT])
+        until = search.place(frame[EVENT] - window[1] + 1)
+        since = None if window[0] is None else search.place(frame[EVENT] - window[0])
         parts = []
         for cut in blocks(length):
             row, position = expand(start[cut], length[cut])
             row = row + cut.start
             group = runs[position]
-            now = frame[EVENT][row]
-            upper = search.rank(group, now - window[1] + 1)
-            lower = first[group] if window[0] is None else search.rank(group, now - window[0])
+            upper = search.rank_at(group, until[row])
+            lower = first[group] if since is None else search.rank_at(group, since[row])
             weight = total[upper] - total[np.minimum(lower, upper)]
             hit = weight > 0
             row, group, weight = row[hit], group[hit], weight[hit]
@@ -347,28 +348,42 @@ class _Chunk:
         classes = self.form.classes
         for q in self.form.inequalities:
             x, y = classes[q.x], classes[q.y]
-            together = any(x.members & part and y.members & part for part in (seen, new))
-            apart = (x.members & seen and y.members & new) or (y.members & seen and x.members & new)
-            crosses = bool(apart) and not together
-            if not crosses:
+            if not _crosses(x.members, y.members, seen, new):
                 continue
-            if value(q.x) in frame.columns and value(q.y) in frame.columns:
+            if self._is_whole(frame, q.x, q) and self._is_whole(frame, q.y, q):
                 left, right = frame[value(q.x)], frame[value(q.y)] + _number(q.limit)
                 good &= (left < right) if q.strict else (left <= right)
             else:
                 good &= self._frontier_holds(frame, q)
         for d in self.form.disequalities:
-            a, b = value(d.x), value(d.y)
-            if a in frame.columns and b in frame.columns:
-                good &= frame[a] != frame[b] + _number(d.shift)
+            x, y = classes[d.x], classes[d.y]
+            if _crosses(x.members, y.members, seen, new):
+                good &= frame[value(d.x)] != frame[value(d.y)] + _number(d.shift)
         return frame if bool(good.all()) else frame.take(good)
+
+    def _is_whole(self, frame: Frame, index: int, q: Inequality) -> bool:
+        """Whether a comparison can use a class's column: it is there, and not merely clipped for
+        other comparisons while a frontier value holds what this one needs."""
+        if value(index) not in frame.columns:
+            return False
+        return q.clips or not self._in_frontier(frame, index)
+
+    def _in_frontier(self, frame: Frame, index: int) -> bool:
+        """Whether the frontier of a joined table has a class among its terms."""
+        return any(
+            term.value == index
+            for name in frame.columns
+            if name[0] == "p"
+            for term in self.by_members[name[1]].frontier[name[2]].terms
+        )
 
     def _frontier_holds(self, frame: Frame, q: Inequality) -> Array:
         """`x <= y + limit` where a side, or both, is only there as part of a frontier value."""
         parts = [n for n in frame.columns if n[0] == "p"]
         limit = _number(q.limit)
-        if value(q.x) in frame.columns or value(q.y) in frame.columns:
-            inside, outside, sign = (q.x, q.y, 1) if value(q.y) in frame.columns else (q.y, q.x, -1)
+        above, below = self._is_whole(frame, q.y, q), self._is_whole(frame, q.x, q)
+        if above or below:
+            inside, outside, sign = (q.x, q.y, 1) if above else (q.y, q.x, -1)
             for name in parts:
                 best = self.by_members[name[1]].frontier[name[2]]
                 if (outside, sign, q.strict) not in best.serves:
@@ -433,7 +448,7 @@ class _Chunk:
         missing = set()
         for term in terms:
             name = value(term.value)
-            if name in frame.columns:
+            if name in frame.columns and not self._in_frontier(frame, term.value):
                 side = term.sign * frame[name] + _number(term.shift)
                 best = side if best is None else np.maximum(best, side)
             else:
@@ -515,8 +530,24 @@ class _Ranks:
 
     def rank(self, group: Array, before: Array) -> Array:
         """How many events come before (group, marker), all earlier groups included."""
-        place = np.searchsorted(self._times, before, side="left")
+        return self.rank_at(group, self.place(before))
+
+    def place(self, before: Array) -> Array:
+        """How many distinct markers come before these."""
+        return np.searchsorted(self._times, before, side="left")
+
+    def rank_at(self, group: Array, place: Array) -> Array:
+        """How many events come before (group, the marker at a place)."""
         return np.searchsorted(self._sorted, group * self._span + place, side="left")
+
+
+def _crosses(
+    x: Members, y: Members, seen: Members | set[int], new: Members | set[int]
+) -> bool:
+    """Whether a join brings two classes together that neither side already had together."""
+    if (x & seen and y & seen) or (x & new and y & new):
+        return False
+    return bool((x & seen and y & new) or (y & seen and x & new))
 
 
 def _number(number: int | Fraction) -> int | float:

@@ -80,7 +80,9 @@ def _overlaps(
     low, high = _micros(statistics.min), _micros(statistics.max)
     if low is None or high is None:
         return True
-    return not ((start_us is not None and high < start_us) or (stop_us is not None and low >= stop_us))
+    return not (
+        (start_us is not None and high < start_us) or (stop_us is not None and low >= stop_us)
+    )
 
 
 def _micros(value: object) -> int | None:

@@ -96,9 +96,9 @@ class _Loader:
             ) from error
         for column in relation.columns:
             if column.name not in there:
-                error = missing_column(column.name, there, relation.name, relation.data)
-                error.source = relation.source
-                raise error
+                missing = missing_column(column.name, there, relation.name, relation.data)
+                missing.source = relation.source
+                raise missing
         return frame.select(*[fn.col(f"`{c.name}`") for c in relation.columns])
 
 
@@ -178,9 +178,7 @@ def _check_key(
         )
 
 
-def _broken(
-    relation: Relation, row: int, source: Source | None, what: str, why: str
-) -> DataError:
+def _broken(relation: Relation, row: int, source: Source | None, what: str, why: str) -> DataError:
     """The error of a row, counted from 0; a CSV's line where it has a header."""
     number = row + 1
     if source is not None and relation.data.format == "csv":

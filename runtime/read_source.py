@@ -47,8 +47,7 @@ def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
         files = sorted(
             str(f)
             for f in Path(path).rglob("*")
-            if f.is_file()
-            and not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)
+            if f.is_file() and not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)
         )
         return Located(path, tuple(files))
     matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))

@@ -4,19 +4,22 @@ Exit codes: 0 done; 1 a verdict reached --fail-on; 2 invalid input or usage; 3 f
 """
 
 import argparse
+import gc
 import json
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ontoweir import __version__
-from ontoweir.errors import OntoweirError, UsageError
+from ontoweir.errors import OntoweirError, RunError, UsageError
 
 if TYPE_CHECKING:
     from ontoweir.pipeline import CompiledQuery, Workspace
+    from ontoweir.runtime.replay_job import OutputFormat
 
 TIERS = (
     "stateless",
@@ -31,9 +34,10 @@ TIERS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
-    parser = _parser()
-    given = parser.parse_args(arguments)
+    thresholds = gc.get_threshold()
+    gc.set_threshold(100_000)  # queries are small: collecting often only costs start-up time
     try:
+        given = _parser().parse_args(arguments)
         code: int = given.run(given)
         sys.stdout.flush()
         return code
@@ -46,10 +50,65 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted; nothing is half written", file=sys.stderr)
         return 130
+    except Exception as error:
+        return _report_bug(error)
+    finally:
+        gc.set_threshold(*thresholds)
+
+
+def _report_bug(error: Exception) -> int:
+    """An exception that nobody foresaw: say so in one line; the traceback only when asked for."""
+    if os.environ.get("ONTOWEIR_DEBUG") == "1":
+        traceback.print_exception(error)
+        fix = "report it with the traceback above"
+    else:
+        fix = "report it with the traceback that ONTOWEIR_DEBUG=1 in the environment shows"
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    print(
+        f"internal error: {what}; this is a bug in ontoweir, not in your input; {fix}",
+        file=sys.stderr,
+    )
+    return RunError.exit_code
+
+
+class _ArgumentParser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(
+            f"{self.prog}: {message}",
+            why="that is not how it is called",
+            fix=f"see `{self.prog} --help`",
+        )
+
+
+class _Warnings:
+    """Warnings, each once; held back until the input is known to be right, so that what is wrong
+    is said in one line."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet, self.held = quiet, True
+        self.seen: dict[str, None] = {}
+
+    def __call__(self, message: str) -> None:
+        if message not in self.seen:
+            self.seen[message] = None
+            if not self.held:
+                self._print(message)
+
+    def release(self) -> None:
+        """Print what was held back, and from now on at once."""
+        self.held = False
+        for message in self.seen:
+            self._print(message)
+
+    def _print(self, message: str) -> None:
+        if not self.quiet:
+            print(f"warning: {message}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _ArgumentParser(
         prog="ontoweir",
         description="Ontology-based data access over streams, in bounded memory.",
     )
@@ -143,19 +202,13 @@ def _add_replay(commands: Any) -> None:
     replay.set_defaults(run=_replay)
 
 
-def _open(given: argparse.Namespace) -> "Workspace":
+def _open(given: argparse.Namespace) -> "tuple[Workspace, _Warnings]":
     from ontoweir.pipeline import Workspace
     from ontoweir.project import load_project
 
     project = load_project(Path(given.project), overrides=given.set)
-    seen: set[str] = set()
-
-    def warn(message: str) -> None:
-        if not given.quiet and message not in seen:
-            seen.add(message)
-            print(f"warning: {message}", file=sys.stderr)
-
-    return Workspace(project, strict=given.strict, warn=warn)
+    warnings = _Warnings(quiet=given.quiet)
+    return Workspace(project, strict=given.strict, warn=warnings), warnings
 
 
 def _check(given: argparse.Namespace) -> int:
@@ -163,7 +216,7 @@ def _check(given: argparse.Namespace) -> int:
     from ontoweir.describe import describe_verdict
     from ontoweir.pipeline import require_queries
 
-    workspace = _open(given)
+    workspace, warnings = _open(given)
     if given.sql is not None:
         compiled = [workspace.compile_sql(Path(given.sql))]
     else:
@@ -172,6 +225,7 @@ def _check(given: argparse.Namespace) -> int:
         compiled = [workspace.compile(name) for name in names]
     timed = given.model == "application-time"
     verdicts = [workspace.check(c, timed=timed) for c in compiled]
+    warnings.release()
     if given.format == "json":
         catalog = workspace.project.catalog
         found = [describe_verdict(v, catalog) for v in verdicts]
@@ -202,16 +256,21 @@ def _rewrite(given: argparse.Namespace) -> int:
                 why="without a project there are no mappings and no catalog",
                 fix="use --show ucq, or name a project",
             )
+        warnings = _Warnings(quiet=given.quiet)
         name, lines, more = show_ontology_alone(
-            [Path(f) for f in given.ontology], Path(given.query), strict=given.strict
+            [Path(f) for f in given.ontology],
+            Path(given.query),
+            strict=given.strict,
+            warn=warnings,
         )
     else:
-        workspace = _open(given)
+        workspace, warnings = _open(given)
         compiled = workspace.compile(given.query)
         name = given.query
         lines, more = show_stage(
             workspace, compiled, given.show, dialect=given.dialect, limit=given.limit
         )
+    warnings.release()
     if given.format == "json":
         found = {"query": name, "size": len(lines), "disjuncts": list(lines)}
         if more:
@@ -243,9 +302,16 @@ def _replay(given: argparse.Namespace) -> int:
     from ontoweir.replaying import ReplayOptions, replay_query
 
     start, stop = _time(given.start, "--from"), _time(given.stop, "--to")
+    if start is not None and stop is not None and start >= stop:
+        raise UsageError(
+            f"--from {given.start} is not before --to {given.stop}",
+            why="what is replayed starts at --from and ends before --to",
+            fix="exchange them, or leave one out",
+        )
     output = Path(given.output)
-    workspace = _open(given)
+    workspace, warnings = _open(given)
     compiled = workspace.compile(given.query)
+    warnings.release()
     options = ReplayOptions(
         output=output,
         format=given.format or _format(output),
@@ -263,8 +329,13 @@ def _replay(given: argparse.Namespace) -> int:
     return 0
 
 
-def _format(output: Path) -> str:
-    found = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
+def _format(output: Path) -> "OutputFormat":
+    found: dict[str, OutputFormat] = {
+        ".csv": "csv",
+        ".jsonl": "jsonl",
+        ".ndjson": "jsonl",
+        ".json": "jsonl",
+    }
     return found.get(output.suffix, "parquet")
 
 

@@ -122,9 +122,7 @@ def _table(plan: SynopsisPlan, table: Table) -> list[str]:
     value = "present" if form.distinct else "count"
     if table.frontier:
         value = ", ".join(
-            "least of max("
-            + ", ".join(f"{'-' if t.sign < 0 else ''}{form.classes[t.value].name}" for t in f.terms)
-            + ")"
+            _frontier([("-" if t.sign < 0 else "") + form.classes[t.value].name for t in f.terms])
             for f in table.frontier
         )
     title = "results" if whole else f"matches of {names}"
@@ -134,7 +132,7 @@ def _table(plan: SynopsisPlan, table: Table) -> list[str]:
         stored = "remembered " if whole else ""
         lines.append(
             f"{stored}{title}: [{', '.join(holds)}] -> {value}; "
-            f"at most {rows} rows ({table.bound.formula})"
+            f"at most {rows} rows = {table.bound.formula}"
         )
     else:
         lines.append(f"{title}: [{', '.join(holds)}], written at once")
@@ -149,6 +147,11 @@ def _table(plan: SynopsisPlan, table: Table) -> list[str]:
         if kept.live is not None and table.stored:
             lines.append(f"  dropped {kept.live} steps after {alias[kept.member]}.t")
     return lines
+
+
+def _frontier(terms: list[str]) -> str:
+    """What is minimised: `least a`, or `least max(a, -b)`."""
+    return f"least {terms[0]}" if len(terms) == 1 else f"least max({', '.join(terms)})"
 
 
 def _clip(low: object, high: object) -> str:

@@ -11,6 +11,7 @@ from ontoweir.checker.verdict import Verdict
 from ontoweir.errors import CatalogError, QueryError, Source, UsageError
 from ontoweir.mappings.assertion import MappingSet
 from ontoweir.mappings.load_mappings import load_mappings
+from ontoweir.mappings.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.project import Project
@@ -69,12 +70,11 @@ class Workspace:
         found = [path for path in self.project.queries if path.stem == name]
         if found:
             return found[0]
-        known = ", ".join(self.query_names()) or "none"
         raise UsageError(
             f"unknown query {name!r}",
-            why=f"the project's queries are: {known}",
-            fix="name one of them, or add its file to queries in [project]",
-            source=Source(str(self.project.file)),
+            why=f"it is none of the {len(self.project.queries)} that queries in [project] names",
+            fix=did_you_mean(name, self.query_names()),
+            source=self.project.queries_source,
         )
 
     def parse(self, name: str) -> ConjunctiveQuery:
@@ -141,7 +141,7 @@ def read_text(file: Path) -> str:
             "the query is not UTF-8 text",
             why=f"byte {error.start} is {error.object[error.start]:#04x}",
             fix="save it as UTF-8",
-            source=Source(str(file)),
+            source=Source(str(file), error.object.count(b"\n", 0, error.start) + 1),
         ) from error
 
 
@@ -152,5 +152,5 @@ def require_queries(workspace: Workspace) -> None:
             "the project has no queries",
             why="queries in [project] names no file",
             fix='write queries = ["queries/*.rq"] and put a query there',
-            source=Source(str(workspace.project.file)),
+            source=workspace.project.queries_source,
         )

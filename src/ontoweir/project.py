@@ -22,7 +22,10 @@ _PATH_LISTS = ("ontology", "mappings", "queries")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project file and what it names; all paths are absolute, globs expanded and sorted."""
+    """A project file and what it names; all paths are absolute, globs expanded and sorted.
+
+    `queries_source`: where the queries are named.
+    """
 
     file: Path
     root: Path
@@ -30,6 +33,7 @@ class Project:
     mappings: tuple[Path, ...]
     queries: tuple[Path, ...]
     catalog: Catalog
+    queries_source: Source
 
 
 def load_project(
@@ -73,6 +77,7 @@ def load_project(
         mappings=files["mappings"],
         queries=files["queries"],
         catalog=load_catalog(Table(data, (), lines)),
+        queries_source=lines.place("project", "queries"),
     )
 
 
@@ -86,12 +91,19 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
             fix="run `ontoweir init DIR`, or give the project's folder",
             source=Source(shown),
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise CatalogError(
-            f"cannot read the project file: {error}",
-            why="it must be a readable UTF-8 text",
-            fix="mend the file or its permissions",
+            f"cannot read the project file: {error.strerror or error}",
+            why="it must be a readable file",
+            fix="mend its permissions",
             source=Source(shown),
+        ) from None
+    except UnicodeDecodeError as error:
+        raise CatalogError(
+            f"byte {error.start} is not UTF-8",
+            why="TOML files are UTF-8",
+            fix="save the file as UTF-8",
+            source=Source(shown, error.object.count(b"\n", 0, error.start) + 1),
         ) from None
     try:
         return tomllib.loads(text), locate_toml(text, shown)
@@ -151,6 +163,13 @@ def _parse_value(text: str) -> object:
 def _override(
     data: dict[str, object], lines: TomlLines, path: tuple[str, ...], value: object, origin: str
 ) -> None:
+    if len(path) < 2 or path[0] not in SECTIONS:
+        raise UsageError(
+            f"unknown section {path[0]!r}",
+            why=f"an override is section.key=value, in {', '.join(SECTIONS)}",
+            fix=did_you_mean(path[0], SECTIONS),
+            source=Source(origin),
+        )
     node = data
     for depth, part in enumerate(path[:-1]):
         child = node.setdefault(part, {})
@@ -204,12 +223,13 @@ def _expand(project: Table, key: str, folder: Path) -> tuple[Path, ...]:
             hits = sorted(h for h in glob.glob(full, recursive=True) if os.path.isfile(h))
         else:
             hits = [full] if os.path.isfile(full) else []
-            if not hits:
-                raise project.error(
-                    key,
-                    f"there is no file {pattern!r}",
-                    why=f"{project.name(key)} names it; paths are relative to the project file",
-                    fix="create the file or correct the path",
-                )
+        # A project may still be without queries, but a vocabulary that is named is needed.
+        if not hits and (key != "queries" or not glob.has_magic(pattern)):
+            raise project.error(
+                key,
+                f"there is no file {pattern!r}",
+                why=f"{project.name(key)} names it; paths are relative to the project file",
+                fix="create the file or correct the path",
+            )
         found.update(dict.fromkeys(map(Path, hits)))
     return tuple(found)

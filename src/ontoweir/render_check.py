@@ -64,11 +64,10 @@ def _render_criteria(verdict: Verdict, console: Console) -> None:
             console.print(Text(f"  SQL {number}: selects nothing", style="dim"))
             continue
         criteria = disjunct.criteria
-        parts = [criteria.arasu, criteria.tree, criteria.published_set, criteria.lag]
+        published = criteria.published_set or criteria.tree
+        parts = [criteria.arasu, published, criteria.lag]
         told = "; ".join(
-            f"{c.name} {'holds' if c.holds else 'fails ' + ', '.join(c.failed)}"
-            for c in parts
-            if c is not None
+            f"{c.name} {'holds' if c.holds else 'fails ' + ', '.join(c.failed)}" for c in parts
         )
         console.print(Text(f"  SQL {number}: {told}", style="dim"), soft_wrap=True)
 

@@ -1,16 +1,23 @@
 """Replay a checked query: the glue between verdicts and the run-time."""
 
+import os
+import re
+import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.verdict import Verdict
-from ontoweir.errors import QueryError, Source
+from ontoweir.errors import DataError, QueryError, Source, UsageError
+from ontoweir.mappings.catalog import Catalog, Relation, Stream
 from ontoweir.pipeline import CompiledQuery, Workspace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from ontoweir.runtime.replay_job import OutputFormat, ReplaySummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +25,87 @@ class ReplayOptions:
     """What `ontoweir replay` was asked for; times are UTC, [start, stop)."""
 
     output: Path
-    format: str = "parquet"
+    format: "OutputFormat" = "parquet"
     start: datetime | None = None
     stop: datetime | None = None
     expand: bool = False
     allow_unbounded: bool = False
     progress: bool = True
+
+
+def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayOptions) -> Verdict:
+    """Refuse what cannot be replayed before anything is started: no JVM, nothing written.
+
+    Raises:
+        UsageError: the answers cannot be written there.
+        QueryError: the query is not bounded and that is not allowed.
+        DataError: there is no data.
+    """
+    _check_output(options.output)
+    verdict = workspace.check(compiled)
+    if verdict.plans is None and not options.allow_unbounded:
+        raise _refusal(compiled, verdict)
+    catalog = workspace.project.catalog
+    for name in list_tables(compiled, catalog):
+        table = catalog.table(name)
+        if table.data.view is None:
+            _check_data(table)
+    return verdict
+
+
+def _check_output(output: Path) -> None:
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise UsageError(
+            f"cannot write {output}",
+            why=f"there is no folder {folder}",
+            fix="make it, or write elsewhere",
+            source=Source("--output"),
+        )
+    if output.is_dir() or not os.access(folder, os.W_OK):
+        raise UsageError(
+            f"cannot write {output}",
+            why="it is a folder" if output.is_dir() else f"{folder} is not writable",
+            fix="name a file in a folder that can be written to",
+            source=Source("--output"),
+        )
+
+
+def _check_data(table: Stream | Relation) -> None:
+    from ontoweir.runtime.read_source import locate_source
+
+    try:
+        located = locate_source(table.data, table.name, "")
+    except DataError as error:
+        raise DataError(
+            f"{error.what}: {table.data.path}",
+            why=error.why,
+            fix=error.fix,
+            source=table.source,
+        ) from None
+    if located.files == ():
+        raise DataError(
+            f"there is no data for {table.name}: {table.data.path}",
+            why="the folder that the catalog names is empty",
+            fix="put the data there, or correct the path of its source",
+            source=table.source,
+        )
+
+
+def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:
+    """The tables that a query reads, those its streams reference, and those views are made of."""
+    names = {o.table for q in compiled.union.disjuncts for o in q.occurrences}
+    for name in names & catalog.streams.keys():
+        names |= {r.relation for r in catalog.streams[name].references}
+    pending = list(names)
+    while pending:
+        view = catalog.table(pending.pop()).data.view
+        if view is not None:
+            words = set(re.findall(r"\w+", view))
+            more = {n for n in catalog.relations if n in words and n not in names}
+            names |= more
+            pending += more
+    return sorted(names)
 
 
 def replay_query(
@@ -41,56 +123,36 @@ def replay_query(
         The summary of the interface contract.
 
     Raises:
+        UsageError: the answers cannot be written there.
         QueryError: the query is not bounded and that is not allowed.
         DataError: the data is missing or breaks its declarations.
         RunError: failed while running; nothing is half written.
     """
-    verdict = workspace.check(compiled)
-    if verdict.plans is None and not options.allow_unbounded:
-        raise _refusal(compiled, verdict)
-    from ontoweir.runtime.load_statics import gather_statistics, load_statics
+    verdict = check_replay(workspace, compiled, options)
+    from ontoweir.runtime.gather_statistics import gather_statistics
+    from ontoweir.runtime.load_statics import load_statics
     from ontoweir.runtime.replay import ReplayJob, replay_history
     from ontoweir.runtime.show_progress import show_progress
     from ontoweir.runtime.start_session import start_session
 
     session = spark or start_session()
-    catalog, union = workspace.project.catalog, compiled.union
     if verdict.plans is None:
-        from ontoweir.runtime.replay_naively import UncheckedQuery, replay_naively
-
-        workspace.warn(
-            f"{compiled.name} is {verdict.name}: it runs by a plain join over the whole history, "
-            "whose memory and time grow with it"
-        )
-        unchecked = UncheckedQuery(union, catalog, allow_unbounded=True)
-        naive = replay_naively(
-            unchecked,
-            output=options.output,
-            format=options.format,
-            spark=session,
-            start=options.start,
-            stop=options.stop,
-            expand=options.expand,
-        )
-        return naive.as_json()
-    names = {o.table for q in union.disjuncts for o in q.occurrences}
-    names |= {
-        r.relation for n in names if n in catalog.streams for r in catalog.streams[n].references
-    }
-    tables = load_statics(session, catalog, sorted(n for n in names if n in catalog.relations))
+        return _replay_naively(workspace, compiled, options, session)
+    catalog, union = workspace.project.catalog, compiled.union
+    names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
+    tables = load_statics(session, catalog, names)
     refined = workspace.check(compiled, statistics=gather_statistics(tables))
-    plans = refined.plans
-    if plans is None or refined.bound is None:
+    if refined.plans is None or refined.bound is None:
         raise _refusal(compiled, refined)
     job = ReplayJob(
         name=compiled.name,
         union=union,
-        plans=plans,
+        plans=refined.plans,
         catalog=catalog,
         bound=refined.bound.rows,
         declarations=verdict.declarations,
     )
-    with show_progress(enabled=options.progress, name=compiled.name) as progress:
+    with show_progress(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(
             job,
             output=options.output,
@@ -100,8 +162,53 @@ def replay_query(
             stop=options.stop,
             progress=progress,
             expand=options.expand,
+            statics=tables,
         )
-    return summary.as_json()
+    return _as_json(summary)
+
+
+def _replay_naively(
+    workspace: Workspace, compiled: CompiledQuery, options: ReplayOptions, spark: "SparkSession"
+) -> dict[str, Any]:
+    """The plain join over the whole history, for those who insist."""
+    from ontoweir.runtime.replay_naively import UncheckedQuery, replay_naively
+
+    if options.start is not None or options.stop is not None or options.expand:
+        raise UsageError(
+            "--from, --to and --expand do not go with --allow-unbounded",
+            why="the plain join runs over the whole history",
+            fix="leave them out",
+        )
+    workspace.warn(
+        f"{compiled.name} is not known to be bounded: it runs by a plain join over the whole "
+        "history, whose memory and time grow with it"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        summary = replay_naively(
+            UncheckedQuery(compiled.union, allow_unbounded=True),
+            workspace.project.catalog,
+            output=options.output,
+            format=options.format,
+            spark=spark,
+        )
+    return _as_json(summary)
+
+
+def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
+    """The fields of the interface contract; `rejects` says why tuples were rejected."""
+    return {
+        "markers": summary.markers,
+        "tuples": summary.tuples,
+        "results": summary.results,
+        "state_rows_max": summary.state_rows_max,
+        "bound_rows": summary.bound_rows,
+        "seconds": round(summary.seconds, 3),
+        "tuples_per_second": round(summary.tuples_per_second, 1),
+        "late": summary.late,
+        "rejected": summary.rejected_total,
+        "rejects": dict(summary.rejected),
+    }
 
 
 def _refusal(compiled: CompiledQuery, verdict: Verdict) -> QueryError:

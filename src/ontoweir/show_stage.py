@@ -9,20 +9,42 @@ from ontoweir.checker.drop_windows import drop_windows
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.verdict import Bounded, Failing, Unsatisfiable
 from ontoweir.describe import describe_plan
+from ontoweir.errors import QueryError, Source, UsageError
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.mappings.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import load_ontology
-from ontoweir.pipeline import CompiledQuery, Workspace, read_text
+from ontoweir.pipeline import CompiledQuery, Warn, Workspace, read_text
 from ontoweir.rewriter.parse_query import parse_query
 from ontoweir.rewriter.print_spj import print_spj
 from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.rewriter.query import ClassAtom
 from ontoweir.rewriter.show_ucq import format_cq, show_ucq
+from ontoweir.rewriter.spj import SpjUnion
 
 
 def show_ontology_alone(
-    ontology: Sequence[Path], query: Path, *, strict: bool
+    ontology: Sequence[Path], query: Path, *, strict: bool, warn: Warn
 ) -> tuple[str, list[str], bool]:
-    """The minimal UCQ of a query file over ontology files, without a project."""
+    """The minimal UCQ of a query file over ontology files, without a project.
+
+    Mappings could know more terms: one that the ontology does not know is a warning.
+    """
     parsed = parse_query(read_text(query), name=query.stem, file=str(query))
-    tbox = load_ontology(ontology, strict=strict)
+    tbox = load_ontology(ontology, strict=strict, warn=warn)
+    for atom in parsed.atoms:
+        if isinstance(atom, ClassAtom):
+            kind, name, known = "class", atom.cls, tbox.classes
+        else:
+            kind, name = "property", atom.prop
+            known = tbox.object_properties | tbox.data_properties
+        if name not in known:
+            unknown = QueryError(
+                f"unknown {kind} {name}",
+                why="the ontology does not know it, so only mappings could give it meaning",
+                fix=did_you_mean(name, known),
+                source=atom.source,
+            )
+            warn(str(unknown))
     return query.stem, [format_cq(q) for q in show_ucq(parsed, tbox)], False
 
 
@@ -36,7 +58,7 @@ def show_stage(
             query = workspace.parse(compiled.name)
             return [format_cq(q) for q in show_ucq(query, workspace.tbox)], False
         case "sql":
-            return [print_sql(union, catalog, dialect=dialect)] if union.disjuncts else [], False
+            return _sql(union, catalog, dialect), False
         case "spj":
             return [print_spj(q, distinct=union.distinct) for q in union.disjuncts], False
         case "lto":
@@ -54,6 +76,20 @@ def show_stage(
             return _plans(workspace, compiled), False
         case _:
             raise ValueError(stage)
+
+
+def _sql(union: SpjUnion, catalog: Catalog, dialect: str) -> list[str]:
+    try:
+        return [print_sql(union, catalog, dialect=dialect)] if union.disjuncts else []
+    except ValueError as error:
+        if "dialect" not in str(error):
+            raise
+        raise UsageError(
+            f"unknown SQL dialect {dialect!r}",
+            why="SQL is written in the dialects that sqlglot knows",
+            fix="write e.g. spark, duckdb, postgres or sqlite",
+            source=Source("--dialect"),
+        ) from None
 
 
 def _plans(workspace: Workspace, compiled: CompiledQuery) -> list[str]:

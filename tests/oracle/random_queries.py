@@ -269,6 +269,8 @@ def make_query(
         op, offset = random.choice(style.operators), random.choice(style.offsets)
         if isinstance(kinds[x], StringType | BooleanType):
             op, offset = random.choice([Op.EQ, Op.EQ, Op.NE]), 0
+        if isinstance(kinds[x], DateType):
+            offset = 0
         shift: int | Decimal = offset
         if offset and isinstance(kinds[x], DecimalType) and random.random() < 0.5:
             shift = Decimal(offset) / 2

@@ -1,0 +1,211 @@
+"""From a kernel's results to rows: terms rendered, one column per variable."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import assert_never
+from urllib.parse import quote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.checker.normal_form import NormalForm
+from ontoweir.mappings.catalog import (
+    BooleanType,
+    Catalog,
+    ColumnType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    StringType,
+    TimestampType,
+)
+from ontoweir.rewriter.equality_classes import Types
+from ontoweir.rewriter.spj import (
+    Attribute,
+    BlankOutput,
+    ConstantOutput,
+    IriOutput,
+    LiteralOutput,
+    Output,
+    SpjUnion,
+    TemplateLiteralOutput,
+)
+from ontoweir.runtime.check_domain import arrow_type
+from ontoweir.runtime.encode import StringPool
+from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame
+from ontoweir.runtime.kernel import value
+
+AT, MULTIPLICITY = "at", "multiplicity"
+INSTANT = pa.timestamp("us", tz="UTC")
+
+# R2RML section 7.3: what is not `iunreserved` (RFC 3987) is percent-encoded.
+_RESERVED = re.compile(
+    "[^A-Za-z0-9\\-._~\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef"
+    "\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd\U00040000-\U000dfffd]"
+)
+
+
+def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
+    """The columns of results: the variables, `at`, and `multiplicity` for the bag semantics.
+
+    A literal keeps its column's type; other terms, and variables that disjuncts make of
+    different types, are strings.
+    """
+    fields = []
+    for name in union.variables:
+        kinds = set()
+        for query in union.disjuncts:
+            output = dict(query.outputs)[name]
+            types = Types(catalog, query.occurrences)
+            if isinstance(output, LiteralOutput):
+                kinds.add(_result_type(types.type_of(output.value)))
+            else:
+                kinds.add(pa.string())
+        fields.append(pa.field(name, kinds.pop() if len(kinds) == 1 else pa.string()))
+    fields.append(pa.field(AT, INSTANT))
+    if not union.distinct:
+        fields.append(pa.field(MULTIPLICITY, pa.int64()))
+    return pa.schema(fields)
+
+
+def _result_type(kind: ColumnType) -> pa.DataType:
+    if isinstance(kind, DecimalType):
+        return pa.decimal128(max(kind.precision, 19), kind.scale)
+    return arrow_type(kind)
+
+
+def render_results(
+    results: Frame,
+    form: NormalForm,
+    catalog: Catalog,
+    schema: pa.Schema,
+    pool: StringPool,
+    step_us: int,
+) -> pa.Table:
+    """A plan's results as rows of `schema`."""
+    types = Types(catalog, form.query.occurrences)
+    work = _Rendering(results, form, types, pool)
+    outputs = dict(form.query.outputs)
+    columns: dict[str, pa.Array] = {}
+    for entry in schema:
+        if entry.name in outputs:
+            columns[entry.name] = _as(work.render(outputs[entry.name]), entry.type)
+    micros = np.maximum(results[EVENT], -(1 << 62) // step_us) * step_us
+    columns[AT] = pa.array(micros).cast(INSTANT)
+    if MULTIPLICITY in schema.names:
+        columns[MULTIPLICITY] = pa.array(results[WEIGHT])
+    return pa.table([columns[name] for name in schema.names], schema=schema)
+
+
+def _as(column: "pa.Array", kind: pa.DataType) -> "pa.Array":
+    if column.type == kind:
+        return column
+    return _texts(column) if pa.types.is_string(kind) else column.cast(kind)
+
+
+def _texts(column: "pa.Array") -> "pa.Array":
+    """Lexical forms."""
+    if pa.types.is_timestamp(column.type):
+        texts = column.cast(pa.timestamp("us")).cast(pa.string())
+        texts = pc.replace_substring(texts, " ", "T")
+        return pc.replace_substring(texts, ".000000", "")
+    return column.cast(pa.string())
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    results: Frame
+    form: NormalForm
+    types: Types
+    pool: StringPool
+
+    def render(self, output: Output) -> "pa.Array":
+        """A column of terms."""
+        match output:
+            case LiteralOutput(value=attribute):
+                codes, inner = self._codes(attribute)
+                return self._decode(codes, attribute).take(pa.array(inner))
+            case ConstantOutput(value=text):
+                return pa.repeat(pa.scalar(text), self.results.rows)
+            case IriOutput(parts=(Attribute() as attribute,)):
+                codes, inner = self._codes(attribute)
+                return _texts(self._decode(codes, attribute)).take(pa.array(inner))
+            case IriOutput(parts=parts):
+                return self._template(parts, encoded=True)
+            case TemplateLiteralOutput(parts=parts):
+                return self._template(parts, encoded=False)
+            case BlankOutput(parts=parts):
+                return self._template(("_:", *parts), encoded=True)
+            case _:
+                assert_never(output)
+
+    def _template(self, parts: tuple[str | Attribute, ...], *, encoded: bool) -> "pa.Array":
+        """Parts joined; each distinct row is rendered once."""
+        attributes = list(dict.fromkeys(p for p in parts if isinstance(p, Attribute)))
+        codes = {a: self._codes(a) for a in attributes}
+        if len(attributes) == 1:
+            distinct, inner = codes[attributes[0]]
+            joined = self._join(parts, {attributes[0]: (distinct, None)}, encoded, len(distinct))
+            return joined.take(pa.array(inner))
+        return self._join(parts, dict(codes), encoded, self.results.rows)
+
+    def _join(
+        self,
+        parts: tuple[str | Attribute, ...],
+        codes: Mapping[Attribute, tuple[Array, Array | None]],
+        encoded: bool,
+        rows: int,
+    ) -> "pa.Array":
+        pieces = []
+        for part in parts:
+            if isinstance(part, str):
+                pieces.append(pa.repeat(pa.scalar(part), rows))
+                continue
+            distinct, inner = codes[part]
+            texts = _texts(self._decode(distinct, part))
+            if encoded:
+                texts = pa.array([_encode(t) for t in texts.to_pylist()], pa.string())
+            pieces.append(texts if inner is None else texts.take(pa.array(inner)))
+        return pc.binary_join_element_wise(*pieces, "")
+
+    def _codes(self, attribute: Attribute) -> tuple[Array, Array]:
+        """The distinct values of an attribute in units, and which each row has."""
+        index = self.form.class_of[attribute]
+        shift = dict(self.form.classes[index].attributes)[attribute]
+        column = self.results[value(index)]
+        distinct, inner = np.unique(column, return_inverse=True)
+        whole = int(shift) if shift == int(shift) else float(shift)
+        return distinct + whole, inner.reshape(-1)
+
+    def _decode(self, codes: Array, attribute: Attribute) -> "pa.Array":
+        """Values in units as Arrow values of the attribute's type."""
+        kind, unit = self.types.type_of(attribute), self.form.unit
+        if isinstance(kind, FloatType):
+            return pa.array(codes / unit if unit != 1 else codes.astype(np.float64))
+        if codes.dtype != np.int64:
+            codes = np.rint(codes).astype(np.int64)
+        match kind:
+            case IntType():
+                return pa.array(codes // unit)
+            case DecimalType(scale=scale):
+                whole = (codes // (unit // 10**scale)).tolist()
+                exact = [Decimal(n).scaleb(-scale) for n in whole]
+                return pa.array(exact, _result_type(kind))
+            case StringType():
+                return pa.array([self.pool.texts[c] for c in codes.tolist()], pa.string())
+            case BooleanType():
+                return pa.array(codes.astype(np.bool_))
+            case DateType():
+                return pa.array(codes.astype(np.int32)).cast(pa.date32())
+            case TimestampType():
+                return pa.array(codes).cast(INSTANT)
+            case _:
+                assert_never(kind)
+
+
+def _encode(text: str) -> str:
+    return _RESERVED.sub(lambda found: quote(found[0], safe=""), text)

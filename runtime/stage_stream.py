@@ -1,0 +1,73 @@
+"""Stage a stream that is no local Parquet: through Spark's reader, once, to Parquet parts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.mappings.catalog import Column, Stream
+from ontoweir.runtime.history import Piece
+from ontoweir.runtime.read_source import Located, read_source, unreadable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def stage_stream(
+    spark: "SparkSession",
+    stream: Stream,
+    located: Located,
+    columns: Sequence[str],
+    folder: Path,
+) -> tuple[Piece, ...]:
+    """Write the columns in use, cast, to `folder`: a folder per source file, in order.
+
+    Rows keep their order within a file, unless the source is to be sorted: then all rows come in
+    the order of their timestamps.
+
+    Raises:
+        DataError: a file lacks a column or cannot be read.
+    """
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as fn
+
+    data = stream.data
+    wanted: list[Column] = [c for c in stream.columns if c.name in columns]
+    sources = [located.path] if located.files is None or data.sort else list(located.files)
+    csv = data.format == "csv" and dict(data.options).get("header", "").lower() == "true"
+    pieces: list[Piece] = []
+    for number, path in enumerate(sources):
+        target = folder / f"{number:06d}"
+        frame = read_source(spark, data, path, wanted, stream.timestamp)
+        if data.sort:
+            frame = frame.orderBy(fn.col(f"`{stream.timestamp}`"))
+        try:
+            frame.write.parquet(str(target))
+        except PySparkException as error:
+            raise unreadable(path, error) from error
+        except OntoweirError:
+            raise
+        except Exception as error:
+            raise RunError(
+                f"Spark failed to read {path}: {str(error).splitlines()[0][:300]}",
+                why=f"{stream.name} is staged through Spark's {data.format} reader",
+                fix="see Spark's log for the cause",
+            ) from error
+        first = 1 + csv
+        for part in sorted(target.glob("part-*.parquet")):
+            try:
+                with pq.ParquetFile(part) as opened:
+                    groups = [
+                        opened.metadata.row_group(i).num_rows
+                        for i in range(opened.metadata.num_row_groups)
+                    ]
+            except (OSError, pa.ArrowInvalid) as error:
+                raise unreadable(str(part), error) from error
+            for index, rows in enumerate(groups):
+                if rows:
+                    pieces.append(Piece(str(part), index, rows, path, first))
+                first += rows
+    return tuple(pieces)

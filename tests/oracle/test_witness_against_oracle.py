@@ -1,0 +1,197 @@
+"""Witnesses of unbounded memory (theory §9), confirmed by DuckDB and by hand-written rules."""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+from hypothesis import event, given
+
+from ontoweir.checker.check_query import check_query
+from ontoweir.checker.decide_lag import Failure, decide_lag
+from ontoweir.checker.find_witness import Witness, WitnessRow, find_witness
+from ontoweir.checker.make_plan import make_plan
+from ontoweir.checker.normalise_query import normalise_query
+from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.checker.verdict import Tier
+from ontoweir.mappings.catalog import Catalog, Stream
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case, Tables, make_case
+from tests.oracle.relational import Row, answer, load
+
+
+def find_rank(matrix: Sequence[Sequence[int]]) -> int:
+    """The rank of a matrix over the rationals."""
+    left = [[Fraction(v) for v in row] for row in matrix]
+    rank = 0
+    while left:
+        row = left.pop()
+        place = next((i for i, v in enumerate(row) if v), None)
+        if place is None:
+            continue
+        rank += 1
+        left = [
+            [v - other[place] / row[place] * w for v, w in zip(other, row, strict=True)]
+            for other in left
+        ]
+    return rank
+
+
+def test_find_rank() -> None:
+    assert find_rank([]) == 0
+    assert find_rank([[1, 1], [1, 1]]) == 1
+    assert find_rank([[1, 1], [0, 2]]) == 2
+    assert find_rank([[1, 2, 3], [2, 4, 6], [0, 0, 1]]) == 2
+
+
+def _answers(case: Case, rows: Sequence[WitnessRow]) -> Counter[Row]:
+    """DuckDB's answer over some tuples."""
+    data: Tables = {}
+    for table in (*case.catalog.streams.values(), *case.catalog.relations.values()):
+        names = [c.name for c in table.columns]
+        stamped = [table.timestamp] if isinstance(table, Stream) else []
+        found: list[tuple[Any, ...]] = []
+        for row in rows:
+            if row.table == table.name:
+                content = dict(row.values)
+                found.append((*(content.get(n) for n in names), *([row.step] if stamped else [])))
+        data[table.name] = ([*names, *stamped], found)
+    stamps = {s.name: s.timestamp for s in case.catalog.streams.values()}
+    latest = max((r.step for r in rows if r.step is not None), default=0)
+    base = load(data, case.types)
+    return answer(
+        base, case.query.disjuncts[0], stamps, distinct=case.query.distinct, upto=latest
+    )
+
+
+def check_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> None:
+    """Assert that rows are data the catalog allows."""
+    for row in rows:
+        table = catalog.table(row.table)
+        content = dict(row.values)
+        assert (row.step is None) != isinstance(table, Stream)
+        assert row.step is None or row.step >= 0
+        for column in table.columns:
+            v: Any = content[column.name]
+            if v is None:
+                continue
+            low: Any = column.minimum
+            high: Any = column.maximum
+            assert low is None or v >= low
+            assert high is None or v <= high
+            assert column.enum is None or v in column.enum
+        for reference in table.references:
+            wanted = [content[c] for c in reference.columns]
+            targets = [
+                [dict(r.values)[c] for c in reference.to]
+                for r in rows
+                if r.table == reference.relation
+            ]
+            assert None in wanted or wanted in targets
+    for stream in catalog.streams.values():
+        steps = Counter(r.step for r in rows if r.table == stream.name)
+        limit = stream.max_per_timestamp
+        assert limit is None or max(steps.values(), default=0) <= limit
+    for relation in catalog.relations.values():
+        for key in relation.keys:
+            seen = [
+                tuple(dict(r.values)[c] for c in key) for r in rows if r.table == relation.name
+            ]
+            assert len(seen) == len(set(seen))
+
+
+def check_witness(case: Case, witness: Witness) -> None:
+    """Assert that any algorithm must tell all subsets of the optional tuples apart."""
+    prefix = [*witness.fixed, *witness.optional]
+    assert len(witness.optional) == len(witness.suffixes) == witness.size
+    known = max(r.step for r in prefix if r.step is not None)
+    for suffix in witness.suffixes:
+        check_legal(case.catalog, [*prefix, *suffix])
+        assert all(r.step is not None and r.step > known for r in suffix)
+    if case.query.distinct:
+        for i, suffix in enumerate(witness.suffixes):
+            others = [o for k, o in enumerate(witness.optional) if k != i]
+            with_it = _answers(case, [*witness.fixed, witness.optional[i], *suffix])
+            without = _answers(case, [*witness.fixed, *others, *suffix])
+            assert set(with_it) - set(without)
+        return
+    matrix: list[list[int]] = []
+    for suffix in witness.suffixes:
+
+        def new(
+            optional: Sequence[WitnessRow], suffix: Sequence[WitnessRow] = suffix
+        ) -> Counter[Row]:
+            known = [*witness.fixed, *optional]
+            found = _answers(case, [*known, *suffix])
+            found.subtract(_answers(case, known))
+            return found
+
+        nothing, everything = new([]), new(witness.optional)
+        single = [new([o]) for o in witness.optional]
+        for row in {*nothing, *everything, *(r for s in single for r in s)}:
+            contributions = [s[row] - nothing[row] for s in single]
+            assert sum(contributions) == everything[row] - nothing[row], "two optional in a match"
+            matrix.append(contributions)
+    assert find_rank(matrix) == witness.size
+
+
+@budget(1.2)
+@given(seed=SEEDS)
+def test_witnesses_convince_duckdb(seed: int) -> None:
+    case = make_case(Random(seed))
+    verdict = check_query(case.query, case.catalog)
+    event(str(verdict.tier))
+    assert (verdict.witness is not None) == (verdict.tier is Tier.UNBOUNDED)
+    if verdict.witness is not None:
+        check_witness(case, verdict.witness)
+
+
+@budget(0.2)
+@given(seed=SEEDS)
+def test_a_witness_grows_to_any_size(seed: int) -> None:
+    case = make_case(Random(seed))
+    verdict = check_query(case.query, case.catalog)
+    if verdict.witness is None:
+        return
+    query = case.query.disjuncts[0]
+    form = normalise_query(query, distinct=case.query.distinct, catalog=case.catalog)
+    larger = find_witness(form, case.query, decide_lag(form).failures, case.catalog, size=7)
+    assert larger is not None
+    check_witness(case, larger)
+
+
+@budget(1.2)
+@given(seed=SEEDS)
+def test_no_bag_has_a_plan_and_a_witness(seed: int) -> None:
+    """A plan is the lag criterion come to life: one holds iff the other exists, for bags."""
+    case = make_case(Random(seed))
+    query = case.query.disjuncts[0]
+    form = normalise_query(query, distinct=case.query.distinct, catalog=case.catalog)
+    if not form.satisfiable:
+        return
+    lag, plan = decide_lag(form), make_plan(form)
+    if lag.holds:
+        assert isinstance(plan, SynopsisPlan)
+        # whatever condition one might wish to have failed
+        assert find_witness(form, case.query, _any_failures(case), case.catalog) is None
+    elif not case.query.distinct:
+        assert not isinstance(plan, SynopsisPlan)
+
+
+def _any_failures(case: Case) -> list[Failure]:
+    form = normalise_query(
+        case.query.disjuncts[0], distinct=case.query.distinct, catalog=case.catalog
+    )
+    everyone = tuple(range(len(form.members)))
+    made: list[Failure] = []
+    for group in form.classes:
+        holders = tuple(sorted(group.members))
+        if case.query.distinct:
+            made.append(Failure("C1", "", "", group.index, holders))
+        made.append(Failure("E2", "", "", group.index, holders))
+    for q in form.inequalities:
+        made.append(Failure("E3", "", "", q.x, everyone))
+    if case.query.distinct:
+        made += [Failure("C3", "", "", None, (a, b)) for a in everyone for b in everyone[a:]]
+    return made

@@ -1,0 +1,78 @@
+"""Small projects for end-to-end replays: data, catalog, plan, run, rows."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv as pcsv
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from ontoweir.checker.make_plan import make_plan
+from ontoweir.checker.normalise_query import Declaration, list_declarations, normalise_query
+from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.project import load_project
+from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.runtime.replay import ReplayJob, ReplaySummary, replay_history
+
+Row = tuple[Any, ...]
+
+
+def make_catalog(folder: Path, toml: str) -> Catalog:
+    """The catalog of a project file in `folder`."""
+    (folder / "ontoweir.toml").write_text(toml)
+    return load_project(folder, environ={}).catalog
+
+
+def make_job(union: SpjUnion, catalog: Catalog, *, bound: int | None = None) -> ReplayJob:
+    """A replay of all satisfiable disjuncts."""
+    plans: list[SynopsisPlan] = []
+    declared: dict[Declaration, None] = {}
+    for disjunct in union.disjuncts:
+        form = normalise_query(disjunct, distinct=union.distinct, catalog=catalog)
+        if not form.satisfiable:
+            continue
+        plan = make_plan(form)
+        assert isinstance(plan, SynopsisPlan), plan
+        plans.append(plan)
+        declared.update(dict.fromkeys(list_declarations(disjunct, catalog)))
+    return ReplayJob(union.name, union, tuple(plans), catalog, bound, tuple(declared))
+
+
+def make_sql_job(sql: str, catalog: Catalog, *, bound: int | None = None) -> ReplayJob:
+    """A replay of plain SQL."""
+    return make_job(parse_sql(sql, catalog, name="q", file="q.sql"), catalog, bound=bound)
+
+
+def read_rows(file: Path) -> list[Row]:
+    """The rows of a result, `at` as text without the zone."""
+    table = pcsv.read_csv(file) if file.suffix == ".csv" else pq.read_table(file)
+    return [tuple(_plain(v) for v in row.values()) for row in table.to_pylist()]
+
+
+def _plain(value: object) -> object:
+    shown = getattr(value, "strftime", None)
+    if shown is None or not hasattr(value, "hour"):
+        return value
+    return shown("%Y-%m-%d %H:%M:%S")
+
+
+def run(
+    job: ReplayJob, spark: SparkSession, folder: Path, **options: Any
+) -> tuple[list[Row], ReplaySummary]:
+    """Replay to Parquet; the rows, and the summary."""
+    output = folder / "out" / "result.parquet"
+    summary = replay_history(job, output=output, format="parquet", spark=spark, **options)
+    rows = read_rows(output)
+    assert len(rows) == summary.results
+    return rows, summary
+
+
+def write_csv(file: Path, lines: list[Mapping[str, object]]) -> None:
+    """A CSV with a header."""
+    names = list(lines[0])
+    text = [",".join(names)]
+    text += [",".join("" if row[n] is None else str(row[n]) for n in names) for row in lines]
+    file.write_text("\n".join(text) + "\n")
