@@ -151,14 +151,14 @@ def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:
     ]
     if found:
         return found
-    parent = {g: above[0] if above else None for g, above in parents.items()}
+    parent = {node: later[0] if later else None for node, later in parents.items()}
     tree_of: dict[int, int] = {}
     dist: dict[int, int] = {}
-    for g in parent:
-        root, distance = g, 0
+    for node in parent:
+        root, distance = node, 0
         while (above := parent[root]) is not None:
             root, distance = above, distance + 1
-        tree_of[g], dist[g] = root, distance
+        tree_of[node], dist[node] = root, distance
     root_members: set[int] = set()
     if len(parts) == 1 and not order.finite:
         root_members = {m for g, d in dist.items() if d == 0 for m in order.groups[g]}

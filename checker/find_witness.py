@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from typing import Any, TypeAlias
 
 from ontoweir.checker.decide_lag import Failure
@@ -53,10 +54,12 @@ def find_witness(
     size: int = 4,
 ) -> Witness | None:
     """A confirmed witness with `size` optional tuples for some failure, or None."""
+    mixed = form.unit > 1 or any(g.grain == 0 for g in form.classes)
+    passes = (True, False) if mixed else (False,)
     for failure in failures:
         for layout in _layouts(form, failure):
-            for unique in (True, False):
-                witness = _lay_out(form, catalog, layout, size, unique)
+            for unique, coarse in product((True, False), passes):
+                witness = _lay_out(form, catalog, layout, size, unique, coarse)
                 if witness is not None and _confirms(union, catalog, witness):
                     return witness
     return None
@@ -166,8 +169,9 @@ def _tight(
 
 
 def _lay_out(
-    form: NormalForm, catalog: Catalog, layout: _Layout, size: int, unique: bool
+    form: NormalForm, catalog: Catalog, layout: _Layout, size: int, unique: bool, coarse: bool
 ) -> Witness | None:
+    """Data for a layout. `coarse`: whole numbers only, which columns of every grain can hold."""
     shared = {c.index for c in form.classes if c.domain.finite}
     edges: list[Edge] = []
 
@@ -197,7 +201,7 @@ def _lay_out(
             if index in shared:
                 return None
             low, high = (copy, copy + 1) if direction > 0 else (copy + 1, copy)
-            grain = form.classes[index].grain or form.unit
+            grain = form.classes[index].grain or Fraction(form.unit, 64)
             edges.append((val(index, low), val(index, high), -grain))
         for x, y, limit, step in layout.between:
             near, far = (copy, copy + 1) if step > 0 else (copy + 1, copy)
@@ -218,11 +222,19 @@ def _lay_out(
                         edges.append((time(k, copy), time(late, other), -1))
     if unique:
         edges.extend(_unique(form, catalog, val, shared, size))
+    if coarse:
+        edges = [
+            (a, b, (limit // form.unit if "v" in (a[0], b[0]) else limit) * form.unit)
+            for a, b, limit in edges
+        ]
     unequal = _unequal(form, val, size)
     for d in form.time_differences:
         pairs = {(time(d.left, copy), time(d.right, copy)) for copy in range(size)}
-        unequal.extend((left, right, d.steps) for left, right in sorted(pairs))
+        steps = d.steps * form.unit if coarse else d.steps
+        unequal.extend((left, right, steps) for left, right in sorted(pairs))
     solution = _differ(form, edges, unequal, 12)
+    if solution is not None and coarse:
+        solution = {n: v // form.unit if n[0] == "t" else v for n, v in solution.items()}
     return None if solution is None else _rows(form, catalog, layout, size, solution, val)
 
 

@@ -48,6 +48,8 @@ from ontoweir.rewriter.spj import (
 )
 
 _ZERO, _LOW, _HIGH, _FIRST_NODE = 0, 1, 2, 3
+_MOST_PLACES = 6
+"""Constants with more decimal places do not refine the unit of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +220,10 @@ def choose_units(query: SpjQuery, catalog: Catalog) -> Units:
             value = condition.right.value
             if isinstance(value, str):
                 strings.add(value)
+            elif scale and isinstance(value, Decimal | float):
+                # where decimals set a unit, a float must be able to equal this constant in it
+                places = Decimal(str(value)).normalize().as_tuple().exponent
+                scale = max(scale, min(-int(places), _MOST_PLACES))
     return Units(10**scale, {text: code for code, text in enumerate(sorted(strings))})
 
 
@@ -386,9 +392,7 @@ class _Normaliser:
                 steps.append(_Step(node, _ZERO, Limit(1), None))
         return steps
 
-    def references(
-        self, stream: Stream, column: Column
-    ) -> Iterable[tuple[Relation, Column]]:
+    def references(self, stream: Stream, column: Column) -> Iterable[tuple[Relation, Column]]:
         """The static columns that a usable reference says a column's values occur in."""
         for reference in stream.references:
             if reference.columns != (column.name,):
@@ -522,7 +526,7 @@ def _assemble(work: _Normaliser) -> NormalForm:
     lag = _lags(times, len(members))
     classes, class_of = _classes(work, owner, bounds, members)
     inequalities = _inequalities(work, owner, explicit, declared, bounds, class_of, classes)
-    disequalities = _disequalities(work, owner, class_of, classes)
+    disequalities = _disequalities(work, owner, bounds, class_of, classes)
     base = DifferenceBounds(times.grains)
     for step in time_steps:
         if 0 in (step.left, step.right):
@@ -908,9 +912,11 @@ def _inequalities(
 def _disequalities(
     work: _Normaliser,
     owner: Mapping[str, int],
+    bounds: DifferenceBounds,
     class_of: Mapping[Attribute, int],
     classes: tuple[ValueClass, ...],
 ) -> tuple[Disequality, ...]:
+    """The disequalities between members that no limit implies."""
     found = []
     for condition in work.query.conditions:
         if (
@@ -926,6 +932,11 @@ def _disequalities(
             continue
         offset = Fraction(Decimal(condition.offset)) * work.units.unit
         shift = offset - dict(x.attributes)[condition.left] + dict(y.attributes)[condition.right]
+        nodes = work.values[condition.left], work.values[condition.right]
+        if bounds.implies(*nodes, Limit(offset, True)) or bounds.implies(
+            *nodes[::-1], Limit(-offset, True)
+        ):
+            continue
         found.append(
             Disequality(
                 x.index,

@@ -14,6 +14,7 @@ from ontoweir.mappings.catalog import (
     Scalar,
     Stream,
 )
+from ontoweir.mappings.check_view import check_view
 from ontoweir.mappings.column_types import (
     KNOWN_TYPES,
     name_column_type,
@@ -21,7 +22,6 @@ from ontoweir.mappings.column_types import (
     parse_constant,
     type_family,
 )
-from ontoweir.mappings.check_view import check_view
 from ontoweir.mappings.parse_duration import parse_duration
 from ontoweir.mappings.read_scope import SqlRefusal
 from ontoweir.mappings.read_table import Table, did_you_mean
@@ -65,11 +65,15 @@ def _check_view(relation: Relation, view: str, catalog: Catalog, relations: Tabl
         check_view(relation, view, catalog)
     except SqlRefusal as error:
         line = "" if error.line is None else f", line {error.line}"
-        raise relations.table(relation.name).table("source").error(
-            "view",
-            f"the view of {relation.name}{line}: {error.what}",
-            why=error.why,
-            fix=error.fix,
+        raise (
+            relations.table(relation.name)
+            .table("source")
+            .error(
+                "view",
+                f"the view of {relation.name}{line}: {error.what}",
+                why=error.why,
+                fix=error.fix,
+            )
         ) from None
 
 

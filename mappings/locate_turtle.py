@@ -38,3 +38,9 @@ def locate_text(text: str, needle: str, block: tuple[int, int]) -> int:
             if candidate in line:
                 return number
     return first
+
+
+def locate_word(text: str, name: str) -> int:
+    """The first line that holds the local name, whole; else 1."""
+    found = re.search(rf"[:#]{re.escape(name)}(?![\w-])", text)
+    return 1 if found is None else text.count("\n", 0, found.start()) + 1

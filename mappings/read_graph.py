@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import MappingError, Source
-from ontoweir.mappings.locate_turtle import locate_block, locate_text
+from ontoweir.mappings.locate_turtle import locate_block, locate_text, locate_word
 from ontoweir.mappings.read_table import did_you_mean
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def open_mapping(path: Path) -> MappingFile:
                 f"unknown R2RML term rr:{name}",
                 why="the R2RML vocabulary has no such term",
                 fix=did_you_mean(name, _TERMS),
-                source=Source(shown, locate_text(text, f":{name}", (1, text.count("\n") + 1))),
+                source=Source(shown, locate_word(text, name)),
             )
     return file
 

@@ -26,7 +26,7 @@ def print_spj(query: SpjQuery, *, distinct: bool = False) -> str:
     >>> print_spj(SpjQuery((Occurrence("r", "R"),), (NotNull(a),), (("v", LiteralOutput(a)),)))
     'π̇_{v: r.x}(σ_{r.x IS NOT NULL}(R r))'
     """  # noqa: RUF002
-    tables = " × ".join(  # noqa: RUF001
+    tables = " × ".join(
         o.table if o.table == o.alias else f"{o.table} {o.alias}" for o in query.occurrences
     )
     body = tables or "{()}"

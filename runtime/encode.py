@@ -90,8 +90,8 @@ def encode_column(
             case DecimalType(scale=scale):
                 return _encode_decimal(flat, scale, unit, name)
             case FloatType():
-                values = pc.cast(flat, pa.float64()).to_numpy(zero_copy_only=False) * unit
-                return Encoded(values, ~np.isnan(values))
+                values = pc.cast(flat, pa.float64()).to_numpy(zero_copy_only=False)
+                return Encoded(_scale_floats(values, unit), ~np.isnan(values))
             case StringType():
                 return pool.encode(pc.cast(flat, pa.string()))
             case BooleanType():
@@ -127,6 +127,20 @@ def _encode_int(flat: "pa.Array", unit: int, name: str) -> Encoded:
             fix="compare with whole numbers only, or declare fewer decimal places",
         )
     return Encoded(encoded.values * unit, encoded.valid)
+
+
+def _scale_floats(values: Array, unit: int) -> Array:
+    """Doubles in units, where one is a whole number of units iff it is the double nearest to that
+    decimal: 0.57 * 100 is 57, not 56.99999999999999, so that it equals the decimal 0.57."""
+    if unit == 1:
+        return values
+    with np.errstate(over="ignore"):
+        scaled = values * unit
+    whole = np.rint(scaled)
+    nearest = whole / unit
+    apart = np.nextafter(whole, np.where(values < nearest, -np.inf, np.inf))
+    scaled = np.where((scaled == whole) & np.isfinite(values), apart, scaled)
+    return np.where(nearest == values, whole, scaled)
 
 
 def _encode_decimal(flat: "pa.Array", scale: int, unit: int, name: str) -> Encoded:

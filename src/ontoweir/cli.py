@@ -165,7 +165,8 @@ def _add_rewrite(commands: Any) -> None:
     rewrite = commands.add_parser(
         "rewrite",
         help="what each stage made of a query",
-        epilog="example: ontoweir rewrite examples/traffic --query every-reading-above-130 --show sql",
+        epilog="example: ontoweir rewrite examples/traffic --query how-often-congestion-got-worse "
+        "--show sql",
     )
     _project_arguments(rewrite)
     rewrite.add_argument("--query", required=True, metavar="NAME")

@@ -143,10 +143,11 @@ def _table(plan: SynopsisPlan, table: Table) -> list[str]:
             f"  when {now} arrive{'s' if len(step.now) == 1 else ''}"
             + (f": with {past}" if past else "")
         )
-    for kept in table.kept:
-        if kept.live is not None and table.stored:
-            lines.append(f"  dropped {kept.live} steps after {alias[kept.member]}.t")
-    return lines
+    return lines + [
+        f"  dropped {kept.live} steps after {alias[kept.member]}.t"
+        for kept in table.kept
+        if kept.live is not None and table.stored
+    ]
 
 
 def _frontier(terms: list[str]) -> str:

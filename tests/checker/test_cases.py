@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ontoweir.checker.check_query import check_query, criterion_names
+from ontoweir.checker.check_query import check_query
 from ontoweir.checker.find_witness import Witness
 from ontoweir.checker.verdict import Bounded, Failing, Verdict
 from ontoweir.mappings.catalog import Catalog
@@ -22,7 +22,7 @@ from ontoweir.project import load_project
 from ontoweir.rewriter.parse_sql import parse_sql
 
 _FOLDER = Path(__file__).parent / "cases"
-_PART = re.compile(r"^(#+ .*)$|^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PART = re.compile(r"^(#+ [^\n]*)$|^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,8 @@ def _describe(verdict: Verdict) -> dict[str, str]:
         c = d.criteria
         for criterion in (c.arasu, c.tree, c.published_set, c.lag):
             if criterion is not None:
-                found[criterion.name] = criterion_names(criterion)
+                failed = ", ".join(criterion.failed)
+                found[criterion.name] = "holds" if criterion.holds else f"fails {failed}"
     return found
 
 

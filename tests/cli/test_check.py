@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.cli.conftest import Run
 
 VERDICTS = {"unsatisfiable", "bounded", "conditionally-bounded", "undecided", "unbounded"}

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from tests.cli.conftest import Run
 
 QUERY = "roads-congested-then-slow-within-30-minutes"
@@ -97,8 +96,6 @@ def test_ontology_and_query_alone(run: Run, tmp_path: Path) -> None:
 
 
 def test_ontology_alone_shows_the_ucq_only(run: Run, example: Path) -> None:
-    ran = run(
-        "rewrite", "--ontology", example / "traffic.ttl", "--query", "q.rq", "--show", "sql"
-    )
+    ran = run("rewrite", "--ontology", example / "traffic.ttl", "--query", "q.rq", "--show", "sql")
     assert ran.code == 2
     assert "--show ucq" in ran.err

@@ -144,12 +144,11 @@ STYLES = {
 def make_catalog(random: Random, streams: int, style: Style = STYLES["plain"]) -> Catalog:
     """Streams s0… with columns a, b (b often declared in 0..2), and a relation r(k, v)."""
     made = {}
+    kinds: list[ColumnType] = [IntType(), DecimalType(6, 1), DecimalType(8, 2), FloatType()]
     for i in range(streams):
         column_a: ColumnType = IntType()
         if style.typed:
-            column_a = random.choice(
-                [IntType(), DecimalType(6, 1), DecimalType(8, 2), FloatType()]
-            )
+            column_a = random.choice(kinds)
         column_b = _second_column(random, style)
         referring = isinstance(column_a, IntType) and random.random() < 0.2
         references = (Reference(("a",), "r", ("k",)),) if referring else ()
@@ -205,9 +204,9 @@ def _comparable(one: ColumnType, other: ColumnType) -> bool:
 def _constant(random: Random, kind: ColumnType, number: int) -> Scalar:
     match kind:
         case DecimalType():
-            return random.choice([number, Decimal(number) + Decimal("0.5")])
+            return number if random.random() < 0.5 else Decimal(number) + Decimal("0.5")
         case FloatType():
-            return random.choice([number, number + 0.5])
+            return number if random.random() < 0.5 else number + 0.5
         case StringType():
             return NAMES[number % len(NAMES)]
         case DateType():
@@ -333,8 +332,13 @@ def _filters(
     return []
 
 
-def make_data(random: Random, catalog: Catalog, markers: int, *, wide: int = 6) -> Tables:
-    """Tuples that satisfy the declared domains and references; some NULLs (and NaNs)."""
+def make_data(
+    random: Random, catalog: Catalog, markers: int, *, wide: int = 6, least: int = 0
+) -> Tables:
+    """Tuples that satisfy the declared domains and references; some NULLs (and NaNs).
+
+    Values without a domain are among `wide` whole numbers from `least` on.
+    """
     data: Tables = {}
     keys = random.sample(range(wide), k=min(4, wide))
     kind_v = _kind(catalog, "r", "v")
@@ -352,9 +356,9 @@ def make_data(random: Random, catalog: Catalog, markers: int, *, wide: int = 6) 
                 a: Any = (
                     random.choice(keys)
                     if stream.references
-                    else _content(random, stream.columns[0], wide)
+                    else _content(random, stream.columns[0], wide, least)
                 )
-                b = _content(random, stream.columns[1], wide)
+                b = _content(random, stream.columns[1], wide, least)
                 if random.random() < 0.05:
                     a = float("nan") if isinstance(stream.columns[0].type, FloatType) else None
                 if random.random() < 0.02:
@@ -364,16 +368,16 @@ def make_data(random: Random, catalog: Catalog, markers: int, *, wide: int = 6) 
     return data
 
 
-def _content(random: Random, column: Column, wide: int) -> Any:
+def _content(random: Random, column: Column, wide: int, least: int) -> Any:
     if column.enum is not None:
         return random.choice(column.enum)
     bounded = column.minimum is not None
     match column.type:
         case DecimalType():
-            halves = random.randint(1, 4) if bounded else random.randrange(2 * wide)
+            halves = random.randint(1, 4) if bounded else 2 * least + random.randrange(2 * wide)
             return Decimal(halves) / 2
         case FloatType():
-            return random.randrange(2 * wide) / 2
+            return least + random.randrange(2 * wide) / 2
         case StringType():
             return random.choice(NAMES)
         case DateType():
@@ -381,7 +385,7 @@ def _content(random: Random, column: Column, wide: int) -> Any:
         case BooleanType():
             return random.random() < 0.5
         case _:
-            return random.randrange(3 if bounded else wide)
+            return random.randrange(3) if bounded else least + random.randrange(wide)
 
 
 _SQL = {
@@ -395,9 +399,10 @@ _SQL = {
 
 def sql_types(catalog: Catalog) -> dict[str, str]:
     """The SQL types of columns that are not whole numbers."""
+    tables: list[Stream | Relation] = [*catalog.streams.values(), *catalog.relations.values()]
     return {
         f"{table.name}.{column.name}": _SQL[type(column.type)]
-        for table in (*catalog.streams.values(), *catalog.relations.values())
+        for table in tables
         for column in table.columns
         if type(column.type) in _SQL
     }
@@ -415,7 +420,7 @@ def make_case(
     chosen = STYLES[style or random.choice(sorted(STYLES))]
     catalog = make_catalog(random, 4, chosen)
     query = make_query(random, catalog, self_joins=self_joins, style=chosen)
-    data = make_data(random, catalog, markers, wide=wide)
+    data = make_data(random, catalog, markers, wide=wide, least=random.choice([0, 0, -2]))
     return Case(catalog, query, data, markers, sql_types(catalog))
 
 

@@ -40,11 +40,12 @@ def where(query: SpjQuery) -> list[str]:
         match c:
             case NotNull(attribute=attribute):
                 conjuncts.append(f"{_column(attribute)} IS NOT NULL")
-            case Compare(left=left, op=op, right=Constant(value=value)):
-                conjuncts.append(f"{_column(left)} {op.value} {_constant(value)}")
-            case Compare(left=left, op=op, right=Attribute() as right, offset=offset):
-                shift = f" + ({offset})" if offset else ""
-                conjuncts.append(f"{_column(left)} {op.value} {_column(right)}{shift}")
+            case Compare(left=left, op=op, right=right, offset=offset):
+                if isinstance(right, Constant):
+                    other = _constant(right.value)
+                else:
+                    other = _column(right) + (f" + ({offset})" if offset else "")
+                conjuncts.append(f"{_column(left)} {op.value} {other}")
     return conjuncts
 
 

@@ -47,6 +47,7 @@ def run_kernel(
     """Results by marker, and the state's rows after every chunk."""
     form = plan.form
     pool = StringPool()
+
     def column(table: str, name: str, values: Sequence[Any]) -> "pa.Array":
         declared = catalog.table(table).column(name)
         assert declared is not None

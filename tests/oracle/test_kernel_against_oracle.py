@@ -131,7 +131,7 @@ def test_the_bound_holds_however_long_the_streams_are(seed: int) -> None:
     if plan is None or plan.bound.rows is None:
         return
     markers = 10 * case.markers
-    data = make_data(random, case.catalog, markers, wide=40)
+    data = make_data(random, case.catalog, markers, wide=40, least=-20)
     _, sizes = run_kernel(plan, case.catalog, data, split_markers(random, markers))
     assert max(sizes) <= plan.bound.rows, plan.bound.formula
 
@@ -302,6 +302,38 @@ def test_equal_timestamps_that_must_differ_are_unsatisfiable() -> None:
         {"s": (["ts"], [(0,)]), "t": (["ts"], [(0,)]), "u": (["ts"], [(0,)])},
     )
     assert check_query(case.query, case.catalog).tier is Tier.UNSATISFIABLE
+
+
+def test_values_out_of_reach_are_one() -> None:
+    """Far below, within and far above u.c: eight values, however many arrive."""
+    for op in ("<", "<=", ">", ">=", "<>"):
+        case = _case(
+            f"SELECT 1 AS one FROM s, u WHERE s.ts < u.ts AND s.a {op} u.c "
+            "AND u.c >= 0 AND u.c <= 5",
+            [_stream("s", ("a", _INT)), _stream("u", ("c", _INT))],
+            {
+                "s": (["a", "ts"], [(a, a + 50) for a in range(-50, 50)]),
+                "u": (["c", "ts"], [(c, 100 + c) for c in range(-1, 7)]),
+            },
+        )
+        verdict = _check(case)
+        assert verdict.bound is not None
+        assert verdict.bound.rows is not None
+        assert verdict.bound.rows <= 9
+
+
+def test_a_float_equals_the_decimal_it_is_nearest_to() -> None:
+    """0.57 * 100 is 56.99999999999999 in doubles."""
+    for condition in ("s.a = t.b", "s.a >= t.b", "s.a = 0.57 AND t.b > 0", "s.a = 0.125"):
+        case = _case(
+            f"SELECT 1 AS one FROM s, t WHERE s.ts = t.ts AND t.b >= 0 AND {condition}",
+            [_stream("s", ("a", FloatType())), _stream("t", ("b", DecimalType(8, 2)))],
+            {
+                "s": (["a", "ts"], [(0.29, 0), (0.57, 1), (0.58, 2), (0.125, 2), (1e308, 2)]),
+                "t": (["b", "ts"], [(Decimal(n) / 100, m) for m, n in enumerate((29, 57, 58))]),
+            },
+        )
+        _check(case)
 
 
 def test_nothing_equals_nan() -> None:

@@ -15,7 +15,7 @@ from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.checker.verdict import Tier
-from ontoweir.mappings.catalog import Catalog, Stream
+from ontoweir.mappings.catalog import Catalog, Relation, Stream
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, Tables, make_case
 from tests.oracle.relational import Row, answer, load
@@ -48,7 +48,11 @@ def test_find_rank() -> None:
 def _answers(case: Case, rows: Sequence[WitnessRow]) -> Counter[Row]:
     """DuckDB's answer over some tuples."""
     data: Tables = {}
-    for table in (*case.catalog.streams.values(), *case.catalog.relations.values()):
+    tables: list[Stream | Relation] = [
+        *case.catalog.streams.values(),
+        *case.catalog.relations.values(),
+    ]
+    for table in tables:
         names = [c.name for c in table.columns]
         stamped = [table.timestamp] if isinstance(table, Stream) else []
         found: list[tuple[Any, ...]] = []
@@ -60,9 +64,7 @@ def _answers(case: Case, rows: Sequence[WitnessRow]) -> Counter[Row]:
     stamps = {s.name: s.timestamp for s in case.catalog.streams.values()}
     latest = max((r.step for r in rows if r.step is not None), default=0)
     base = load(data, case.types)
-    return answer(
-        base, case.query.disjuncts[0], stamps, distinct=case.query.distinct, upto=latest
-    )
+    return answer(base, case.query.disjuncts[0], stamps, distinct=case.query.distinct, upto=latest)
 
 
 def check_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> None:
@@ -95,9 +97,7 @@ def check_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> None:
         assert limit is None or max(steps.values(), default=0) <= limit
     for relation in catalog.relations.values():
         for key in relation.keys:
-            seen = [
-                tuple(dict(r.values)[c] for c in key) for r in rows if r.table == relation.name
-            ]
+            seen = [tuple(dict(r.values)[c] for c in key) for r in rows if r.table == relation.name]
             assert len(seen) == len(set(seen))
 
 
@@ -190,8 +190,7 @@ def _any_failures(case: Case) -> list[Failure]:
         if case.query.distinct:
             made.append(Failure("C1", "", "", group.index, holders))
         made.append(Failure("E2", "", "", group.index, holders))
-    for q in form.inequalities:
-        made.append(Failure("E3", "", "", q.x, everyone))
+    made.extend(Failure("E3", "", "", q.x, everyone) for q in form.inequalities)
     if case.query.distinct:
         made += [Failure("C3", "", "", None, (a, b)) for a in everyone for b in everyone[a:]]
     return made

@@ -244,7 +244,7 @@ def test_terms_are_rendered(catalog: Catalog, tmp_path: Path, spark: SparkSessio
     job = make_job(SpjUnion("q", names, (query,), False), catalog)
     for kind in ("parquet", "jsonl", "csv"):
         output = tmp_path / f"out.{kind}"
-        replay_history(job, output=output, format=kind, spark=spark)  # type: ignore[arg-type]
+        replay_history(job, output=output, format=kind, spark=spark)
     assert read_rows(tmp_path / "out.parquet") == [
         (
             "http://e/a%20b%2Fø/12.50",

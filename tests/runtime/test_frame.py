@@ -1,0 +1,131 @@
+"""The relational primitives against plain Python."""
+
+from collections import Counter
+from itertools import combinations
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from ontoweir.errors import RunError
+from ontoweir.runtime import frame as frames
+from ontoweir.runtime.frame import (
+    WEIGHT,
+    Array,
+    Frame,
+    aggregate,
+    blocks,
+    check_total,
+    concat,
+    expand,
+    first_of,
+    group_codes,
+    multiply,
+    pair_up,
+)
+from tests.oracle.budget import SEEDS, budget
+
+_A, _B = ("v", 0), ("v", 1)
+
+
+def _column(random: Random, rows: int, *, dense: bool = False) -> Array:
+    numbers = [random.choice([-(1 << 61), -1, 0, 1, 2, 3, 1 << 61]) for _ in range(rows)]
+    if dense:
+        return np.array([random.choice([0.5, -0.5, 2.0]) for _ in range(rows)], dtype=np.float64)
+    return np.array(numbers, dtype=np.int64)
+
+
+@budget(1.0)
+@given(seed=SEEDS)
+def test_codes_are_dense_and_tell_rows_apart(seed: int) -> None:
+    random = Random(seed)
+    rows = random.randrange(30)
+    columns = [
+        _column(random, rows, dense=random.random() < 0.3) for _ in range(random.randrange(4))
+    ]
+    codes, count = group_codes(columns, rows)
+    tuples = list(zip(*(c.tolist() for c in columns), strict=True)) if columns else [()] * rows
+    assert len(codes) == rows
+    assert count == len(set(tuples))
+    assert set(codes.tolist()) == set(range(count))
+    for i, j in combinations(range(rows), 2):
+        assert (codes[i] == codes[j]) == (tuples[i] == tuples[j])
+    first = first_of(codes, count)
+    assert [codes[:i].tolist().count(codes[i]) for i in first] == [0] * count
+
+
+@budget(1.0)
+@given(seed=SEEDS)
+def test_pairs_are_the_equi_join(seed: int) -> None:
+    random = Random(seed)
+    left_rows, right_rows = random.randrange(12), random.randrange(12)
+    width = random.randrange(3)
+    left = [_column(random, left_rows) for _ in range(width)]
+    right = [_column(random, right_rows) for _ in range(width)]
+    order, start, length = pair_up(left, right, left_rows, right_rows)
+    row, position = expand(start, length)
+    found = Counter(zip(row.tolist(), order[position].tolist(), strict=True))
+    expected = Counter(
+        (i, j)
+        for i in range(left_rows)
+        for j in range(right_rows)
+        if all(a[i] == b[j] for a, b in zip(left, right, strict=True))
+    )
+    assert found == expected
+
+
+@budget(0.5)
+@given(seed=SEEDS)
+def test_aggregate_sums_or_marks(seed: int) -> None:
+    random = Random(seed)
+    rows = random.randrange(20)
+    weights = [random.randint(1, 5) for _ in range(rows)]
+    whole = Frame(
+        rows,
+        {_A: _column(random, rows), _B: _column(random, rows), WEIGHT: np.array(weights, np.int64)},
+    )
+    expected: Counter[int] = Counter()
+    for a, w in zip(whole[_A].tolist(), weights, strict=True):
+        expected[a] += w
+    summed = aggregate(whole, [_A], bag=True)
+    assert dict(zip(summed[_A].tolist(), summed[WEIGHT].tolist(), strict=True)) == expected
+    marked = aggregate(whole, [_A], bag=False)
+    assert sorted(marked[_A].tolist()) == sorted(expected)
+    assert marked[WEIGHT].tolist() == [1] * len(expected)
+    assert _B not in summed.columns
+
+
+def test_blocks_cover_all_rows_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "_PAIRS", 5)
+    random = Random(1)
+    for _ in range(200):
+        length = np.array([random.randrange(9) for _ in range(random.randrange(12))], np.int64)
+        cuts = blocks(length)
+        rows = [i for cut in cuts for i in range(cut.start, cut.stop)]
+        assert rows == list(range(len(length)))
+        assert all(length[c].sum() <= 5 or c.stop - c.start == 1 for c in cuts)
+
+
+def test_concat_and_take() -> None:
+    one = Frame(2, {_A: np.array([1, 2])})
+    other = Frame(1, {_A: np.array([3])})
+    both = concat([one, other])
+    assert both.rows == 3
+    assert both[_A].tolist() == [1, 2, 3]
+    assert both.take(np.array([2, 0]))[_A].tolist() == [3, 1]
+    masked = both.take(np.array([True, False, True]))
+    assert (masked.rows, masked[_A].tolist()) == (2, [1, 3])
+    assert concat([one]) is one
+
+
+def test_weights_that_do_not_fit_are_refused() -> None:
+    large = np.array([1 << 40], dtype=np.int64)
+    assert multiply(large, np.array([4], dtype=np.int64)).tolist() == [1 << 42]
+    with pytest.raises(RunError, match="exceeds 2\\^62"):
+        multiply(large, large)
+    with pytest.raises(RunError, match="exceeds 2\\^62"):
+        check_total(np.array([1 << 62, 1 << 62], dtype=np.int64))
+    # greatest with least only: no product is too large
+    apart = multiply(np.array([1 << 40, 1]), np.array([1, 1 << 40]))
+    assert apart.tolist() == [1 << 40, 1 << 40]
