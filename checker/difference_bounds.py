@@ -64,8 +64,9 @@ class DifferenceBounds:
         if gx <= 0 or gy <= 0:
             return limit
         grain = min(gx, gy)
-        value = limit.value - 1 if limit.strict else limit.value
-        return Limit(value // grain * grain)
+        if limit.strict:
+            return Limit(-(-limit.value // grain) * grain - grain)
+        return Limit(limit.value // grain * grain)
 
     def add(self, x: int, y: int, limit: Limit) -> None:
         """Add `x - y <= limit` and all it implies with what is there (incremental closure)."""

@@ -257,21 +257,23 @@ class Intake:
             if kind is Kind.STRING:
                 return self._compare_text(left, c.op, str(c.right.value))
             right = _plain(Fraction(self.units.value(c.right.value, kind)))
+        good: Array
         match c.op:
             case Op.LT:
-                return left < right
+                good = left < right
             case Op.LE:
-                return left <= right
+                good = left <= right
             case Op.EQ:
-                return left == right
+                good = left == right
             case Op.GE:
-                return left >= right
+                good = left >= right
             case Op.GT:
-                return left > right
+                good = left > right
             case Op.NE:
-                return left != right
+                good = left != right
             case _:
                 assert_never(c.op)
+        return good
 
     def _kind(self, attribute: Attribute) -> Kind:
         return self.form.kinds[attribute]
@@ -279,7 +281,7 @@ class Intake:
     def _compare_text(self, codes: Array, op: Op, text: str) -> Array:
         texts = self.pool.texts
         if op in (Op.EQ, Op.NE):
-            same = codes == self.pool.code(text)
+            same: Array = codes == self.pool.code(text)
             return same if op is Op.EQ else ~same
         tests = {
             Op.LT: [t < text for t in texts],

@@ -541,9 +541,7 @@ class _Ranks:
         return np.searchsorted(self._sorted, group * self._span + place, side="left")
 
 
-def _crosses(
-    x: Members, y: Members, seen: Members | set[int], new: Members | set[int]
-) -> bool:
+def _crosses(x: Members, y: Members, seen: Members | set[int], new: Members | set[int]) -> bool:
     """Whether a join brings two classes together that neither side already had together."""
     if (x & seen and y & seen) or (x & new and y & new):
         return False

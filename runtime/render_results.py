@@ -40,7 +40,8 @@ from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame
 from ontoweir.runtime.kernel import value
 
 AT, MULTIPLICITY = "at", "multiplicity"
-INSTANT = pa.timestamp("us", tz="UTC")
+INSTANT = pa.timestamp("us")
+"""Points in time are UTC without a zone, as the sources have them."""
 
 # R2RML section 7.3: what is not `iunreserved` (RFC 3987) is percent-encoded.
 _RESERVED = re.compile(

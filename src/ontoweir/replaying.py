@@ -13,6 +13,7 @@ from ontoweir.checker.verdict import Verdict
 from ontoweir.errors import DataError, QueryError, Source, UsageError
 from ontoweir.mappings.catalog import Catalog, Relation, Stream
 from ontoweir.pipeline import CompiledQuery, Workspace
+from ontoweir.quiet_java import without_greeting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -135,7 +136,11 @@ def replay_query(
     from ontoweir.runtime.show_progress import show_progress
     from ontoweir.runtime.start_session import start_session
 
-    session = spark or start_session()
+    if spark is None:
+        with without_greeting():
+            session = start_session()
+    else:
+        session = spark
     if verdict.plans is None:
         return _replay_naively(workspace, compiled, options, session)
     catalog, union = workspace.project.catalog, compiled.union

@@ -127,3 +127,15 @@ def test_dense_nodes_keep_strictness() -> None:
     assert not bounds.implies(1, 0, Limit(Fraction(1, 2)))
     bounds.add(1, 0, Limit(0))
     assert not bounds.satisfiable
+
+
+def test_a_strict_limit_between_whole_numbers() -> None:
+    """x < 2.5 leaves x <= 2 to a whole number, x < 2 leaves x <= 1."""
+    bounds = DifferenceBounds([0, 1])
+    assert bounds.tighten(1, 0, Limit(Fraction(5, 2), strict=True)) == Limit(2)
+    assert bounds.tighten(1, 0, Limit(2, strict=True)) == Limit(1)
+    assert bounds.tighten(1, 0, Limit(Fraction(-5, 2), strict=True)) == Limit(-3)
+    tens = DifferenceBounds([0, 10])
+    assert tens.tighten(1, 0, Limit(10, strict=True)) == Limit(0)
+    assert tens.tighten(1, 0, Limit(Fraction(21, 2), strict=True)) == Limit(10)
+    assert tens.tighten(1, 0, Limit(19, strict=True)) == Limit(10)

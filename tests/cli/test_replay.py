@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,3 +148,33 @@ def test_an_unbounded_query_only_where_it_is_allowed(
     assert allowed.err.startswith("warning: how-often-congestion-got-worse is ")
     assert len(allowed.err.splitlines()) == 1
     assert output.exists()
+
+
+def test_the_installed_command_says_one_line(project: Path) -> None:
+    """Neither Java nor Spark adds to it."""
+    file = write_data(project, [0, 2, 1], [140, 140, 140])
+    command = Path(sys.executable).parent / "ontoweir"
+    done = subprocess.run(
+        [command, "replay", project, "--query", QUERY, "--output", project / "out.csv"],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert is_one_line(done.stderr), done.stderr
+    assert done.stderr.startswith(f"{file}:3: ")
+    assert not (project / "out.csv").exists()
+
+
+def test_no_java_is_said_in_words(project: Path, tmp_path: Path) -> None:
+    write_data(project, [0], [140])
+    command = Path(sys.executable).parent / "ontoweir"
+    done = subprocess.run(
+        [command, "replay", project, "--query", QUERY, "--output", project / "out.csv"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "JAVA_HOME": str(tmp_path)},
+    )
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    assert "ontoweir doctor" in done.stderr.splitlines()[-1]
+    assert not (project / "out.csv").exists()

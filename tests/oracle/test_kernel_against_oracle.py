@@ -336,6 +336,17 @@ def test_a_float_equals_the_decimal_it_is_nearest_to() -> None:
         _check(case)
 
 
+def test_a_float_below_a_whole_number() -> None:
+    """1.5 <= s.a < t.b - 1 with t.b <= 3 is satisfiable: 1.5 < 2."""
+    case = _case(
+        "SELECT 1 AS one FROM s, t WHERE s.ts < t.ts AND s.a >= 1.5 AND s.a < t.b - 1 AND t.b <= 3"
+        " AND t.ts <= s.ts + INTERVAL 5 SECONDS",
+        [_stream("s", ("a", FloatType())), _stream("t", ("b", _INT))],
+        {"s": (["a", "ts"], [(1.5, 0), (2.0, 0)]), "t": (["b", "ts"], [(2, 1), (3, 2)])},
+    )
+    _check(case)
+
+
 def test_nothing_equals_nan() -> None:
     nan = float("nan")
     case = _case(

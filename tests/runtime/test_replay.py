@@ -259,7 +259,7 @@ def test_terms_are_rendered(catalog: Catalog, tmp_path: Path, spark: SparkSessio
         )
     ]
     row = json.loads((tmp_path / "out.jsonl").read_text())
-    assert (row["d"], row["day"], row["at"]) == ("12.50", "2020-01-01", "2020-01-01T00:00:00Z")
+    assert (row["d"], row["day"], row["at"]) == ("12.50", "2020-01-01", "2020-01-01T00:00:00")
     assert (tmp_path / "out.csv").read_text().splitlines()[0].startswith('"iri","raw"')
 
 

@@ -6,7 +6,7 @@ The tasks run in this process: what Spark adds is tested in test_replay.py.
 import pickle
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from random import Random
 from typing import Any, cast
@@ -27,7 +27,7 @@ from ontoweir.runtime.replay_chunk import ChunkOutcome, ReplayState, replay_chun
 from tests.oracle.random_queries import Case, make_case
 from tests.oracle.relational import answer, load
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1)
 
 
 class _Broadcast:
