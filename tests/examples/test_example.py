@@ -191,7 +191,6 @@ def test_answers_over_generated_data(
     assert bool(found) == (name != "readings-both-fast-and-congested")
 
 
-@pytest.mark.spark
 def test_every_bounded_query_has_hand_written_answers() -> None:
     assert {f.stem for f in (HERE / "expected").glob("*.sql")} == set(BOUNDED)
 
