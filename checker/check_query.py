@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 from ontoweir.checker.decide_lag import Failure, decide_lag
 from ontoweir.checker.decide_published import decide_arasu, decide_set, decide_tree
+from ontoweir.checker.declarations import Declaration, list_declarations
 from ontoweir.checker.drop_windows import drop_windows
-from ontoweir.checker.find_witness import Witness, find_witness
+from ontoweir.checker.find_witness import find_witness
 from ontoweir.checker.make_plan import Obstacle, make_plan
 from ontoweir.checker.normal_form import NormalForm, Statistics
-from ontoweir.checker.normalise_query import Declaration, list_declarations, normalise_query
+from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import Bound, SynopsisPlan, total_bound
 from ontoweir.checker.split_times import split_times
 from ontoweir.checker.verdict import (
@@ -20,6 +21,7 @@ from ontoweir.checker.verdict import (
     Unsatisfiable,
     Verdict,
 )
+from ontoweir.checker.witness import Witness
 from ontoweir.diagnostics import CODES, Diagnostic
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import SpjQuery, SpjUnion

@@ -183,18 +183,6 @@ def _inequalities(form: NormalForm) -> list[Failure]:
     return found
 
 
-def _closure(form: NormalForm, start: set[int]) -> frozenset[int]:
-    """All that tuples of `start` can only be completed with within a bounded lag."""
-    reached = set(start)
-    while True:
-        more = {
-            j for i in reached for j in range(len(form.members)) if form.lag[i][j] is not None
-        } - reached
-        if not more:
-            return frozenset(reached)
-        reached |= more
-
-
 def _pairs(form: NormalForm) -> list[Failure]:
     """C3: at most one distinct group of unbounded inequality joins leaves any comparable pair."""
     found = _unequal(form)
@@ -202,7 +190,7 @@ def _pairs(form: NormalForm) -> list[Failure]:
         for b in range(a, len(form.members)):
             if a != b and form.lag[a][b] is None and form.lag[b][a] is None:
                 continue
-            groups = _groups(form, {a, b}, _closure(form, {a, b}))
+            groups = _groups(form, {a, b}, form.reach({a, b}))
             if len(groups) > 1:
                 names = [
                     " and ".join(sorted({form.classes[v].name for v, _, _ in g})) for g in groups

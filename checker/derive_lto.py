@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.normal_form import Kind, Member, NormalForm
@@ -43,8 +43,8 @@ class LtoQuery:
         added: list[Condition] = []
         for levels in self.orders:
             for level in levels:
-                added.extend(_relate(a, Op.EQ, b) for a, b in zip(level, level[1:], strict=False))
-            for low, high in zip(levels, levels[1:], strict=False):
+                added.extend(_relate(a, Op.EQ, b) for a, b in pairwise(level))
+            for low, high in pairwise(levels):
                 added.append(_relate(low[0], Op.LT, high[0]))
         stamps = [
             Attribute(m.alias, catalog.streams[m.stream].timestamp) for m in self.form.members
@@ -148,10 +148,10 @@ def _add(
     form: NormalForm, bounds: DifferenceBounds, levels: tuple[tuple[Element, ...], ...]
 ) -> None:
     for level in levels:
-        for a, b in zip(level, level[1:], strict=False):
+        for a, b in pairwise(level):
             _limit(form, bounds, a, b, strict=False)
             _limit(form, bounds, b, a, strict=False)
-    for low, high in zip(levels, levels[1:], strict=False):
+    for low, high in pairwise(levels):
         _limit(form, bounds, low[0], high[0], strict=True)
 
 

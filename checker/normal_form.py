@@ -5,7 +5,7 @@ a set of attributes that the selection makes equal (up to a shift). Conditions i
 local: they hold or fail when its tuple arrives. What remains relates classes of different members.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -182,3 +182,14 @@ class NormalForm:
         """Whether a tuple of member i may have to wait for one of member j for ever (finitely
         many tuples may: a finite stream is kept whole)."""
         return self.lag[i][j] is None and not self.members[i].finite
+
+    def reach(self, start: Iterable[int]) -> frozenset[int]:
+        """All members whose tuples can only arrive within a bounded lag of those of `start`."""
+        reached = set(start)
+        while True:
+            more = {
+                j for i in reached for j in range(len(self.members)) if self.lag[i][j] is not None
+            } - reached
+            if not more:
+                return frozenset(reached)
+            reached |= more

@@ -5,9 +5,9 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from ontoweir.checker.decide_lag import Criterion
-from ontoweir.checker.find_witness import Witness
-from ontoweir.checker.normalise_query import Declaration
+from ontoweir.checker.declarations import Declaration
 from ontoweir.checker.plan import Bound, SynopsisPlan
+from ontoweir.checker.witness import Witness
 from ontoweir.diagnostics import Diagnostic
 from ontoweir.rewriter.spj import SpjQuery, SpjUnion
 

@@ -1,5 +1,6 @@
 """From tuples to members: local conditions, static relations folded in, declared domains."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.checker.normal_form import Kind, Member, NormalForm
-from ontoweir.checker.normalise_query import Units
+from ontoweir.checker.units import Units
 from ontoweir.mappings.catalog import Catalog, Column, Relation, Scalar, Stream
 from ontoweir.rewriter.spj import (
     Attribute,
@@ -333,7 +334,7 @@ class Intake:
         good = np.ones(count, dtype=np.bool_)
         for group in self.form.classes:
             here = [(a, s) for a, s in group.attributes if a in rows]
-            for (a, s), (b, u) in zip(here, here[1:], strict=False):
+            for (a, s), (b, u) in itertools.pairwise(here):
                 good &= rows[a] - _plain(s) == rows[b] - _plain(u)
         return good
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.checker.normal_form import Kind
-from ontoweir.checker.normalise_query import choose_units
 from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.checker.units import choose_units
 from ontoweir.errors import OntoweirError, QueryError
 from ontoweir.mappings.catalog import Catalog, IntType, StringType
 from ontoweir.runtime.admit_rows import Admitted, ReferenceCheck, admit_rows

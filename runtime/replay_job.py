@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
-from ontoweir.checker.normalise_query import Declaration
+from ontoweir.checker.declarations import Declaration
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import SpjUnion

@@ -3,9 +3,9 @@
 from typing import Any
 
 from ontoweir.checker.decide_lag import Criterion
-from ontoweir.checker.find_witness import Witness, WitnessRow
 from ontoweir.checker.plan import SynopsisPlan, Table
 from ontoweir.checker.verdict import Bounded, DisjunctVerdict, Failing, Unsatisfiable, Verdict
+from ontoweir.checker.witness import Witness, WitnessRow
 from ontoweir.diagnostics import Diagnostic
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Catalog

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from ontoweir.checker.check_query import check_query
-from ontoweir.checker.find_witness import Witness
 from ontoweir.checker.verdict import Bounded, Failing, Verdict
+from ontoweir.checker.witness import Witness
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.project import load_project
 from ontoweir.rewriter.parse_sql import parse_sql

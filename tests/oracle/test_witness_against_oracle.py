@@ -10,11 +10,12 @@ from hypothesis import event, given
 
 from ontoweir.checker.check_query import check_query
 from ontoweir.checker.decide_lag import Failure, decide_lag
-from ontoweir.checker.find_witness import Witness, WitnessRow, find_witness
+from ontoweir.checker.find_witness import find_witness
 from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.checker.verdict import Tier
+from ontoweir.checker.witness import Witness, WitnessRow
 from ontoweir.mappings.catalog import Catalog, Relation, Stream
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, Tables, make_case

@@ -8,8 +8,9 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from ontoweir.checker.declarations import Declaration, list_declarations
 from ontoweir.checker.make_plan import make_plan
-from ontoweir.checker.normalise_query import Declaration, list_declarations, normalise_query
+from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.project import load_project

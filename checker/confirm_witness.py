@@ -1,0 +1,128 @@
+"""Confirm a witness by the relational answer, computed naively (theory §9)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from ontoweir.checker.evaluate_naively import evaluate_naively
+from ontoweir.checker.witness import Witness, WitnessRow, instance_of
+from ontoweir.mappings.catalog import Catalog, Column, Stream
+from ontoweir.rewriter.spj import SpjUnion
+
+
+def confirm_witness(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    """Whether the relational answers prove that all subsets of optional tuples differ."""
+    prefix = [*witness.fixed, *witness.optional]
+    if not all(_is_legal(catalog, [*prefix, *s]) for s in witness.suffixes):
+        return False
+    if any(
+        r.step is not None and q.step is not None and q.step <= r.step
+        for s in witness.suffixes
+        for q in s
+        for r in prefix
+    ):
+        return False
+    if union.distinct:
+        return _confirms_set(union, catalog, witness)
+    return _confirms_bag(union, catalog, witness)
+
+
+def _confirms_set(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    for i, suffix in enumerate(witness.suffixes):
+        rest = [o for k, o in enumerate(witness.optional) if k != i]
+        with_it = evaluate_naively(
+            union, instance_of(catalog, [*witness.fixed, witness.optional[i], *suffix])
+        )
+        without = evaluate_naively(union, instance_of(catalog, [*witness.fixed, *rest, *suffix]))
+        if not set(with_it) - set(without):
+            return False
+    return True
+
+
+def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    """The new results of suffix i, as a matrix over the optional tuples, have full rank, and
+    they add up: no match uses two optional tuples."""
+    size = len(witness.optional)
+    rows: list[list[Fraction]] = []
+
+    def new(optional: Sequence[WitnessRow], suffix: Sequence[WitnessRow]) -> Counter[Any]:
+        before = [*witness.fixed, *optional]
+        after = evaluate_naively(union, instance_of(catalog, [*before, *suffix]))
+        after.subtract(evaluate_naively(union, instance_of(catalog, before)))
+        return after
+
+    for suffix in witness.suffixes:
+        none = new((), suffix)
+        single = [new((o,), suffix) for o in witness.optional]
+        everything = new(witness.optional, suffix)
+        for answer in set(everything) | set(none) | {a for s in single for a in s}:
+            row = [Fraction(s[answer] - none[answer]) for s in single]
+            if everything[answer] - none[answer] != sum(row):
+                return False
+            rows.append(row)
+    return _rank(rows, size) == size
+
+
+def _rank(rows: list[list[Fraction]], width: int) -> int:
+    rank = 0
+    rows = [list(r) for r in rows]
+    for column in range(width):
+        pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        for i in range(rank + 1, len(rows)):
+            if rows[i][column]:
+                factor = rows[i][column] / rows[rank][column]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[rank], strict=True)]
+        rank += 1
+    return rank
+
+
+def _is_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> bool:
+    """Whether rows satisfy everything declared: keys, references, domains, R per timestamp."""
+    for name in {r.table for r in rows}:
+        table, mine = catalog.table(name), [r for r in rows if r.table == name]
+        if isinstance(table, Stream):
+            limit = table.max_per_timestamp
+            counts = Counter(r.step for r in mine)
+            if limit is not None and max(counts.values()) > limit:
+                return False
+        for key in table.keys:
+            seen = Counter(
+                tuple(
+                    r.step
+                    if isinstance(table, Stream) and c == table.timestamp
+                    else dict(r.values)[c]
+                    for c in key
+                )
+                for r in mine
+            )
+            if max(seen.values()) > 1:
+                return False
+        for reference in table.references:
+            targets = {
+                tuple(dict(r.values)[c] for c in reference.to)
+                for r in rows
+                if r.table == reference.relation
+            }
+            if any(
+                tuple(dict(r.values)[c] for c in reference.columns) not in targets for r in mine
+            ):
+                return False
+        for column in table.columns:
+            for r in mine:
+                if not _in_domain(dict(r.values)[column.name], column):
+                    return False
+    return True
+
+
+def _in_domain(content: Any, column: Column) -> bool:
+    if isinstance(content, Fraction):
+        return False
+    if column.enum is not None and content not in column.enum:
+        return False
+    if column.minimum is not None and content < column.minimum:
+        return False
+    return column.maximum is None or not content > column.maximum

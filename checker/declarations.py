@@ -1,0 +1,73 @@
+"""Declared constraints that a verdict may rest on."""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from ontoweir.errors import Source
+from ontoweir.mappings.catalog import Catalog, Column, Stream
+from ontoweir.rewriter.spj import Attribute, Compare, NotNull, SpjQuery, output_attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A declared constraint that a verdict may rest on: a column's domain, or a reference."""
+
+    kind: str
+    table: str
+    columns: tuple[str, ...]
+    text: str
+    source: Source | None = None
+
+
+def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, ...]:
+    """The declared constraints on the streams' columns that a disjunct mentions."""
+    used = set(mentioned_attributes(query))
+    found: dict[Declaration, None] = {}
+    for occurrence in query.occurrences:
+        stream = catalog.streams.get(occurrence.table)
+        if stream is None:
+            continue
+        for column in stream.columns:
+            if Attribute(occurrence.alias, column.name) not in used:
+                continue
+            if column.enum is not None or not (column.minimum is None and column.maximum is None):
+                found[domain_declaration(stream, column)] = None
+            for reference in stream.references:
+                if reference.columns == (column.name,):
+                    text = (
+                        f"{stream.name}.{column.name} references "
+                        f"{reference.relation}.{reference.to[0]}"
+                    )
+                    found[
+                        Declaration("reference", stream.name, (column.name,), text, stream.source)
+                    ] = None
+    return tuple(found)
+
+
+def domain_declaration(stream: Stream, column: Column) -> Declaration:
+    if column.enum is not None:
+        text = f"{stream.name}.{column.name} in {{{', '.join(map(str, column.enum))}}}"
+    else:
+        low = "-∞" if column.minimum is None else column.minimum
+        high = "∞" if column.maximum is None else column.maximum
+        text = f"{stream.name}.{column.name} in {low}..{high}"
+    return Declaration("domain", stream.name, (column.name,), text, column.source)
+
+
+def mentioned_attributes(query: SpjQuery) -> list[Attribute]:
+    """Every attribute a disjunct mentions, once, in order."""
+    found: dict[Attribute, None] = {}
+    for condition in query.conditions:
+        match condition:
+            case Compare(left=left, right=right):
+                found[left] = None
+                if isinstance(right, Attribute):
+                    found[right] = None
+            case NotNull(attribute=attribute):
+                found[attribute] = None
+            case _:
+                assert_never(condition)
+    for _, output in query.outputs:
+        for attribute in output_attributes(output):
+            found[attribute] = None
+    return list(found)

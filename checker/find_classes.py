@@ -1,0 +1,166 @@
+"""Value classes: what the selection makes equal, and the values it can take ([S] Def. 5)."""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from ontoweir.checker.declarations import domain_declaration
+from ontoweir.checker.difference_bounds import DifferenceBounds
+from ontoweir.checker.normal_form import Domain, Kind, Member, ValueClass
+from ontoweir.checker.query_nodes import HIGH_NODE, LOW_NODE, ZERO_NODE, QueryNodes
+from ontoweir.checker.units import kind_of
+from ontoweir.mappings.catalog import Column, Relation, Scalar, StringType
+from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, output_attributes
+
+
+def _equal_shift(bounds: DifferenceBounds, a: int, b: int) -> int | Fraction | None:
+    """c with a = b + c, if that is implied."""
+    up, down = bounds.limit(a, b), bounds.limit(b, a)
+    if up is None or down is None or up.strict or down.strict or up.value != -down.value:
+        return None
+    return up.value
+
+
+def find_classes(
+    work: QueryNodes,
+    owner: Mapping[str, int],
+    bounds: DifferenceBounds,
+    members: tuple[Member, ...],
+) -> tuple[tuple[ValueClass, ...], dict[Attribute, int]]:
+    projected = {a for _, o in work.query.outputs for a in output_attributes(o)}
+    kinds = {a: kind_of(column.type) for a, column in work.columns.items()}
+    groups: list[list[tuple[Attribute, int | Fraction]]] = []
+    for attribute, node in work.values.items():
+        for group in groups:
+            head = group[0][0]
+            if _family(kinds[attribute]) is not _family(kinds[head]):
+                continue
+            shift = _equal_shift(bounds, node, work.values[head])
+            if shift is not None and (shift == 0 or kinds[attribute] is not Kind.STRING):
+                group.append((attribute, shift))
+                break
+        else:
+            groups.append([(attribute, 0)])
+    classes: list[ValueClass] = []
+    class_of: dict[Attribute, int] = {}
+    for index, group in enumerate(groups):
+        inside = {kinds[a] for a, _ in group}
+        kind = Kind.FLOAT if Kind.FLOAT in inside else next(iter(inside))
+        for attribute, _ in group:
+            class_of[attribute] = index
+        classes.append(
+            ValueClass(
+                index=index,
+                kind=kind,
+                grain=max(work.grains[work.values[a]] for a, _ in group),
+                attributes=tuple(group),
+                members=frozenset(owner[a.alias] for a, _ in group),
+                domain=_domain(work, owner, bounds, members, group),
+                projected=any(a in projected for a, _ in group),
+            )
+        )
+    return tuple(classes), class_of
+
+
+def _family(kind: Kind) -> Kind:
+    """What values of a kind can be equal to: floats are numbers."""
+    return Kind.NUMBER if kind is Kind.FLOAT else kind
+
+
+def _domain(
+    work: QueryNodes,
+    owner: Mapping[str, int],
+    bounds: DifferenceBounds,
+    members: tuple[Member, ...],
+    group: list[tuple[Attribute, int | Fraction]],
+) -> Domain:
+    """The values a class can take; the smallest known of what the schema, data and P⁺ say.
+
+    Only attributes equal to the class's value without a shift lend it their enumerations and
+    references; ranges count for all.
+    """
+    everyone = [a for a, _ in group]
+    attributes = [a for a, shift in group if shift == 0]
+    head = work.values[attributes[0]]
+    grain = max(work.grains[work.values[a]] for a in everyone)
+    discrete = all(work.grains[work.values[a]] > 0 for a in everyone)
+    up, down = bounds.limit(head, ZERO_NODE), bounds.limit(ZERO_NODE, head)
+    low = None if down is None else -down.value
+    high = None if up is None else up.value
+    found: list[tuple[int | None, str]] = []
+    values: set[Scalar] | None = None
+    within: dict[tuple[str, str], None] = {}
+    if low is not None and high is not None and low == high:
+        found.append((1, "1"))
+    if discrete and kind_of(work.columns[attributes[0]].type) is not Kind.STRING:
+        if low is not None and high is not None:
+            size = max(int((high - low) // grain) + 1, 0)
+            found.append((size, f"|{attributes[0]}| = {size}"))
+        elif _reaches(bounds, head):
+            found.append((None, f"|{attributes[0]}|"))
+    for attribute in attributes:
+        for constant in _constants(work, attribute):
+            values = {constant} if values is None else values & {constant}
+        column, table = work.columns[attribute], work.tables[attribute.alias]
+        if isinstance(table, Relation):
+            found.append(_static_domain(work, table, column))
+            within[(table.name, column.name)] = None
+            continue
+        if column.enum is not None and work.use(domain_declaration(table, column)):
+            values = set(column.enum) if values is None else values & set(column.enum)
+        for relation, target in work.references(table, column):
+            found.append(_static_domain(work, relation, target))
+            within[(relation.name, target.name)] = None
+    if values is not None:
+        found.append((len(values), f"|{attributes[0]}| = {len(values)}"))
+    holders = {owner[a.alias] for a in everyone}
+    if all(members[i].finite for i in holders):
+        found.extend(_finite_domain(work, members[i]) for i in sorted(holders))
+    if not found:
+        return Domain(False, None, "∞", low, high)
+    known = [(size, text) for size, text in found if size is not None]
+    size_, text = min(known, key=lambda f: f[0]) if known else found[0]
+    allowed = None if values is None else tuple(sorted(values, key=str))
+    return Domain(True, size_, text, low, high, allowed, tuple(within))
+
+
+def _constants(work: QueryNodes, attribute: Attribute) -> Iterable[Scalar]:
+    """The string constants an attribute is made equal to."""
+    for condition in work.query.conditions:
+        if (
+            isinstance(condition, Compare)
+            and condition.op is Op.EQ
+            and condition.left == attribute
+            and isinstance(condition.right, Constant)
+            and isinstance(condition.right.value, str)
+            and isinstance(work.columns[attribute].type, StringType)
+        ):
+            yield condition.right.value
+
+
+def _reaches(bounds: DifferenceBounds, node: int) -> bool:
+    """Whether a node has limits on both sides, by constants or by static values."""
+    above = bounds.limit(node, ZERO_NODE) or bounds.limit(node, HIGH_NODE)
+    below = bounds.limit(ZERO_NODE, node) or bounds.limit(LOW_NODE, node)
+    return above is not None and below is not None
+
+
+def _static_domain(work: QueryNodes, relation: Relation, column: Column) -> tuple[int | None, str]:
+    name = f"|{relation.name}.{column.name}|"
+    sizes = [relation.max_rows]
+    known = work.statistics.columns.get((relation.name, column.name))
+    if known is not None:
+        sizes.append(known.distinct)
+    if column.enum is not None:
+        sizes.append(len(column.enum))
+    numbers = [s for s in sizes if s is not None]
+    if not numbers:
+        return None, name
+    return min(numbers), f"{name} = {min(numbers)}"
+
+
+def _finite_domain(work: QueryNodes, member: Member) -> tuple[int | None, str]:
+    limit = work.catalog.streams[member.stream].max_per_timestamp
+    if limit is not None and member.first is not None and member.last is not None:
+        steps = max(member.last - member.first + 1, 0)
+        return limit * steps, f"R({member.stream}) = {limit} · {steps} steps of {member.alias}"
+    return None, f"|{member.alias}| (finite stream)"

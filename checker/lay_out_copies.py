@@ -1,0 +1,161 @@
+"""Lay out copies of a match in time and value, by difference constraints."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from ontoweir.checker.make_rows import make_rows
+from ontoweir.checker.normal_form import Kind, NormalForm
+from ontoweir.checker.plan_layouts import Layout
+from ontoweir.checker.solve_differences import Edge, Var, solve_differences
+from ontoweir.checker.witness import Witness
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.spj import Attribute, Compare, Op
+
+
+def lay_out_copies(
+    form: NormalForm, catalog: Catalog, layout: Layout, size: int, unique: bool, coarse: bool
+) -> Witness | None:
+    """Data for a layout. `coarse`: whole numbers only, which columns of every grain can hold."""
+    shared = {c.index for c in form.classes if c.domain.finite}
+    edges: list[Edge] = []
+
+    def val(index: int, copy: int) -> Var:
+        return ("v", index) if index in shared else ("v", index, copy)
+
+    def time(member: int, copy: int) -> Var:
+        return ("t", member, 0 if form.members[member].finite else copy)
+
+    if form.members[layout.optional].finite:
+        return None
+
+    for copy in range(size):
+        for t in form.times:
+            edges.append((time(t.later, copy), time(t.earlier, copy), t.steps))
+        for m in form.members:
+            if m.last is not None:
+                edges.append((time(m.index, copy), ("zero",), m.last))
+            edges.append((("zero",), time(m.index, copy), -(m.first or 0)))
+        for q in form.inequalities:
+            edges.append((val(q.x, copy), val(q.y, copy), q.limit - (1 if q.strict else 0)))
+        for u in form.disequalities:
+            edges.append((val(u.x, copy), val(u.y, copy), u.shift - form.unit))
+        edges.extend(_local(form, val, copy))
+    for copy in range(size - 1):
+        for index, direction in layout.chains:
+            if index in shared:
+                return None
+            low, high = (copy, copy + 1) if direction > 0 else (copy + 1, copy)
+            grain = form.classes[index].grain or Fraction(form.unit, 64)
+            edges.append((val(index, low), val(index, high), -grain))
+        for x, y, limit, step in layout.between:
+            near, far = (copy, copy + 1) if step > 0 else (copy + 1, copy)
+            edges.append((val(y, near), val(x, far), -limit - form.unit))
+        for member in layout.before:
+            if form.members[member].finite:
+                continue
+            edges.append((time(member, copy), time(member, copy + 1), -1))
+        if layout.sequence is not None:
+            first, second = layout.sequence
+            edges.append((time(first, copy), time(second, copy), -1))
+            edges.append((time(second, copy), time(first, copy + 1), -1))
+    for copy in range(size):
+        for other in range(size):
+            for k in layout.before:
+                for late in range(len(form.members)):
+                    if late not in layout.before:
+                        edges.append((time(k, copy), time(late, other), -1))
+    if unique:
+        edges.extend(_unique(form, catalog, val, shared, size))
+    if coarse:
+        edges = [
+            (a, b, (limit // form.unit if "v" in (a[0], b[0]) else limit) * form.unit)
+            for a, b, limit in edges
+        ]
+    unequal = _unequal(form, val, size)
+    for d in form.time_differences:
+        pairs = {(time(d.left, copy), time(d.right, copy)) for copy in range(size)}
+        steps = d.steps * form.unit if coarse else d.steps
+        unequal.extend((left, right, steps) for left, right in sorted(pairs))
+    solution = _differ(form, edges, unequal, 12)
+    if solution is not None and coarse:
+        solution = {n: v // form.unit if n[0] == "t" else v for n, v in solution.items()}
+    return None if solution is None else make_rows(form, catalog, layout, size, solution, val)
+
+
+def _unequal(form: NormalForm, val: Any, size: int) -> list[Edge]:
+    """Every `first - second != limit` that the selection asks for, of every copy."""
+    found: dict[Edge, None] = {}
+    for c in form.query.conditions:
+        if not isinstance(c, Compare) or c.op is not Op.NE or c.left not in form.class_of:
+            continue
+        x = form.classes[form.class_of[c.left]]
+        shift = -dict(x.attributes)[c.left]
+        for copy in range(size):
+            if isinstance(c.right, Attribute):
+                y = form.classes[form.class_of[c.right]]
+                offset = Fraction(c.offset) * form.unit + dict(y.attributes)[c.right]
+                found[(val(x.index, copy), val(y.index, copy), shift + offset)] = None
+            elif x.kind in (Kind.NUMBER, Kind.FLOAT) and not isinstance(c.right.value, str):
+                number = Fraction(str(c.right.value)) * form.unit
+                found[(val(x.index, copy), ("zero",), shift + number)] = None
+    return list(found)
+
+
+def _differ(
+    form: NormalForm, edges: list[Edge], unequal: Sequence[Edge], tries: int
+) -> dict[Var, int | Fraction] | None:
+    """A solution that also keeps apart what must differ, by a few choices of a side."""
+    solution = solve_differences(edges)
+    if solution is None:
+        return None
+    clash = next(
+        (u for u in unequal if solution.get(u[0], 0) - solution.get(u[1], 0) == u[2]), None
+    )
+    if clash is None:
+        return solution
+    if tries == 0:
+        return None
+    x, y, limit = clash
+    for side in ((y, x, -limit - form.unit), (x, y, limit - form.unit)):
+        found = _differ(form, [*edges, side], unequal, tries - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _local(form: NormalForm, val: Any, copy: int) -> Iterable[Edge]:
+    """What P⁺ says of every pair of classes, and of each alone."""
+    heads = form.class_nodes
+    for x in form.classes:
+        up, down = form.bounds.limit(heads[x.index], 0), form.bounds.limit(0, heads[x.index])
+        if up is not None:
+            yield val(x.index, copy), ("zero",), up.value - (1 if up.strict else 0)
+        if down is not None:
+            yield ("zero",), val(x.index, copy), down.value - (1 if down.strict else 0)
+        for y in form.classes:
+            if x.index != y.index:
+                limit = form.bounds.limit(heads[x.index], heads[y.index])
+                if limit is not None:
+                    slack = 1 if limit.strict else 0
+                    yield val(x.index, copy), val(y.index, copy), limit.value - slack
+
+
+def _unique(
+    form: NormalForm, catalog: Catalog, val: Any, shared: set[int], size: int
+) -> Iterable[Edge]:
+    """Key columns of a stream's different tuples get different values, in some order."""
+    chains: dict[tuple[str, str], list[Var]] = {}
+    for m in form.members:
+        stream = catalog.streams[m.stream]
+        for key in stream.keys:
+            for column in key:
+                index = form.class_of.get(Attribute(m.alias, column))
+                if index is not None and index not in shared:
+                    chain = chains.setdefault((m.stream, column), [])
+                    chain.extend(val(index, c) for c in range(size) if val(index, c) not in chain)
+    for chain in chains.values():
+        for low, high in pairwise(chain):
+            if low != high:
+                yield low, high, -form.unit

@@ -1,0 +1,150 @@
+"""The concrete rows of laid out copies."""
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from ontoweir.checker.normal_form import Kind, NormalForm
+from ontoweir.checker.plan_layouts import Layout
+from ontoweir.checker.solve_differences import Var
+from ontoweir.checker.witness import Witness, WitnessRow
+from ontoweir.mappings.catalog import Catalog, Column, DecimalType, FloatType, Relation, Stream
+from ontoweir.rewriter.spj import Attribute
+
+
+def make_rows(
+    form: NormalForm,
+    catalog: Catalog,
+    layout: Layout,
+    size: int,
+    solution: Mapping[Var, int | Fraction],
+    val: Any,
+) -> Witness:
+    fresh = [10**6]
+    statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
+
+    def values(alias: str, table: str, copy: int) -> tuple[tuple[str, Any], ...]:
+        declared = catalog.table(table)
+        found = []
+        for column in declared.columns:
+            index = form.class_of.get(Attribute(alias, column.name))
+            if index is None:
+                found.append((column.name, _spare(declared, column, fresh)))
+                continue
+            group = form.classes[index]
+            shift = dict(group.attributes)[Attribute(alias, column.name)]
+            number = solution.get(val(index, copy), 0) + shift
+            allowed = group.domain.values if group.kind is Kind.STRING else None
+            found.append(
+                (column.name, decode_value(number, form.unit, group.kind, column, allowed))
+            )
+        return tuple(found)
+
+    fixed: list[WitnessRow] = []
+    optional: list[WitnessRow] = []
+    suffixes: list[tuple[WitnessRow, ...]] = []
+    for copy in range(size):
+        suffix = []
+        for m in form.members:
+            row = WitnessRow(
+                m.stream,
+                int(solution[("t", m.index, 0 if m.finite else copy)]),
+                values(m.alias, m.stream, copy),
+            )
+            if m.finite and copy:
+                continue
+            if m.index == layout.optional:
+                optional.append(row)
+            elif m.index in layout.before or m.finite:
+                fixed.append(row)
+            else:
+                suffix.append(row)
+            for o in m.statics:
+                mentioned = {
+                    c: v
+                    for c, v in values(o.alias, o.table, copy)
+                    if Attribute(o.alias, c) in form.class_of
+                }
+                key = (o.table, tuple(sorted(mentioned.items(), key=str)))
+                if key not in statics:
+                    statics[key] = WitnessRow(o.table, None, values(o.alias, o.table, copy))
+        suffixes.append(tuple(suffix))
+    rows = [*fixed, *optional, *(r for s in suffixes for r in s)]
+    referenced = _referenced(catalog, rows, list(statics.values()), fresh)
+    return Witness(size, (*statics.values(), *referenced, *fixed), tuple(optional), tuple(suffixes))
+
+
+def _referenced(
+    catalog: Catalog, rows: list[WitnessRow], statics: list[WitnessRow], fresh: list[int]
+) -> list[WitnessRow]:
+    """Rows of static relations that declared references demand."""
+    made: dict[tuple[str, tuple[Any, ...]], WitnessRow] = {}
+    there = [(r.table, dict(r.values)) for r in statics]
+    for row in rows:
+        stream = catalog.streams[row.table]
+        have = dict(row.values)
+        for ref in stream.references:
+            wanted = tuple(have.get(c) for c in ref.columns)
+            if None in wanted or (ref.relation, wanted) in made:
+                continue
+            if any(
+                t == ref.relation and tuple(v.get(c) for c in ref.to) == wanted for t, v in there
+            ):
+                continue
+            target = dict(zip(ref.to, wanted, strict=True))
+            relation = catalog.relations[ref.relation]
+            made[(ref.relation, wanted)] = WitnessRow(
+                ref.relation,
+                None,
+                tuple(
+                    (c.name, target.get(c.name, _spare(relation, c, fresh)))
+                    for c in relation.columns
+                ),
+            )
+    return list(made.values())
+
+
+def _spare(table: Stream | Relation, column: Column, fresh: list[int]) -> Any:
+    """A value for a column that the query does not mention."""
+    if column.enum is not None:
+        return column.enum[0]
+    if column.minimum is not None or column.maximum is not None:
+        return column.minimum if column.minimum is not None else column.maximum
+    if not any(column.name in r.columns for r in table.references):
+        fresh[0] += 1
+    match type(column.type).__name__:
+        case "StringType":
+            return f"x{fresh[0]}"
+        case "BooleanType":
+            return True
+        case "DateType":
+            return "2000-01-01"
+        case _:
+            return fresh[0]
+
+
+def decode_value(
+    number: int | Fraction,
+    unit: int,
+    kind: Kind,
+    column: Column,
+    allowed: tuple[Any, ...] | None,
+) -> Any:
+    match kind:
+        case Kind.NUMBER | Kind.FLOAT:
+            exact = Fraction(number) / unit
+            if isinstance(column.type, FloatType):
+                return float(exact)
+            if isinstance(column.type, DecimalType):
+                return Decimal(exact.numerator) / Decimal(exact.denominator)
+            return int(exact) if exact.denominator == 1 else exact
+        case Kind.STRING:
+            return allowed[0] if allowed else f"s{number}"
+        case Kind.BOOLEAN:
+            return bool(number)
+        case Kind.DATE:
+            return (date(1970, 1, 1) + timedelta(days=int(number))).isoformat()
+        case Kind.TIMESTAMP:
+            return int(number)
