@@ -95,7 +95,7 @@ def answer_of(database: duckdb.DuckDBPyConnection, relation: str) -> Answer:
     """The answer in a relation with the query's variables, `at`, and perhaps `multiplicity`."""
     columns = [str(row[0]) for row in database.execute(f"DESCRIBE {relation}").fetchall()]
     variables = sorted(c for c in columns if c not in ("at", "multiplicity"))
-    cells = [f'CAST("{c}" AS VARCHAR)' for c in variables] + ['epoch_us("at")']
+    cells = [f'CAST("{c}" AS VARCHAR)' for c in variables] + ['epoch_us(CAST("at" AS TIMESTAMP))']
     weight = 'CAST(sum("multiplicity") AS BIGINT)' if "multiplicity" in columns else "1"
     select = f"SELECT {', '.join(cells)}, {weight} FROM {relation} GROUP BY ALL ORDER BY ALL"
     digest, rows, matches = hashlib.sha256(), 0, 0
@@ -119,6 +119,18 @@ def answer_by_duckdb(query: str, traffic: Path, sensors: Path) -> tuple[float, A
     database.execute(f"CREATE TABLE answer AS {sql}")
     seconds = time.perf_counter() - start
     return seconds, answer_of(database, "answer")
+
+
+def without_repeats(traffic: Path, folder: Path) -> Path:
+    """The history without repeated deliveries (ontoweir rejects them, by the declared key), in the
+    order of time: the same input for all three ways."""
+    source = traffic / "*.parquet" if traffic.is_dir() else traffic
+    clean = folder / "traffic.parquet"
+    duckdb.connect().execute(
+        f"COPY (SELECT DISTINCT ON (id, ts) * FROM read_parquet('{source}') ORDER BY ts, id) "
+        f"TO '{clean}' (FORMAT parquet)"
+    )
+    return clean
 
 
 def replay(outcome: Outcome, settings: list[str], folder: Path) -> Answer | None:
@@ -256,7 +268,9 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=120, help="seconds for Spark SQL; 0: skip")
     parser.add_argument("--traffic", type=Path, default=CITYBENCH / "traffic_2014_08.parquet")
     parser.add_argument("--sensors", type=Path, default=CITYBENCH / "traffic_sensor_static.csv")
-    parser.add_argument("--json", type=Path, default=Path(__file__).with_suffix(".json"))
+    parser.add_argument(
+        "--json", type=Path, default=ROOT / "benchmarks" / "out" / "replay_month.json"
+    )
     parser.add_argument("--spark-sql", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--set", action="append", default=[], help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -265,14 +279,16 @@ def main() -> int:
         return 0
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = [
-        "--set", f"streams.traffic.source.path={options.traffic.resolve()}",
-        "--set", f"relations.sensor.source.path={options.sensors.resolve()}",
-    ]  # fmt: skip
     queries = options.query or sorted(file.stem for file in (TESTS / "expected").glob("*.sql"))
     console = Console(stderr=True)
     outcomes: list[Outcome] = []
+    name = options.traffic.name
     with tempfile.TemporaryDirectory(prefix="ontoweir-benchmark-") as folder:
+        options.traffic = without_repeats(options.traffic, Path(folder))
+        settings = [
+            "--set", f"streams.traffic.source.path={options.traffic}",
+            "--set", f"relations.sensor.source.path={options.sensors.resolve()}",
+        ]  # fmt: skip
         for i, query in enumerate(queries, start=1):
             with console.status(f"{i}/{len(queries)} {query}"):
                 outcomes.append(measure(query, options, settings, Path(folder)))
@@ -283,10 +299,11 @@ def main() -> int:
     record = {
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine,
-        "data": options.traffic.name,
+        "data": name,
         "spark_sql_limit_seconds": options.limit,
         "queries": [asdict(outcome) for outcome in outcomes],
     }
+    options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(record, indent=2) + "\n")
     console.print(f"figures in {options.json}")
     good = all(

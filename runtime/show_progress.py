@@ -11,7 +11,6 @@ from rich.progress import (
     Progress,
     SpinnerColumn,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
@@ -25,18 +24,19 @@ class ReplayProgress:
     def __init__(self, title: str, *, force: bool = False) -> None:
         self._console = Console(stderr=True, force_terminal=True if force else None)
         shown = force or (sys.stderr is not None and sys.stderr.isatty())
+        # the title stands on a line of its own, so that the figures fit 80 columns
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=12),
             TextColumn("{task.percentage:>3.0f}%"),
             TextColumn("{task.fields[figures]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
+            TimeRemainingColumn(compact=True),
             console=self._console,
             disable=not shown,
             transient=False,
         )
+        if shown:
+            self._console.print(title, markup=False, highlight=False)
         self._task = self._progress.add_task(title, total=None, figures="starting Spark")
 
     def update(
@@ -51,14 +51,13 @@ class ReplayProgress:
     ) -> None:
         """See ProgressListener."""
         speed = self._progress.tasks[0].speed if self._progress.tasks else None
-        limit = "" if bound is None else f" of {bound:,}"
+        limit = "" if bound is None else f"/{bound:,}"
         rate = "" if not speed else f" · {speed:,.0f} tuples/s"
         self._progress.update(
             self._task,
             completed=tuples,
             total=total_tuples,
-            figures=f"{at:%Y-%m-%d %H:%M} · {markers:,} markers{rate} · "
-            f"state {state_rows:,}{limit} rows",
+            figures=f"{markers:,} markers{rate} · state {state_rows:,}{limit}",
         )
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The command line: `ontoweir check | rewrite | replay | doctor`.
+"""The command line: `ontoweir check | rewrite | materialize | replay | doctor`.
 
 Exit codes: 0 done; 1 a verdict reached --fail-on; 2 invalid input or usage; 3 failed at run time.
 """
@@ -116,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_check(commands)
     _add_rewrite(commands)
+    _add_materialize(commands)
     _add_replay(commands)
     doctor = commands.add_parser(
         "doctor", help="what is installed, what is missing, how to mend it"
@@ -178,6 +179,24 @@ def _add_rewrite(commands: Any) -> None:
         "--limit", type=int, default=100, help="lto: print at most so many (default: 100)"
     )
     rewrite.set_defaults(run=_rewrite)
+
+
+def _add_materialize(commands: Any) -> None:
+    materialize = commands.add_parser(
+        "materialize",
+        help="the triples that a mapping makes of an SQLite database, as N-Quads",
+        epilog="example: ontoweir materialize --mappings m.ttl --database sqlite:my.db",
+    )
+    materialize.add_argument("--mappings", required=True, metavar="FILE", help="R2RML or .obda")
+    materialize.add_argument("--database", required=True, metavar="sqlite:FILE")
+    materialize.add_argument("--output", metavar="FILE", help="(default: stdout)")
+    materialize.add_argument("--base", metavar="IRI", help="of relative IRIs (default: @base)")
+    materialize.add_argument(
+        "--skip-data-errors",
+        action="store_true",
+        help="leave out, and count, what a value cannot make, instead of ending there",
+    )
+    materialize.set_defaults(run=_materialize)
 
 
 def _add_replay(commands: Any) -> None:
@@ -285,6 +304,19 @@ def _rewrite(given: argparse.Namespace) -> int:
     return 0
 
 
+def _materialize(given: argparse.Namespace) -> int:
+    from ontoweir.materializing import materialize
+
+    materialize(
+        Path(given.mappings),
+        given.database,
+        None if given.output is None else Path(given.output),
+        base=given.base,
+        skip_data_errors=given.skip_data_errors,
+    )
+    return 0
+
+
 def _time(text: str | None, option: str) -> datetime | None:
     if text is None:
         return None
@@ -351,7 +383,8 @@ def _print_summary(compiled: "CompiledQuery", output: Path, summary: dict[str, A
     )
     rejected = summary.get("rejected") or 0
     if rejected:
-        print(f"  rejected: {rejected:,} tuples {summary.get('rejects', '')}")
+        why = "; ".join(f"{reason}: {count:,}" for reason, count in summary["rejects"].items())
+        print(f"  rejected: {rejected:,} tuples ({why})")
 
 
 def _doctor(given: argparse.Namespace) -> int:
