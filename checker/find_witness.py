@@ -26,13 +26,19 @@ def find_witness(
     *,
     size: int = 4,
 ) -> Witness | None:
-    """A confirmed witness with `size` optional tuples for some failure, or None."""
+    """A confirmed witness with `size` optional tuples for some failure, or None.
+
+    Only a layout that also has room for three times as many copies is tried: a domain that is
+    finite without our knowing it must not pass for an unbounded one.
+    """
     mixed = form.unit > 1 or any(g.grain == 0 for g in form.classes)
     passes = (True, False) if mixed else (False,)
     for failure in failures:
         for layout in plan_layouts(form, failure):
             for unique, coarse in product((True, False), passes):
                 witness = lay_out_copies(form, catalog, layout, size, unique, coarse)
-                if witness is not None and confirm_witness(union, catalog, witness):
+                if witness is None or not confirm_witness(union, catalog, witness):
+                    continue
+                if lay_out_copies(form, catalog, layout, 3 * size, unique, coarse) is not None:
                     return witness
     return None

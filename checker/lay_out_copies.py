@@ -47,7 +47,7 @@ def lay_out_copies(
             if index in shared:
                 return None
             low, high = (copy, copy + 1) if direction > 0 else (copy + 1, copy)
-            grain = form.classes[index].grain or Fraction(form.unit, 64)
+            grain = form.classes[index].grain or Fraction(form.unit, 16 * size)  # dense
             edges.append((val(index, low), val(index, high), -grain))
         for x, y, limit, step in layout.between:
             near, far = (copy, copy + 1) if step > 0 else (copy + 1, copy)
