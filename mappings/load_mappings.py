@@ -66,8 +66,16 @@ def _triples_maps(file: MappingFile) -> list[Node]:
 
 
 def _read_triples_map(file: MappingFile, node: Node, catalog: Catalog) -> list[MappingAssertion]:
+    """The assertions of a triples map: of each part of its logical table, in turn."""
     place = place_node(file, node)
-    table = read_logical_table(place, node, catalog)
+    parts = read_logical_table(place, node, catalog)
+    return [a for n in range(len(parts)) for a in _read_part(file, node, parts, n, catalog)]
+
+
+def _read_part(
+    file: MappingFile, node: Node, parts: Sequence[LogicalTable], number: int, catalog: Catalog
+) -> list[MappingAssertion]:
+    place, table = place_node(file, node), parts[number]
     subject, subject_node = _read_subject(place, node, table)
     found: list[MappingAssertion] = []
 
@@ -93,7 +101,7 @@ def _read_triples_map(file: MappingFile, node: Node, catalog: Catalog) -> list[M
                 term = read_term_map(place, map_node, table, subject=False)
                 objects.append((term, table.source))
             else:
-                objects.append(_read_reference(place, map_node, parent, table, catalog))
+                objects += _read_reference(place, map_node, parent, (table, number), catalog)
         if not predicates or not objects:
             raise place.error(
                 "a predicate-object map without " + ("predicate" if not predicates else "object"),
@@ -164,10 +172,12 @@ def _read_predicates(place: Place, pair: Node) -> list[str]:
 
 
 def _read_reference(
-    place: Place, node: Node, parent: Node, table: LogicalTable, catalog: Catalog
-) -> tuple[TermMap, MappingSource]:
-    """rr:parentTriplesMap: the parent's subject, joined to the child's row."""
+    place: Place, node: Node, parent: Node, child: tuple[LogicalTable, int], catalog: Catalog
+) -> list[tuple[TermMap, MappingSource]]:
+    """rr:parentTriplesMap: the parent's subject, joined to the child's row; for each part of the
+    parent's logical table."""
     file = place.file
+    table, number = child
     parent_place = place_node(file, parent)
     if (parent, None, None) not in file.graph:
         raise place.error(
@@ -176,32 +186,41 @@ def _read_reference(
             fix="name a triples map of this file",
             near="rr:parentTriplesMap",
         )
-    other = read_logical_table(parent_place, parent, catalog)
-    value, _ = _read_subject(parent_place, parent, other)
+    others = read_logical_table(parent_place, parent, catalog)
     joins = file.values(node, "joinCondition")
     if not joins:
-        if other.key != table.key:
+        if others[0].key != table.key:
             raise place.error(
                 f"rr:parentTriplesMap {parent_place.name} without rr:joinCondition",
                 why="its logical table is another one",
                 fix='add rr:joinCondition [ rr:child "…"; rr:parent "…" ]',
                 near="rr:parentTriplesMap",
             )
-        return value, table.source
-    if table.stream_alias is not None and other.stream_alias is not None:
+        return [(_read_subject(parent_place, parent, others[number])[0], table.source)]
+    if others[0].stream_alias is not None:
+        two = table.stream_alias is not None
         raise place.error(
-            f"a join of two streams with {parent_place.name}",
-            why="its triples would hold at two timestamps",
-            fix="map each stream by itself and join them in the query",
+            f"a join of two streams with {parent_place.name}"
+            if two
+            else f"a static triples map refers to the stream of {parent_place.name}",
+            why="its triples would hold at two timestamps"
+            if two
+            else "its triples hold at the stream's timestamps",
+            fix="map each stream by itself and join them in the query"
+            if two
+            else "turn it round: put the reference into the stream's triples map",
             near="rr:joinCondition",
         )
-    if other.stream_alias is not None:
-        raise place.error(
-            f"a static triples map refers to the stream of {parent_place.name}",
-            why="its triples hold at the stream's timestamps",
-            fix="turn it round: put the reference into the stream's triples map",
-            near="rr:joinCondition",
-        )
+    return [
+        _join_parent(place, joins, table, other, _read_subject(parent_place, parent, other)[0])
+        for other in others
+    ]
+
+
+def _join_parent(
+    place: Place, joins: Sequence[Node], table: LogicalTable, other: LogicalTable, value: TermMap
+) -> tuple[TermMap, MappingSource]:
+    file = place.file
     renaming = {t.alias: f"parent_{t.alias}" for t in other.source.tables}
     conditions = []
     for join in joins:

@@ -1,6 +1,7 @@
 """Lines of triples maps and of texts inside them in an R2RML file: RDF parsers give none."""
 
 import re
+from functools import lru_cache
 
 
 def locate_block(text: str, names: tuple[str, ...]) -> tuple[int, int]:
@@ -8,19 +9,38 @@ def locate_block(text: str, names: tuple[str, ...]) -> tuple[int, int]:
 
     Returns (1, last line) when none is found (a blank node, or another format).
     """
-    lines = text.splitlines()
+    blocks = _list_blocks(text)
     for name in names:
-        start_pattern = re.compile(rf"^\s*{re.escape(name)}(?![\w-])")
-        for number, line in enumerate(lines, start=1):
-            if start_pattern.match(line) and (number == 1 or _ends(lines, number - 1)):
-                end = number
-                while end < len(lines) and not re.search(r"\.\s*(?:#.*)?$", lines[end - 1]):
-                    end += 1
-                return number, end
-    return 1, max(1, len(lines))
+        if name in blocks:
+            return blocks[name]
+    return 1, max(1, len(split_lines(text)))
 
 
-def _ends(lines: list[str], number: int) -> bool:
+@lru_cache(maxsize=8)
+def split_lines(text: str) -> tuple[str, ...]:
+    """The lines of a text, split once, at line feeds alone."""
+    return tuple(text.removesuffix("\n").split("\n"))
+
+
+@lru_cache(maxsize=8)
+def _list_blocks(text: str) -> dict[str, tuple[int, int]]:
+    """All statements that begin a line, by their subjects' spelling; of several the first."""
+    lines = split_lines(text)
+    ended = [bool(re.search(r"\.\s*(?:#.*)?$", line)) for line in lines]
+    found: dict[str, tuple[int, int]] = {}
+    for number, line in enumerate(lines, start=1):
+        subject = re.match(r"\s*(<[^>]*>|[^\s<>\[\]();,\"]+)", line)
+        if subject is None or subject[1] in found:
+            continue
+        if number == 1 or _ends(lines, number - 1):
+            end = number
+            while end < len(lines) and not ended[end - 1]:
+                end += 1
+            found[subject[1]] = number, end
+    return found
+
+
+def _ends(lines: tuple[str, ...], number: int) -> bool:
     """Whether the last written line up to `number` ends a statement."""
     for line in reversed(lines[:number]):
         bare = re.sub(r"\s#.*$|^#.*$", "", line).strip()
@@ -34,7 +54,7 @@ def locate_text(text: str, needle: str, block: tuple[int, int]) -> int:
     first, last = block
     spelled = needle.replace("\\", "\\\\").replace('"', '\\"')
     for candidate in (f'"{spelled}"', needle.strip().splitlines()[0] if needle.strip() else needle):
-        for number, line in enumerate(text.splitlines()[first - 1 : last], start=first):
+        for number, line in enumerate(split_lines(text)[first - 1 : last], start=first):
             if candidate in line:
                 return number
     return first

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from rdflib.term import Node
 
 RR = "http://www.w3.org/ns/r2rml#"
+PARSE_BASE = "http://ontoweir.invalid/base/"
+"""Stands for the base IRI of a document that declares none."""
+NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+"""A character that no IRI has."""
 _KNOWN = [
     "logicalTable",
     "tableName",
@@ -54,11 +60,17 @@ _TERMS |= {"TermMap", "PredicateObjectMap", "RefObjectMap", "GraphMap"}
 
 @dataclass(frozen=True, slots=True)
 class MappingFile:
-    """A parsed mapping file; `shown` is its name in messages."""
+    """A parsed mapping file; `shown` is its name in messages.
+
+    Where the graph is not written in the file itself (.obda): `blocks` gives the name and the
+    first and last line of a triples map, `spelled` how the file writes a template.
+    """
 
     shown: str
     text: str
     graph: Graph
+    blocks: Mapping[Node, tuple[str, tuple[int, int]]] = field(default_factory=dict)
+    spelled: Mapping[str, str] = field(default_factory=dict)
 
     def values(self, node: Node, term: str) -> list[Node]:
         """The objects of `node rr:term ?`, in a fixed order."""
@@ -95,7 +107,9 @@ class Place:
 
     def source(self, near: str | None = None) -> Source:
         """The place of a text inside the triples map, else of the triples map."""
-        line = self.block[0] if near is None else locate_text(self.file.text, near, self.block)
+        if near is None:
+            return Source(self.file.shown, self.block[0])
+        line = locate_text(self.file.text, self.file.spelled.get(near, near), self.block)
         return Source(self.file.shown, line)
 
     def error(self, what: str, *, why: str, fix: str, near: str | None = None) -> MappingError:
@@ -104,45 +118,58 @@ class Place:
 
 
 def open_mapping(path: Path) -> MappingFile:
-    """Parses a Turtle file.
+    """Parses a Turtle file, or an .obda file into the R2RML that says the same.
 
     Raises:
-        MappingError: missing, no Turtle, or with unknown R2RML terms.
+        MappingError: missing, no Turtle (no .obda), or with unknown R2RML terms.
     """
     from rdflib import Graph
 
     shown = str(path)
+    line = None
     try:
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
+        line = 1
+        text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            line = data.count(b"\n", 0, error.start) + 1
         raise MappingError(
             f"cannot read the mapping: {error}",
             why="it must be a readable UTF-8 file",
-            fix="correct the path in [project] mappings",
-            source=Source(shown),
+            fix="correct the path in [project] mappings"
+            if line is None
+            else "save the file in UTF-8",
+            source=Source(shown, line),
         ) from None
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if path.suffix == ".obda":
-        raise MappingError(
-            "Ontop's .obda format is not read yet",
-            why="mappings are read as R2RML in Turtle",
-            fix="convert it: ontop mapping to-r2rml -i FILE.obda -o FILE.ttl",
-            source=Source(shown, 1),
-        )
+        from ontoweir.mappings.read_obda import read_obda
+
+        return read_obda(shown, text)
     graph = Graph()
+    noise = logging.getLogger("rdflib.term")
+    level = noise.level
     try:
-        graph.parse(data=text, format="turtle", publicID="http://ontoweir.invalid/base/")
+        noise.setLevel(logging.CRITICAL)  # what it warns of is refused below, with its line
+        graph.parse(data=text, format="turtle", publicID=PARSE_BASE)
     except Exception as error:  # rdflib raises BadSyntax and, for some inputs, anything else
         lines = getattr(error, "lines", None)
-        reason = getattr(error, "_why", None) or str(error).splitlines()[0]
+        reason = (
+            getattr(error, "_why", None) or (str(error) or type(error).__name__).splitlines()[0]
+        )
         raise MappingError(
             f"no Turtle: {reason}",
             why="R2RML mappings are written in Turtle",
             fix="mend the text before or at this line",
-            source=Source(shown, lines + 1 if isinstance(lines, int) else 1),
+            source=Source(shown, min(lines, text.count("\n")) + 1 if isinstance(lines, int) else 1),
         ) from None
+    finally:
+        noise.setLevel(level)
     file = MappingFile(shown, text, graph)
-    for term in {t for triple in graph for t in triple if str(t).startswith(RR)}:
-        name = str(term).removeprefix(RR)
+    _refuse_bad_iris(file)
+    for term in sorted({str(t) for triple in graph for t in triple if str(t).startswith(RR)}):
+        name = term.removeprefix(RR)
         if name not in _TERMS:
             raise MappingError(
                 f"unknown R2RML term rr:{name}",
@@ -153,17 +180,35 @@ def open_mapping(path: Path) -> MappingFile:
     return file
 
 
+def _refuse_bad_iris(file: MappingFile) -> None:
+    """Refuses IRIs with characters that no IRI has, which rdflib lets pass."""
+    from rdflib import URIRef
+
+    terms = {t for triple in file.graph for t in triple if isinstance(t, URIRef)}
+    for iri in sorted(str(t) for t in terms):
+        if NO_IRI.search(iri):
+            shown = iri.removeprefix(PARSE_BASE)
+            line = locate_text(file.text, shown, (1, file.text.count("\n") + 1))
+            raise MappingError(
+                f"<{shown}> is no IRI",
+                why="IRIs have no spaces, quotes, braces or angle brackets",
+                fix="correct it, or percent-encode the character",
+                source=Source(file.shown, line),
+            )
+
+
 def place_node(file: MappingFile, node: Node) -> Place:
     """The statement about `node`."""
     from rdflib import BNode, URIRef
 
+    if node in file.blocks:
+        return Place(file, *file.blocks[node])
     spelled: list[str] = []
     name = "triples map"
     if isinstance(node, URIRef):
         short = node.n3(file.graph.namespace_manager)
         relative = str(node)
-        declared = re.findall(r"^\s*@?base\s*<([^>]*)>", file.text, re.IGNORECASE | re.MULTILINE)
-        for base in (*declared, "http://ontoweir.invalid/base/"):
+        for base in (*_declared_bases(file.text), PARSE_BASE):
             relative = relative.removeprefix(base)
         name = f"<{relative}>" if relative != str(node) else short
         spelled = [name, short, f"<{node}>", f"<{relative}>"]
@@ -173,6 +218,36 @@ def place_node(file: MappingFile, node: Node) -> Place:
     elif isinstance(node, BNode):
         spelled = [f"_:{node}"]
     return Place(file, name, locate_block(file.text, tuple(spelled)))
+
+
+def has_scheme(text: str) -> bool:
+    """Whether a text begins an absolute IRI."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text) is not None
+
+
+def base_of(file: MappingFile) -> str:
+    """The base of relative IRIs that rows make: the document's @base, else that of W3C's cases."""
+    return next(iter(_declared_bases(file.text)), "http://example.com/base/")
+
+
+@lru_cache(maxsize=8)
+def _declared_bases(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"^\s*@?base\s*<([^>]*)>", text, re.IGNORECASE | re.MULTILINE))
+
+
+def check_language(place: Place, tag: str) -> None:
+    """Refuses what is no language tag: BCP 47, with a registered primary subtag's 2 or 3 letters.
+
+    Raises:
+        MappingError: it is none, as "english".
+    """
+    if not re.fullmatch(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{1,8})*", tag):
+        raise place.error(
+            f"the language tag {tag!r}",
+            why="language tags follow BCP 47",
+            fix='write a tag like "en" or "en-GB"',
+            near=tag,
+        )
 
 
 def join_names(nodes: Sequence[object]) -> str:

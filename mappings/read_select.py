@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from ontoweir.mappings.assertion import SourceColumn, SourceTable
 from ontoweir.mappings.catalog import Catalog, Scalar
+from ontoweir.mappings.quote_names import quote_names
 from ontoweir.mappings.read_condition import Alternatives, conjoin, line_of, read_condition
+from ontoweir.mappings.read_expression import SourceText, read_expression
 from ontoweir.mappings.read_scope import Scope, SqlRefusal, column_names, find_table
 
 if TYPE_CHECKING:
@@ -18,10 +20,16 @@ if TYPE_CHECKING:
 Projection: TypeAlias = tuple[str, SourceColumn | Scalar]
 """An output column: its name, and a column or a constant."""
 
+MappingValue: TypeAlias = SourceColumn | SourceText | Scalar
+"""An output column of a mapping's SQL: also a text made from columns."""
+
 
 @dataclass(frozen=True, slots=True)
 class SelectShape:
-    """One SELECT: tables, a disjunction of conjunctions, output columns, DISTINCT."""
+    """One SELECT: tables, a disjunction of conjunctions, output columns, DISTINCT.
+
+    Of a mapping's SQL the output columns are `values`, and `projections` is empty.
+    """
 
     tables: tuple[SourceTable, ...]
     alternatives: Alternatives
@@ -29,6 +37,7 @@ class SelectShape:
     distinct: bool
     scope: Scope
     line: int | None
+    values: tuple[tuple[str, MappingValue], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +48,21 @@ class SelectUnion:
     distinct: bool
 
 
-def read_select(text: str, catalog: Catalog) -> SelectUnion:
+def read_select(text: str, catalog: Catalog, *, mapping: bool = False) -> SelectUnion:
     """Parses SQL.
+
+    Args:
+        text: Spark SQL.
+        catalog: the tables.
+        mapping: it is a mapping's: texts made from columns are read too, and the alternatives of
+            OR exclude each other in any case, as each becomes an assertion. "x" in double quotes
+            is a name there, as in R2RML.
 
     Raises:
         SqlRefusal: the text is no SQL, beyond SPJ, or names what the catalog does not declare.
     """
-    return _read_query(parse_sql_text(text), catalog)
+    tree = parse_sql_text(quote_names(text) if mapping else text)
+    return _read_query(tree, catalog, mapping=mapping)
 
 
 def parse_sql_text(text: str) -> "exp.Query":
@@ -92,7 +109,7 @@ def _in_words(description: str) -> str:
 
 
 def _read_query(
-    tree: "exp.Expr", catalog: Catalog, *, inside_distinct: bool = False
+    tree: "exp.Expr", catalog: Catalog, *, mapping: bool, inside_distinct: bool = False
 ) -> SelectUnion:
     from sqlglot import exp
 
@@ -104,9 +121,9 @@ def _read_query(
         _refuse_clauses(tree)
         distinct = bool(tree.args.get("distinct"))
         inside = distinct or inside_distinct
-        left = _read_query(tree.this, catalog, inside_distinct=inside)
-        right = _read_query(tree.expression, catalog, inside_distinct=inside)
-        if not inside and (left.distinct or right.distinct):
+        left = _read_query(tree.this, catalog, mapping=mapping, inside_distinct=inside)
+        right = _read_query(tree.expression, catalog, mapping=mapping, inside_distinct=inside)
+        if not inside and not mapping and (left.distinct or right.distinct):
             raise SqlRefusal(
                 "UNION ALL of duplicate-free queries",
                 why="one union has one semantics: all with duplicates, or none",
@@ -116,7 +133,7 @@ def _read_query(
         return SelectUnion((*left.selects, *right.selects), distinct)
     if not isinstance(tree, exp.Select):
         raise _beyond(tree, type(tree).__name__)
-    shape = _read_one(tree, catalog, inside_distinct)
+    shape = _read_one(tree, catalog, inside_distinct, mapping)
     return SelectUnion((shape,), shape.distinct)
 
 
@@ -154,7 +171,9 @@ def _beyond(tree: "exp.Expr", name: str) -> SqlRefusal:
     )
 
 
-def _read_one(tree: "exp.Select", catalog: Catalog, inside_distinct: bool) -> SelectShape:
+def _read_one(
+    tree: "exp.Select", catalog: Catalog, inside_distinct: bool, mapping: bool
+) -> SelectShape:
     from sqlglot import exp
 
     _refuse_clauses(tree)
@@ -192,13 +211,27 @@ def _read_one(tree: "exp.Select", catalog: Catalog, inside_distinct: bool) -> Se
             )
     if (where := tree.args.get("where")) is not None:
         predicates.append(where.this)
-    bag = distinct is None and not inside_distinct
+    bag = mapping or (distinct is None and not inside_distinct)
     alternatives: Alternatives = ((),)
     for predicate in predicates:
         alternatives = conjoin(alternatives, read_condition(predicate, scope, bag=bag))
-    projections = tuple(p for e in tree.expressions for p in _read_projection(e, scope))
+    values: list[tuple[str, MappingValue]] = []
+    projections: list[Projection] = []
+    for e in tree.expressions:
+        made = read_expression(e.unalias(), scope) if mapping else None
+        if made is not None:
+            values.append((e.alias_or_name or e.sql("spark"), made))
+        else:
+            projections.extend(found := _read_projection(e, scope))
+            values.extend(found)
     return SelectShape(
-        tuple(tables), alternatives, projections, distinct is not None, scope, line_of(tree)
+        tuple(tables),
+        alternatives,
+        () if mapping else tuple(projections),
+        distinct is not None,
+        scope,
+        line_of(tree),
+        tuple(values) if mapping else (),
     )
 
 
