@@ -1,17 +1,20 @@
 """Check that every variable of a query is used as it can be."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.query import Atom, ClassAtom, Filter, Variable
+from ontoweir.rewriter.distribute_unions import Branch
+from ontoweir.rewriter.patterns import Pattern, atom_terms, pattern_atoms, pattern_values
+from ontoweir.rewriter.query import Variable
 
 
 def check_variables(
     head: tuple[Variable, ...] | None,
-    atoms: tuple[Atom, ...],
-    filters: tuple[Filter, ...],
+    pattern: Pattern,
+    branches: Sequence[Branch],
     times: frozenset[Variable],
     *,
+    hidden: frozenset[Variable],
     locate: Callable[[Variable], int | None],
     source: Source,
 ) -> tuple[Variable, ...]:
@@ -19,27 +22,22 @@ def check_variables(
 
     Args:
         head: the variables of SELECT, None for `*`.
-        atoms: the patterns.
-        filters: the comparisons.
+        pattern: the WHERE clause.
+        branches: its branches.
         times: the variables that name a GRAPH.
+        hidden: variables made for blank nodes and paths.
         locate: the line of a variable in the text.
         source: where the query starts.
 
     Raises:
-        QueryError: there is no pattern, a variable is both time and value, a time is selected, or
-            a variable is bound by no pattern.
+        QueryError: there is no pattern or no answer variable, a variable is both time and value,
+            a time is selected, or an answer variable is not bound by every branch.
     """
     values: dict[Variable, int | None] = {}
-    for atom in atoms:
-        terms = (atom.term,) if isinstance(atom, ClassAtom) else (atom.subject, atom.object)
-        for term in terms:
+    for atom in pattern_atoms(pattern):
+        for term in atom_terms(atom):
             if isinstance(term, Variable):
                 values.setdefault(term, atom.source.line if atom.source else None)
-    if not atoms:
-        fix = "write at least one pattern, such as ?x a :Sensor"
-        raise _error(
-            source.file, "the query has no pattern", "it asks for nothing", fix, source.line
-        )
     for time in sorted(times):
         if time in values:
             raise _error(
@@ -49,38 +47,69 @@ def check_variables(
                 "use two variables",
                 values[time],
             )
-    for f in filters:
-        for side in (f.left, f.right):
-            if isinstance(side, Variable) and side not in values and side not in times:
-                raise _error(
-                    source.file,
-                    f"?{side.name} is in a FILTER but in no pattern",
-                    "a filter compares variables that patterns or GRAPH bind",
-                    f"write a pattern with ?{side.name}; if it is a time, "
-                    f"GRAPH ?{side.name} {{ … }}",
-                    f.source.line if f.source else None,
-                )
+    for rows in pattern_values(pattern):
+        for variable in rows.variables:
+            values.setdefault(variable, rows.source.line)
+    if not all(branch.atoms for branch in branches):
+        several = len(branches) > 1
+        raise _error(
+            source.file,
+            "a branch of the query has no pattern" if several else "the query has no pattern",
+            "it asks for nothing in the data",
+            "write at least one pattern, such as ?x a :Sensor" + " in each" * several,
+            source.line,
+        )
     if head is None:
-        return tuple(v for v in values if not v.name.startswith("_b"))
+        head = tuple(v for v in values if v not in hidden)
+    if not head:
+        raise _error(
+            source.file,
+            "the query selects no variable",
+            "its results would have no columns",
+            "write a variable in place of a constant, and a FILTER, or select another one",
+            source.line,
+        )
     for variable in head:
-        place = locate(variable)
-        if variable in times:
-            raise _error(
-                source.file,
-                f"the time ?{variable.name} is in SELECT",
-                "results carry `at`, the timestamp of the step that produced them",
-                f"remove ?{variable.name} from SELECT",
-                place,
-            )
-        if variable not in values:
-            raise _error(
-                source.file,
-                f"?{variable.name} is in SELECT but in no pattern",
-                "an answer variable is bound by a pattern",
-                f"write a pattern with ?{variable.name}, or remove it from SELECT",
-                place,
-            )
+        _check_answer(variable, values, branches, times, locate(variable), source)
     return head
+
+
+def _check_answer(
+    variable: Variable,
+    values: dict[Variable, int | None],
+    branches: Sequence[Branch],
+    times: frozenset[Variable],
+    place: int | None,
+    source: Source,
+) -> None:
+    name = variable.name
+    if variable in times:
+        raise _error(
+            source.file,
+            f"the time ?{name} is in SELECT",
+            "results carry `at`, the timestamp of the step that produced them",
+            f"remove ?{name} from SELECT",
+            place,
+        )
+    if variable not in values:
+        raise _error(
+            source.file,
+            f"?{name} is in SELECT but in no pattern",
+            "an answer variable is bound by a pattern",
+            f"write a pattern with ?{name}, or remove it from SELECT",
+            place,
+        )
+    for branch in branches:
+        terms = {t for atom in branch.atoms for t in atom_terms(atom)}
+        if variable not in terms and variable not in branch.values:
+            raise _error(
+                source.file,
+                f"?{name} is in SELECT but not in every branch of UNION",
+                "an answer has a value for each answer variable",
+                f'write a pattern with ?{name} in each branch, BIND("none" AS ?{name}) where '
+                "there is none, or register two queries",
+                place,
+            )
 
 
 def _error(file: str, what: str, why: str, fix: str, line: int | None) -> QueryError:

@@ -35,8 +35,13 @@ def contains_query(
     atoms onto atoms at the same time: that is sound, and complete without filters.
     """
     start: dict[Term, Term] = {}
+    fixed, values = dict(general.constants), dict(special.constants)
     for old, new in zip(general.head, special.head, strict=True):
-        if start.setdefault(old, new) != new:
+        value: Term = values.get(new, new)
+        if old in fixed:
+            if fixed[old] != value:
+                return False
+        elif start.setdefault(old, value) != value:
             return False
     return find_homomorphism(general, special.atoms, special.filters, start, tbox)
 

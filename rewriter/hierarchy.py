@@ -34,3 +34,11 @@ class Hierarchy(Protocol):
     def knows(self, iri: str, /) -> bool:
         """Whether the ontology declares or uses `iri`."""
         ...
+
+    def are_disjoint(self, a: Basic, b: Basic, /) -> bool:
+        """Whether nothing is in both; of a concept and itself: whether it is empty."""
+        ...
+
+    def are_disjoint_roles(self, a: Role, b: Role, /) -> bool:
+        """Whether no pair is in both."""
+        ...

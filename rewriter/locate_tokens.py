@@ -53,6 +53,18 @@ class Tokens:
                 break
         return self._line
 
+    def skip_parentheses(self) -> tuple[Token, ...]:
+        """Move behind the parentheses that open at the cursor; their tokens, or none."""
+        depth = 0
+        for i in range(self._cursor, len(self.tokens)):
+            depth += {"(": 1, ")": -1}.get(self.tokens[i].text, 0)
+            if depth == 0:
+                found = self.tokens[self._cursor : i + 1]
+                if len(found) > 1:
+                    self._cursor = i + 1
+                return found if len(found) > 1 else ()
+        return ()
+
     def line_of(self, *texts: str) -> int | None:
         """The line of the first of these words (any case), operators or variables in the query."""
         upper = {text.upper() for text in texts}

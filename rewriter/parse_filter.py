@@ -1,16 +1,19 @@
-"""Parse a FILTER of a query: a conjunction of comparisons of values, or of times."""
+"""Parse a FILTER of a query: comparisons of values, or of times, joined by && || ! and IN."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 import rdflib
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.patterns import Both, Comparison, Either, Formula, Negation
 from ontoweir.rewriter.query import Filter, Iri, Literal, Term, TimeFilter, ValueFilter, Variable
+from ontoweir.rewriter.read_terms import read_field
 from ontoweir.rewriter.spj import Op
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -28,8 +31,10 @@ _NUMERIC = _EXACT | {XSD + "double", XSD + "float"}
 _OPS = {"<": Op.LT, "<=": Op.LE, "=": Op.EQ, ">=": Op.GE, ">": Op.GT, "!=": Op.NE}
 _FORMS = (
     "write comparisons such as ?v > 3, ?v <= ?w + 3, ?x = :a, ?t1 < ?t2 or "
-    '?t2 - ?t1 <= "PT30M"^^xsd:dayTimeDuration, joined by &&'
+    '?t2 - ?t1 <= "PT30M"^^xsd:dayTimeDuration, joined by &&, || and !'
 )
+_WHY = "a FILTER is made of comparisons, &&, ||, ! and IN"
+_FIXES = {"BOUND": "remove it: every variable of a pattern is bound"}
 _WRAPPERS = {
     "ConditionalOrExpression",
     "ConditionalAndExpression",
@@ -56,8 +61,8 @@ def parse_filter(
     times: frozenset[Variable],
     read_term: Callable[[object], Term],
     locate: Callable[[], Source],
-) -> Iterator[Filter]:
-    """The conjuncts of a FILTER as rdflib parsed it.
+) -> Formula:
+    """The formula of a FILTER as rdflib parsed it.
 
     Args:
         expression: what rdflib made of the expression.
@@ -66,14 +71,18 @@ def parse_filter(
         locate: called once for each comparison, in order: its place.
 
     Raises:
-        QueryError: something other than a conjunction of linear comparisons.
+        QueryError: something other than linear comparisons and their connectives.
     """
-    yield from _Reader(times, read_term, locate).conjuncts(expression)
+    return _Reader(times, read_term, locate).formula(expression)
 
 
 def _unwrap(node: object) -> object:
     """Without the layers of the grammar that hold a single expression."""
-    while isinstance(node, CompValue) and node.name in _WRAPPERS and "other" not in node:
+    while (
+        isinstance(node, CompValue)
+        and node.name in _WRAPPERS
+        and not ("other" in node or "op" in node)
+    ):
         node = node["expr"]
     return node
 
@@ -85,47 +94,59 @@ class _Reader:
     locate: Callable[[], Source]
     source: Source = field(default_factory=lambda: Source(""))
 
-    def conjuncts(self, node: object) -> Iterator[Filter]:
+    def formula(self, node: object) -> Formula:
         node = _unwrap(node)
-        name = node.name if isinstance(node, CompValue) else ""
-        if name == "ConditionalAndExpression":
-            assert isinstance(node, CompValue)
-            for part in (node["expr"], *node["other"]):
-                yield from self.conjuncts(part)
-            return
-        self.source = self.locate()
-        if name != "RelationalExpression":
+        if not isinstance(node, CompValue):
+            self.source = self.locate()
             raise self._refuse_form(node)
-        assert isinstance(node, CompValue)
-        op = _OPS.get(str(node["op"]))
-        if op is None:
+        match node.name:
+            case "ConditionalAndExpression":
+                return Both(tuple(self.formula(p) for p in (node["expr"], *node["other"])))
+            case "ConditionalOrExpression":
+                return Either(tuple(self.formula(p) for p in (node["expr"], *node["other"])))
+            case "UnaryNot":
+                return Negation(self.formula(node["expr"]))
+            case "RelationalExpression":
+                self.source = self.locate()
+                op = str(node["op"])
+                if op in _OPS:
+                    return Comparison(self._compare(node["expr"], _OPS[op], node["other"]))
+                return self._membership(node["expr"], op, read_field(node, "other"))
+            case _:
+                self.source = self.locate()
+                raise self._refuse_form(node)
+
+    def _membership(self, value: object, op: str, choices: Any) -> Formula:
+        """IN and NOT IN: an alternative of equations."""
+        nodes = [] if isinstance(choices, str) else list(choices or ())  # () is the IRI rdf:nil
+        if not nodes:
             raise self._error(
-                f"FILTER with {node['op']}",
-                "a FILTER of this version is a conjunction of comparisons",
-                "register one query for each value, or compare with = and !=",
+                f"{op.upper()} with an empty list",
+                "nothing is in it",
+                "name at least one value, or remove the FILTER",
             )
-        yield self._compare(node["expr"], op, node["other"])
+        found = Either(tuple(Comparison(self._compare(value, Op.EQ, n)) for n in nodes))
+        return found if op.upper() == "IN" else Negation(found)
 
     def _error(self, what: str, why: str, fix: str) -> QueryError:
         return QueryError(what, why=why, fix=fix, source=self.source)
 
     def _refuse_form(self, node: object) -> QueryError:
-        why = "a FILTER of this version is a conjunction of comparisons"
         name = node.name if isinstance(node, CompValue) else ""
-        if name == "ConditionalOrExpression":
-            return self._error("FILTER with ||", why, "register one query for each alternative")
-        if name == "UnaryNot":
-            return self._error("FILTER with !", why, "write the opposite comparison, as != for =")
         if name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
             word = "EXISTS" if name == "Builtin_EXISTS" else "NOT EXISTS"
-            return self._error(f"FILTER {word}", why, "write what exists as a plain pattern")
+            return self._error(f"FILTER {word}", _WHY, "write what exists as a plain pattern")
         if name.startswith("Builtin_"):
-            return self._error(f"function {name[8:]} in FILTER", why, _FORMS)
+            fix = _FIXES.get(name[8:], _FORMS)
+            return self._error(f"function {name[8:]} in FILTER", _WHY, fix)
         if name.startswith("Aggregate_"):
-            return self._error(f"aggregate {name[10:].upper()} in FILTER", why, _FORMS)
+            return self._error(f"aggregate {name[10:].upper()} in FILTER", _WHY, _FORMS)
         if name == "Function":
-            return self._error("a function call in FILTER", why, _FORMS)
-        return self._error("a FILTER that is no comparison", why, _FORMS)
+            return self._error("a function call in FILTER", _WHY, _FORMS)
+        connectives = ("ConditionalAndExpression", "ConditionalOrExpression", "UnaryNot")
+        if name in connectives or name == "RelationalExpression":
+            return self._error("a truth value as a number in FILTER", _WHY, _FORMS)
+        return self._error("a FILTER that is no comparison", _WHY, _FORMS)
 
     def _add(self, total: _Sum, node: object, sign: int) -> None:
         """Add `sign` times the expression to the sum."""

@@ -25,13 +25,13 @@ def print_spj(query: SpjQuery, *, distinct: bool = False) -> str:
     >>> a = Attribute("r", "x")
     >>> print_spj(SpjQuery((Occurrence("r", "R"),), (NotNull(a),), (("v", LiteralOutput(a)),)))
     'π̇_{v: r.x}(σ_{r.x IS NOT NULL}(R r))'
-    """  # noqa: RUF002
+    """
     tables = " × ".join(
         o.table if o.table == o.alias else f"{o.table} {o.alias}" for o in query.occurrences
     )
     body = tables or "{()}"
     if query.conditions:
-        body = f"σ_{{{' ∧ '.join(map(show_condition, query.conditions))}}}({body})"  # noqa: RUF001
+        body = f"σ_{{{' ∧ '.join(map(show_condition, query.conditions))}}}({body})"
     outputs = ", ".join(f"{name}: {show_output(o)}" for name, o in query.outputs)
     return f"{'π' if distinct else 'π̇'}_{{{outputs}}}({body})"
 

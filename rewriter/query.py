@@ -90,7 +90,8 @@ Filter: TypeAlias = ValueFilter | TimeFilter
 
 @dataclass(frozen=True, slots=True)
 class ConjunctiveQuery:
-    """SELECT [DISTINCT] head WHERE atoms, filters. All answer variables occur in an atom."""
+    """SELECT [DISTINCT] head WHERE atoms, filters. Each answer variable
+    occurs in an atom or is a constant."""
 
     name: str
     head: tuple[Variable, ...]
@@ -100,3 +101,7 @@ class ConjunctiveQuery:
     source: Source | None = None
     axioms: tuple[tuple[str, Source | None], ...] = ()
     """The axioms (functional syntax, place) that led to this disjunct of a rewriting."""
+    constants: tuple[tuple[Variable, Iri | Literal], ...] = ()
+    """Answer variables with a fixed value (BIND, VALUES); they occur in no atom."""
+    branch: int = 0
+    """The number of the branch of the user's union that this is, or came from."""

@@ -47,7 +47,10 @@ def format_cq(cq: ConjunctiveQuery) -> str:
         text = f"{_local(name)}({', '.join(show(t) for t in _terms(atom))})"
         body.append(text if atom.time is None else f"{text}@?{atom.time.name}")
     body.extend(_show_filter(f) for f in cq.filters)
-    head = ", ".join(f"?{v.name}" for v in cq.head)
+    fixed = dict(cq.constants)
+    head = ", ".join(
+        f"?{v.name}" + (f" = {_show_constant(fixed[v])}" if v in fixed else "") for v in cq.head
+    )
     return f"{cq.name}({head}) :- {', '.join(body)}"
 
 

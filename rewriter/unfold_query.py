@@ -3,8 +3,9 @@
 [PLC] Poggi et al., Linking Data to Ontologies, J. Data Semantics X, 2008: unfolding.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 
 from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.assertion import MappingSet
@@ -13,12 +14,9 @@ from ontoweir.rewriter.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.hierarchy import Hierarchy
 from ontoweir.rewriter.match_atoms import Match, Warn, find_assertions, match_atoms
-from ontoweir.rewriter.name_occurrences import name_occurrences
-from ontoweir.rewriter.propagate_equalities import propagate_equalities
-from ontoweir.rewriter.prune_disjuncts import Candidate, is_contradictory, prune_disjuncts
-from ontoweir.rewriter.query import ClassAtom, ConjunctiveQuery, TimeFilter, Variable
-from ontoweir.rewriter.remove_reference_joins import remove_reference_joins
-from ontoweir.rewriter.remove_self_joins import remove_self_joins
+from ontoweir.rewriter.prune_disjuncts import Candidate
+from ontoweir.rewriter.query import Atom, ClassAtom, ConjunctiveQuery, TimeFilter, Variable
+from ontoweir.rewriter.run_passes import excluded_by, run_passes
 from ontoweir.rewriter.spj import (
     Compare,
     Condition,
@@ -29,19 +27,13 @@ from ontoweir.rewriter.spj import (
     SpjUnion,
     output_attributes,
 )
+from ontoweir.rewriter.trace_steps import Record, Step, ignore_step
 from ontoweir.rewriter.translate_filters import (
     check_steps,
+    term_output,
     translate_time_filter,
     translate_value_filter,
 )
-
-PASSES: tuple[Callable[[SpjQuery, Catalog], SpjQuery], ...] = (
-    propagate_equalities,
-    remove_self_joins,
-    remove_reference_joins,
-    name_occurrences,
-)
-"""What every disjunct goes through, in this order; then prune_disjuncts over all."""
 
 
 def _ignore(message: str, source: Source | None) -> None:
@@ -55,6 +47,8 @@ def unfold_query(
     tbox: Hierarchy,
     *,
     warn: Warn = _ignore,
+    record: Record = ignore_step,
+    skip: frozenset[str] = frozenset(),
 ) -> SpjUnion:
     """The union of SPJ queries that computes `ucq` over the mapped tables.
 
@@ -62,6 +56,8 @@ def unfold_query(
         ucq: disjuncts with the same head and semantics, at least one.
         mappings: if not compiled yet, the hierarchy is compiled in for the predicates of `ucq`.
         warn: takes warnings (a predicate without mapping).
+        record: takes what the passes did (run_passes), and from how many assertions.
+        skip: the names of passes to leave out, for measurements.
 
     Returns:
         a union, possibly of no disjunct, when nothing can match.
@@ -80,18 +76,44 @@ def unfold_query(
     else:
         compiled = mappings
     first = ucq[0]
-    candidates = [
+    for step in _count_assertions(ucq, mappings, compiled):
+        record(step)
+    candidates = (
         Candidate(disjunct, query)
         for query in ucq
-        for disjunct in _unfold_disjunct(query, compiled, catalog, tbox, warn, mappings)
-    ]
+        for disjunct in _unfold_disjunct(
+            query, compiled, catalog, tbox, warn, mappings, record, skip
+        )
+    )
+    numbered = (replace(c, number=n) for n, c in enumerate(candidates, 1))
     return SpjUnion(
         name=first.name,
         variables=tuple(v.name for v in first.head),
-        disjuncts=prune_disjuncts(candidates, catalog, distinct=first.distinct),
+        disjuncts=run_passes(numbered, catalog, distinct=first.distinct, skip=skip, record=record),
         distinct=first.distinct,
         source=first.source,
     )
+
+
+def _count_assertions(
+    ucq: Sequence[ConjunctiveQuery], mappings: MappingSet, compiled: MappingSet
+) -> Iterator[Step]:
+    for atom in {_iri(a): a for q in ucq for a in q.atoms}.values():
+        iri, is_class = _iri(atom), isinstance(atom, ClassAtom)
+        own, found = (
+            m.classes_of(iri) if is_class else m.properties_of(iri) for m in (mappings, compiled)
+        )
+        axioms = dict.fromkeys(b.text for a in found for b in a.because)
+        why = f", by {'; '.join(axioms)}" if axioms else ""
+        yield Step(
+            "mappings closed under the hierarchy",
+            iri,
+            f"{len(own)} assertions of its own, {len(found)} in all{why}",
+        )
+
+
+def _iri(atom: Atom) -> str:
+    return atom.cls if isinstance(atom, ClassAtom) else atom.prop
 
 
 def _unfold_disjunct(
@@ -101,6 +123,8 @@ def _unfold_disjunct(
     tbox: Hierarchy,
     warn: Warn,
     mappings: MappingSet,
+    record: Record,
+    skip: frozenset[str],
 ) -> Iterator[SpjQuery]:
     choices = tuple(
         find_assertions(
@@ -108,19 +132,29 @@ def _unfold_disjunct(
         )
         for atom in query.atoms
     )
+    if (step := excluded_by(query, tbox, skip=skip)) is not None:
+        record(step)
+        return
+    matches = cases = 0
     for match in match_atoms(query, choices, catalog):
         outputs = _outputs(query, match, catalog)
+        matches += 1
         for conditions in _filter_cases(query, match, catalog):
-            made = SpjQuery(
+            cases += 1
+            yield SpjQuery(
                 match.occurrences,
                 (*match.conditions, *conditions),
                 outputs,
                 tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
             )
-            for improve in PASSES:
-                made = improve(made, catalog)
-            if not is_contradictory(made, catalog):
-                yield made
+    record(
+        Step(
+            "terms unified",
+            f"branch {query.branch + 1}",
+            f"{matches} of {prod(len(c) for c in choices)} combinations of assertions can meet; "
+            f"{cases} disjuncts",
+        )
+    )
 
 
 def _with_axioms(provenance: Provenance, query: ConjunctiveQuery) -> Provenance:
@@ -163,7 +197,11 @@ def _outputs(
 ) -> tuple[tuple[str, Output], ...]:
     types = Types(catalog, match.occurrences)
     found: list[tuple[str, Output]] = []
+    fixed = dict(query.constants)
     for variable in query.head:
+        if variable in fixed:
+            found.append((variable.name, term_output(fixed[variable])))
+            continue
         output = match.bindings.get(variable)
         is_time = any(a.time == variable for a in query.atoms)
         if output is None or is_time:

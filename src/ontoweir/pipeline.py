@@ -15,11 +15,14 @@ from ontoweir.mappings.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.project import Project
-from ontoweir.rewriter.parse_query import parse_query
+from ontoweir.rewriter.minimise_ucq import minimise_ucq
+from ontoweir.rewriter.parse_query import parse_union
 from ontoweir.rewriter.parse_sql import parse_sql
 from ontoweir.rewriter.query import ConjunctiveQuery
 from ontoweir.rewriter.rewrite_existentials import rewrite_existentials
+from ontoweir.rewriter.show_ucq import format_cq
 from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.rewriter.trace_steps import Step
 from ontoweir.rewriter.unfold_query import unfold_query
 
 Warn = Callable[[str], None]
@@ -27,25 +30,29 @@ Warn = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class CompiledQuery:
-    """A query on its way down: as written, rewritten over the TBox, unfolded into SPJ."""
+    """A query on its way down: as written (its branches; none for plain SQL), rewritten over the
+    TBox, unfolded into SPJ."""
 
     name: str
-    query: ConjunctiveQuery | None
+    branches: tuple[ConjunctiveQuery, ...]
     rewritten: tuple[ConjunctiveQuery, ...]
     union: SpjUnion
     warnings: tuple[str, ...] = ()
+    trace: tuple[Step, ...] = ()
 
 
 @dataclass
 class Workspace:
     """An open project: its TBox and mappings are read when first needed.
 
-    `warn` is called with every warning, `file:line: what; why; fix`.
+    `warn` is called with every warning, `file:line: what; why; fix`. `skip` names passes of the
+    rewriter to leave out (`PASSES` in run_passes), for measurements.
     """
 
     project: Project
     strict: bool = False
     warn: Warn = field(default=lambda _: None)
+    skip: frozenset[str] = frozenset()
 
     @cached_property
     def tbox(self) -> TBox:
@@ -77,10 +84,10 @@ class Workspace:
             source=self.project.queries_source,
         )
 
-    def parse(self, name: str) -> ConjunctiveQuery:
-        """A query as written."""
+    def parse(self, name: str) -> tuple[ConjunctiveQuery, ...]:
+        """The branches of a query as written."""
         file = self.query_file(name)
-        return parse_query(read_text(file), name=name, file=str(file))
+        return parse_union(read_text(file), name=name, file=str(file))
 
     def compile(self, name: str) -> CompiledQuery:
         """Rewrite and unfold a query.
@@ -88,37 +95,59 @@ class Workspace:
         Raises:
             OntoweirError: the query, the ontology or the mappings are wrong.
         """
-        query = self.parse(name)
+        branches = self.parse(name)
         warnings: list[str] = []
 
         def warn(message: str, source: Source | None) -> None:
             text = message if source is None else f"{source}: {message}"
-            warnings.append(text)
-            self.warn(text)
+            if text not in warnings:
+                warnings.append(text)
+                self.warn(text)
 
-        rewritten = rewrite_existentials(query, self.tbox)
-        if not query.distinct and rewritten != (query,):
+        first = branches[0]
+        found = [rewrite_existentials(branch, self.tbox) for branch in branches]
+        rewritten = tuple(q for queries in found for q in queries)
+        if not first.distinct and rewritten != branches:
             axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
             warn(
                 "SELECT counts matches in the data; what only follows from "
                 f"{'; '.join(axioms)} has no number and is not counted; write SELECT DISTINCT "
                 "for all certain answers",
-                query.source,
+                first.source,
             )
-            rewritten = (query,)
-        union = unfold_query(rewritten, self.mappings, self.project.catalog, self.tbox, warn=warn)
-        return CompiledQuery(name, query, rewritten, union, tuple(warnings))
+            rewritten = branches
+        elif first.distinct and len(branches) > 1:
+            rewritten = minimise_ucq(rewritten, self.tbox)
+        trace = [
+            Step("existential axioms", f"branch {q.branch + 1}", f"{format_cq(q)}{_because(q)}")
+            for q in rewritten
+        ]
+        union = unfold_query(
+            rewritten,
+            self.mappings,
+            self.project.catalog,
+            self.tbox,
+            warn=warn,
+            record=trace.append,
+            skip=self.skip,
+        )
+        return CompiledQuery(name, branches, rewritten, union, tuple(warnings), tuple(trace))
 
     def compile_sql(self, file: Path) -> CompiledQuery:
         """Plain SQL over the catalog, no ontology."""
         union = parse_sql(read_text(file), self.project.catalog, name=file.stem, file=str(file))
-        return CompiledQuery(file.stem, None, (), union)
+        return CompiledQuery(file.stem, (), (), union)
 
     def check(
         self, compiled: CompiledQuery, *, statistics: Statistics | None = None, timed: bool = True
     ) -> Verdict:
         """Decide a compiled query."""
         return check_query(compiled.union, self.project.catalog, statistics=statistics, timed=timed)
+
+
+def _because(query: ConjunctiveQuery) -> str:
+    texts = dict.fromkeys(text for text, _ in query.axioms)
+    return f", by {'; '.join(texts)}" if texts else ", as written"
 
 
 def read_text(file: Path) -> str:

@@ -13,11 +13,13 @@ from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.mappings.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import load_ontology
+from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline import CompiledQuery, Warn, Workspace, read_text
-from ontoweir.rewriter.parse_query import parse_query
+from ontoweir.rewriter.minimise_ucq import minimise_ucq
+from ontoweir.rewriter.parse_query import parse_union
 from ontoweir.rewriter.print_spj import print_spj
 from ontoweir.rewriter.print_sql import print_sql
-from ontoweir.rewriter.query import ClassAtom
+from ontoweir.rewriter.query import ClassAtom, ConjunctiveQuery
 from ontoweir.rewriter.show_ucq import format_cq, show_ucq
 from ontoweir.rewriter.spj import SpjUnion
 
@@ -29,9 +31,9 @@ def show_ontology_alone(
 
     Mappings could know more terms: one that the ontology does not know is a warning.
     """
-    parsed = parse_query(read_text(query), name=query.stem, file=str(query))
+    branches = parse_union(read_text(query), name=query.stem, file=str(query))
     tbox = load_ontology(ontology, strict=strict, warn=warn)
-    for atom in parsed.atoms:
+    for atom in dict.fromkeys(a for branch in branches for a in branch.atoms):
         if isinstance(atom, ClassAtom):
             kind, name, known = "class", atom.cls, tbox.classes
         else:
@@ -45,18 +47,18 @@ def show_ontology_alone(
                 source=atom.source,
             )
             warn(str(unknown))
-    return query.stem, [format_cq(q) for q in show_ucq(parsed, tbox)], False
+    return query.stem, _ucq(branches, tbox), False
 
 
 def show_stage(
     workspace: Workspace, compiled: CompiledQuery, stage: str, *, dialect: str, limit: int
 ) -> tuple[list[str], bool]:
-    """The lines of a stage ("ucq", "sql", "spj", "lto", "plan"), and whether more were left out."""
+    """The lines of a stage ("ucq", "sql", "spj", "lto", "plan",
+    "trace"), and whether more were left out."""
     catalog, union = workspace.project.catalog, compiled.union
     match stage:
         case "ucq":
-            query = workspace.parse(compiled.name)
-            return [format_cq(q) for q in show_ucq(query, workspace.tbox)], False
+            return _ucq(workspace.parse(compiled.name), workspace.tbox), False
         case "sql":
             return _sql(union, catalog, dialect), False
         case "spj":
@@ -72,10 +74,18 @@ def show_stage(
             lines = (f"SQL {n}: {lto}" for n, form in found for lto in derive_lto(form))
             shown = list(islice(lines, limit + 1))
             return shown[:limit], len(shown) > limit
+        case "trace":
+            return [str(step) for step in compiled.trace], False
         case "plan":
             return _plans(workspace, compiled), False
         case _:
             raise ValueError(stage)
+
+
+def _ucq(branches: Sequence[ConjunctiveQuery], tbox: TBox) -> list[str]:
+    """The minimal union of all branches."""
+    found = [q for branch in branches for q in show_ucq(branch, tbox)]
+    return [format_cq(q) for q in (minimise_ucq(found) if len(branches) > 1 else found)]
 
 
 def _sql(union: SpjUnion, catalog: Catalog, dialect: str) -> list[str]:

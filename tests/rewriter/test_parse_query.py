@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.parse_query import parse_query
+from ontoweir.rewriter.parse_query import parse_query, parse_union
 from ontoweir.rewriter.query import (
     ClassAtom,
     ConjunctiveQuery,
@@ -17,6 +17,7 @@ from ontoweir.rewriter.query import (
     ValueFilter,
     Variable,
 )
+from ontoweir.rewriter.show_ucq import format_cq
 from ontoweir.rewriter.spj import Op
 
 PREFIXES = "PREFIX : <http://e/>\nPREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
@@ -105,15 +106,16 @@ def test_a_filter_means(text: str, expected: Filter) -> None:
 
 
 def test_conjunctions_and_several_filters_are_one_list_with_lines() -> None:
-    query = parse("SELECT ?x {\n?x :p ?v FILTER(?v > 1 &&\n?v < 9)\n{ FILTER(?v != 3) ?x :p ?w } }")
+    query = parse("SELECT ?x {\n?x :p ?v FILTER(?v > 1 &&\n?v < 9)\n{ FILTER(?w != 3) ?x :p ?w } }")
     assert [(f.op, f.source) for f in query.filters] == [
+        (Op.NE, Source("q.rq", 6)),
         (Op.GT, Source("q.rq", 4)),
         (Op.LT, Source("q.rq", 5)),
-        (Op.NE, Source("q.rq", 6)),
     ]
 
 
 TIMED = "SELECT ?x {\nGRAPH ?t { ?x :p ?v } GRAPH ?u { ?x :p ?w }\nFILTER(%s) }"
+MANY = f"\nSELECT ?x {{ ?x :p ?v VALUES ?v {{ {' '.join(map(str, range(501)))} }} }}"
 VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
 
 
@@ -135,12 +137,9 @@ VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
         (VALUE % "?t < 3", 5, "?t is in a FILTER but in no pattern"),
         (VALUE % "?v < ?t", 5, "if it is a time, GRAPH ?t { … }"),
         (VALUE % '?v < "PT3M"^^xsd:dayTimeDuration', 5, "but is no time"),
-        (VALUE % "?v < 3 || ?v > 5", 5, "FILTER with ||"),
-        (VALUE % "!(?v = 3)", 5, "FILTER with !"),
         (VALUE % "ABS(?v) < 3", 5, "function ABS"),
         (VALUE % "REGEX(?v, 'a')", 5, "function REGEX"),
         (VALUE % ":f(?v) < 3", 5, "a function call"),
-        (VALUE % "?v IN (1, 2)", 5, "FILTER with IN"),
         (VALUE % "?v * 2 = 2", 5, "* in FILTER"),
         (VALUE % "?v + ?w < 2", 5, "a comparison of sums of variables"),
         (VALUE % "1 < 2", 5, "a comparison of constants"),
@@ -151,18 +150,32 @@ VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
         ("SELECT ?x {\nGRAPH :g { ?x :p ?v } }", 4, "GRAPH with an IRI"),
         ("SELECT ?x { ?x :p ?v\nGRAPH ?t { } }", 4, "GRAPH ?t has no pattern"),
         ("SELECT ?x { ?x :p ?v\nOPTIONAL { ?x :q ?z } }", 4, "OPTIONAL"),
-        ("SELECT ?x { { ?x :p ?v }\nUNION { ?x :q ?v } }", 4, "register one query for each branch"),
         ("SELECT ?x { ?x :p ?v\nMINUS { ?x :q ?v } }", 4, "MINUS"),
-        ("SELECT ?x { ?x :p ?v\nBIND(1 AS ?z) }", 4, "BIND"),
-        ("SELECT ?x { ?x :p ?v\nVALUES ?v { 1 } }", 4, "VALUES"),
-        ("SELECT ?x { ?x :p ?v }\nVALUES ?v { 1 }", 4, "VALUES"),
         ("SELECT ?x { ?x :p ?v\nSERVICE :s { ?x :q ?v } }", 4, "SERVICE"),
         ("SELECT ?x {\n{ SELECT ?x { ?x :p ?v } } }", 4, "a subquery"),
-        ("SELECT ?x {\n?x :p+ ?v }", 4, "a property path"),
-        ("SELECT ?x {\n?x :p/:q ?v }", 4, "a property path"),
-        ("SELECT ?x {\n?x :p|:q ?v }", 4, "a property path"),
-        ("SELECT ?x {\n?x ^:p ?v }", 4, "a property path"),
-        ("SELECT ?x {\n?x !:p ?v }", 4, "a property path"),
+        (VALUE % "!?v", 5, "a FILTER that is no comparison"),
+        (VALUE % "BOUND(?v)", 5, "every variable of a pattern is bound"),
+        (VALUE % "?v IN ()", 5, "IN with an empty list"),
+        (VALUE % "?v NOT IN ()", 5, "NOT IN with an empty list"),
+        (VALUE % "?v = (?w < 3)", 5, "a truth value as a number"),
+        ("SELECT ?x { ?x :p ?v\n{ FILTER(?v > 3) ?x :p ?w } }", 4, "move the FILTER out of"),
+        ("SELECT ?x ?v { { ?x :p ?v }\nUNION { ?x :q ?w } }", 3, "not in every branch of UNION"),
+        ("SELECT ?x { { ?x :p ?v }\nUNION { } }", 3, "a branch of the query has no pattern"),
+        ("SELECT ?x {\nGRAPH ?t { { ?x :p ?v } UNION { } } }", 4, "GRAPH ?t has no pattern"),
+        ("SELECT ?x { ?x :p ?v\nVALUES ?v { 1 UNDEF } }", 4, "UNDEF in VALUES"),
+        ("SELECT ?x { ?x :p ?v\nVALUES (?v ?x) { (1) } }", 4, "2 variables and a row of 1 values"),
+        ("SELECT ?x { ?x :p ?v\nVALUES ?v { } }", 4, "VALUES without values"),
+        ("SELECT ?x { GRAPH ?t { ?x :p ?v }\nVALUES ?t { 1 } }", 4, "the time ?t in VALUES"),
+        ("SELECT ?x { ?x :p ?v\nBIND(1 AS ?v) }", 4, "BIND of ?v, which is bound already"),
+        ("SELECT ?x { ?x :p ?v\nBIND(?v + 1 AS ?z) }", 4, "BIND of an expression, as ?z"),
+        ("SELECT ?x { ?x :p ?v\nBIND(?v AS ?z) }", 4, "BIND of an expression, as ?z"),
+        ("SELECT ?x {\n?x :p -2.5 }", 4, "the number -2.5 cannot be read"),
+        ("SELECT ?x {\n?x :p+ ?v }", 4, "the property path +"),
+        ("SELECT ?x {\n?x (:p/:q)* ?v }", 4, "the property path *"),
+        ("SELECT ?x {\n?x :p? ?v }", 4, "the property path ?"),
+        ("SELECT ?x {\n?x !:p ?v }", 4, "the property path !"),
+        ("SELECT ?x {\n?x a/:p ?v }", 4, "rdf:type without a class"),
+        (MANY, 4, "more than 500 branches"),
         ("SELECT\n(COUNT(?x) AS ?n) { ?x :p ?v }", 4, "aggregate COUNT"),
         ("SELECT\n(?x AS ?n) { ?x :p ?v }", 4, "an expression in SELECT"),
         ("SELECT ?x { ?x :p ?v }\nGROUP BY ?x", 4, "GROUP BY"),
@@ -174,6 +187,7 @@ VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
         ("\nASK { ?x :p ?v }", 4, "ASK"),
         ("\nCONSTRUCT { ?x :p ?v } WHERE { ?x :p ?v }", 4, "CONSTRUCT"),
         ("\nSELECT * { }", 4, "the query has no pattern"),
+        ("\nSELECT * { :a :p [] }", 4, "the query selects no variable"),
         ("SELECT ?x {\n?x foo:p ?v }", 4, "the prefix foo: is not declared"),
         ("SELECT ?x {\n?x <p> ?v }", 4, "the IRI <p> is relative"),
         ("SELECT ?x {\n?x :p ?v", 4, "a { is not closed"),
@@ -200,3 +214,84 @@ def test_base_and_relative_prefixes() -> None:
     (atom,) = parse_query(text, name="q", file="q.rq").atoms
     assert isinstance(atom, PropertyAtom)
     assert (atom.prop, atom.object) == ("http://b/q", Iri("http://b/x#a"))
+
+
+def branches(text: str) -> list[str]:
+    found = parse_union(PREFIXES + text, name="q", file="q.rq")
+    assert len({q.branch for q in found}) == len(found)
+    assert len({q.head for q in found}) == 1
+    return [format_cq(q).removeprefix("q") for q in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{ ?x a :A } UNION { ?x a :B }", [":A(?x)", ":B(?x)"]),
+        ("GRAPH ?t { { ?x a :A } UNION { ?x a :B } }", [":A(?x)@?t", ":B(?x)@?t"]),
+        (
+            "{ GRAPH ?t { ?x a :A } } UNION { GRAPH ?u { ?x a :B } }",
+            [":A(?x)@?t", ":B(?x)@?u"],
+        ),
+        ("?x :p/:q :a", [":p(?x, ?_p0), :q(?_p0, <http://e/a>)"]),
+        ("?x ^:p ?y", [":p(_, ?x)"]),
+        ("?x ^(:p/:q) :a", [":p(<http://e/a>, ?_p0), :q(?_p0, ?x)"]),
+        (
+            "?x (:p|^:q)/:r :a",
+            [":p(?x, ?_p0), :r(?_p0, <http://e/a>)", ":q(?_p0, ?x), :r(?_p0, <http://e/a>)"],
+        ),
+        ("?x :p ?v FILTER(?v IN (1, 2))", [':p(?x, ?v), ?v = "1"', ':p(?x, ?v), ?v = "2"']),
+        ("?x :p ?v FILTER(?v NOT IN (1, 2))", [':p(?x, ?v), ?v <> "1", ?v <> "2"']),
+        ("?x :p ?v FILTER(!(?v < 3 || ?v = 5))", [':p(?x, ?v), ?v >= "3", ?v <> "5"']),
+        ("?x :p ?v FILTER(?v < 3 || ?v < 5)", [':p(?x, ?v), ?v < "5"']),
+        ("?x :p ?v FILTER(?v > 3 && ?v > 5)", [':p(?x, ?v), ?v > "5"']),
+        ("?x :p ?v FILTER(?v < 3 || ?v > 5)", [':p(?x, ?v), ?v < "3"', ':p(?x, ?v), ?v > "5"']),
+        (
+            "?x :p ?v . ?x :q ?w FILTER(?v < 3 || ?w > 5)",
+            [
+                ':p(?x, ?v), :q(?x, _), ?v < "3"',
+                ':p(?x, ?v), :q(?x, ?w), ?w > "5", ?v >= "3"',
+            ],
+        ),
+        (
+            "{ ?x :p ?v } UNION { ?x :q ?w } FILTER(?v < 3 || ?w > 5)",
+            [':p(?x, ?v), ?v < "3"', ':q(?x, ?w), ?w > "5"'],
+        ),
+        ("{ ?x :p ?v } UNION { ?x :q ?w } FILTER(!(?v < 3))", [':p(?x, ?v), ?v >= "3"']),
+        ("?x :p ?v VALUES ?v { 1 :a }", [':p(?x, "1"^^:integer)', ":p(?x, <http://e/a>)"]),
+        ("?x :p ?v BIND(-2 AS ?w) FILTER(?v > ?w + 1)", [':p(?x, ?v), ?v > "-1"']),
+        ("?x :p ?v VALUES ?w { 1 2 } FILTER(?w > 1)", [":p(?x, _)"]),
+        ("?x :p ?v . ?x :q ?w FILTER(?v + 3 < ?w - 2)", [":p(?x, ?v), :q(?x, ?w), ?v < ?w - 5"]),
+        ("?x :p ?v FILTER(?v < 1 && ?v > 2)", [':p(?x, ?v), ?v < "1", ?v > "2"']),
+        ("?x :p ?v VALUES ?w { 1 } FILTER(?w > 1)", [":p(?x, _), ?x <> ?x"]),
+    ],
+)
+def test_the_branches_of_a_union(text: str, expected: list[str]) -> None:
+    found = [b.replace("^^:integer", "") for b in branches(f"SELECT ?x {{ {text} }}")]
+    assert found == [f"(?x) :- {e.replace('^^:integer', '')}" for e in expected]
+
+
+def test_under_set_semantics_the_branches_of_a_filter_may_overlap() -> None:
+    text = "SELECT DISTINCT ?x { ?x :p ?v . ?x :q ?w FILTER(?v < ?w || ?w > ?v + 5 || ?v = 1) }"
+    assert [b.partition("), ?")[2] for b in branches(text)] == ["v < ?w", 'v = "1"^^:integer']
+
+
+def test_times_are_compared_in_alternatives_too() -> None:
+    text = (
+        "SELECT ?x { GRAPH ?t { ?x a :A } GRAPH ?u { ?x a :B } "
+        'FILTER(?t < ?u || ?t > ?u + "PT5M"^^xsd:dayTimeDuration) }'
+    )
+    atoms = "(?x) :- :A(?x)@?t, :B(?x)@?u, "
+    assert branches(text) == [f"{atoms}?t < ?u", f"{atoms}?t > ?u + 0:05:00"]
+
+
+def test_an_answer_may_be_a_constant() -> None:
+    text = "SELECT ?x ?k { { ?x a :A BIND(1 AS ?k) } UNION { ?x a :B BIND(2.5 AS ?k) } }"
+    assert branches(text) == [
+        '(?x, ?k = "1"^^:integer) :- :A(?x)',
+        '(?x, ?k = "2.5"^^:decimal) :- :B(?x)',
+    ]
+
+
+def test_parse_query_wants_one_branch() -> None:
+    with pytest.raises(QueryError, match="a union of 2 conjunctive queries"):
+        parse("SELECT ?x { ?x :p|:q ?y }")

@@ -132,7 +132,5 @@ def test_no_disjunct_gives_no_rows() -> None:
 
 def test_algebra() -> None:
     query = stream_query(Compare(TS, Op.LE, TS2, 6), NotNull(X))
-    assert print_spj(query) == (
-        "π̇_{v: a.x}(σ_{a.ts <= b.ts + 6 ∧ a.x IS NOT NULL}(s a × s b))"  # noqa: RUF001
-    )
+    assert print_spj(query) == ("π̇_{v: a.x}(σ_{a.ts <= b.ts + 6 ∧ a.x IS NOT NULL}(s a × s b))")
     assert print_spj(query, distinct=True).startswith("π_")

@@ -1,0 +1,106 @@
+"""Bounds the differences of attributes: the closure of a query's comparisons of numbers and times.
+
+Dechter, Meiri, Pearl: Temporal Constraint Networks. Artificial Intelligence 49, 1991: a system of
+differences has a solution iff its graph has no negative cycle; shortest paths are its closure.
+"""
+
+from decimal import Decimal
+from typing import TypeAlias
+
+from ontoweir.mappings.catalog import Catalog, DecimalType, IntType
+from ontoweir.rewriter.equality_classes import Types, condition_attributes
+from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, SpjQuery
+
+Node: TypeAlias = Attribute | None
+"""An attribute, or None for the constant zero."""
+Limit: TypeAlias = tuple[Decimal, bool]
+"""A bound, and whether it is not reached."""
+_MOST = 40
+
+
+def bound_differences(
+    query: SpjQuery, catalog: Catalog, *, domains: bool
+) -> dict[tuple[Node, Node], Limit] | None:
+    """`left - right` is at most (or, where not reached, below) the limit; None: no solution.
+
+    Of integers, decimals and the timestamps of streams: floating point numbers do not add up
+    exactly. Complete for comparisons but <>; between whole numbers `<` is `<=` less one.
+
+    Args:
+        query: an SPJ query.
+        catalog: the types of its columns.
+        domains: use the declared ranges too.
+    """
+    types = Types(catalog, query.occurrences)
+    found: dict[tuple[Node, Node], Limit] = {}
+    whole: set[Node] = {None}
+    nodes: dict[Node, None] = {None: None}
+
+    def knows(attribute: Attribute) -> bool:
+        kind = types.type_of(attribute)
+        if types.step_of(attribute) is not None or isinstance(kind, IntType):
+            whole.add(attribute)
+        elif not isinstance(kind, DecimalType):
+            return False
+        nodes[attribute] = None
+        return True
+
+    def add(left: Node, right: Node, limit: Decimal, strict: bool) -> None:
+        if left in whole and right in whole:
+            floor = limit // 1 if limit >= 0 or limit % 1 == 0 else limit // 1 - 1
+            limit = floor - 1 if strict and floor == limit else floor
+            strict = False
+        if (old := found.get((left, right))) is None or _tighter((limit, strict), old):
+            found[left, right] = (limit, strict)
+
+    for condition in query.conditions:
+        if not isinstance(condition, Compare) or condition.op is Op.NE:
+            continue
+        right: Node = None
+        if isinstance(condition.right, Constant):
+            value = condition.right.value
+            if isinstance(value, (str, bool)) or not knows(condition.left):
+                continue
+            offset = Decimal(str(value))
+        else:
+            right = condition.right
+            if not (knows(condition.left) and knows(condition.right)):
+                continue
+            offset = Decimal(condition.offset)
+        if condition.op in (Op.LT, Op.LE, Op.EQ):
+            add(condition.left, right, offset, condition.op is Op.LT)
+        if condition.op in (Op.GT, Op.GE, Op.EQ):
+            add(right, condition.left, -offset, condition.op is Op.GT)
+    if domains:
+        used = {a for c in query.conditions for a in condition_attributes(c)}
+        for attribute in sorted(used & {n for n in nodes if n is not None}):
+            column = types.tables[attribute.alias].column(attribute.column)
+            if column is None:
+                continue
+            if isinstance(column.maximum, (int, Decimal)):
+                add(attribute, None, Decimal(column.maximum), False)
+            if isinstance(column.minimum, (int, Decimal)):
+                add(None, attribute, -Decimal(column.minimum), False)
+    return _close(found, tuple(nodes)) if len(nodes) <= _MOST else found
+
+
+def _tighter(a: Limit, b: Limit) -> bool:
+    return a[0] < b[0] or (a[0] == b[0] and a[1] and not b[1])
+
+
+def _close(
+    found: dict[tuple[Node, Node], Limit], nodes: tuple[Node, ...]
+) -> dict[tuple[Node, Node], Limit] | None:
+    """All shortest paths (Floyd, Warshall); None if there is a negative cycle."""
+    for middle in nodes:
+        into = [(n, found[n, middle]) for n in nodes if (n, middle) in found]
+        out = [(n, found[middle, n]) for n in nodes if (middle, n) in found]
+        for left, a in into:
+            for right, b in out:
+                limit = (a[0] + b[0], a[1] or b[1])
+                if left == right:
+                    if limit[0] < 0 or (limit[0] == 0 and limit[1]):
+                        return None
+                elif (old := found.get((left, right))) is None or _tighter(limit, old):
+                    found[left, right] = limit
+    return found

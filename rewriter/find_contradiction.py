@@ -1,0 +1,73 @@
+"""Finds the contradiction in a selection that excludes every row."""
+
+from ontoweir.mappings.catalog import Catalog, Column, Scalar
+from ontoweir.rewriter.bound_differences import bound_differences
+from ontoweir.rewriter.equality_classes import EqualityClasses, condition_attributes, map_condition
+from ontoweir.rewriter.propagate_equalities import compare_scalars
+from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, SpjQuery
+
+
+def find_contradiction(query: SpjQuery, catalog: Catalog) -> str | None:
+    """Why no row satisfies a selection: constants, declared domains, `x < x`, or comparisons that
+    form a circle. Sound, not complete: None says nothing.
+    """
+    classes = EqualityClasses(query.occurrences, query.conditions)
+    tables = {o.alias: catalog.table(o.table) for o in query.occurrences}
+    limits: dict[Attribute, list[tuple[Op, Scalar]]] = {}
+    enums: dict[Attribute, list[tuple[Scalar, ...]]] = {}
+    seen: set[Attribute] = set()
+    for condition in query.conditions:
+        mapped = map_condition(condition, classes.find)
+        if isinstance(mapped, Compare):
+            if isinstance(mapped.right, Constant):
+                limits.setdefault(mapped.left, []).append((mapped.op, mapped.right.value))
+            elif mapped.left == mapped.right and not compare_scalars(0, mapped.op, mapped.offset):
+                return f"{mapped.left} {mapped.op.value} itself"
+        for attribute in condition_attributes(condition):
+            column = tables[attribute.alias].column(attribute.column)
+            if column is not None and attribute not in seen:
+                seen.add(attribute)
+                _add_domain(column, classes.find(attribute), limits, enums)
+    for attribute in {*limits, *enums}:
+        if not _satisfiable(limits.get(attribute, []), enums.get(attribute, [])):
+            return f"{attribute} has no value that satisfies all its comparisons"
+    ordered = any(
+        isinstance(c, Compare) and isinstance(c.right, Attribute) and c.op not in (Op.EQ, Op.NE)
+        for c in query.conditions
+    )
+    if ordered and bound_differences(query, catalog, domains=True) is None:
+        return "its comparisons form a circle"
+    return None
+
+
+def _add_domain(
+    column: Column,
+    attribute: Attribute,
+    limits: dict[Attribute, list[tuple[Op, Scalar]]],
+    enums: dict[Attribute, list[tuple[Scalar, ...]]],
+) -> None:
+    if column.minimum is not None:
+        limits.setdefault(attribute, []).append((Op.GE, column.minimum))
+    if column.maximum is not None:
+        limits.setdefault(attribute, []).append((Op.LE, column.maximum))
+    if column.enum is not None:
+        enums.setdefault(attribute, []).append(column.enum)
+
+
+def _satisfiable(limits: list[tuple[Op, Scalar]], enums: list[tuple[Scalar, ...]]) -> bool:
+    """Whether some value satisfies all limits (over a dense domain) and is in all enums."""
+    points = [v for op, v in limits if op is Op.EQ]
+    choices = [points[:1]] if points else [list(e) for e in enums[:1]]
+    for values in choices:
+        return any(
+            all(compare_scalars(v, op, w) for op, w in limits) and all(v in e for e in enums)
+            for v in values
+        )
+    lows = [(v, op) for op, v in limits if op in (Op.GE, Op.GT)]
+    highs = [(v, op) for op, v in limits if op in (Op.LE, Op.LT)]
+    return all(
+        compare_scalars(low, Op.LT, high)
+        or (low == high and a is Op.GE and b is Op.LE and (Op.NE, low) not in limits)
+        for low, a in lows
+        for high, b in highs
+    )

@@ -1,0 +1,309 @@
+"""Each pass of semantic optimisation: where it applies, where it does not, what it is worth."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.ontology.tbox import (
+    Because,
+    DisjointConcepts,
+    DisjointRoles,
+    Exists,
+    NamedClass,
+    Role,
+    SubConcept,
+    TBox,
+)
+from ontoweir.pipeline import Workspace
+from ontoweir.project import load_project
+from ontoweir.rewriter.derive_equalities import derive_equalities
+from ontoweir.rewriter.find_contradiction import find_contradiction
+from ontoweir.rewriter.find_disjointness import find_disjointness
+from ontoweir.rewriter.parse_query import parse_union
+from ontoweir.rewriter.print_spj import show_condition
+from ontoweir.rewriter.push_constants import push_constants
+from ontoweir.rewriter.remove_reference_joins import remove_reference_joins
+from ontoweir.rewriter.remove_self_joins import remove_self_joins
+from ontoweir.rewriter.run_passes import PASSES, pass_names
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    LiteralOutput,
+    Occurrence,
+    Op,
+    SpjQuery,
+)
+from ontoweir.rewriter.trace_steps import Step, trace_steps
+from ontoweir.show_stage import show_stage
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "traffic"
+TOML = """
+[streams.s]
+source = { format = "parquet", path = "s" }
+timestamp = { column = "ts", unit = "5 minutes" }
+keys = [["k", "ts"]]
+references = [{ columns = ["k"], relation = "r", to = ["k"] }]
+[streams.s.columns]
+k = "int"
+v = { type = "int", min = 0, max = 9 }
+d = "decimal(5,1)"
+f = "double"
+name = { type = "string", enum = ["p", "q"] }
+[relations.r]
+source = { format = "csv", path = "r" }
+keys = [["k"]]
+columns = { k = "int", z = "int" }
+"""
+OPS = {op.value: op for op in Op}
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    (tmp_path / "ontoweir.toml").write_text(TOML)
+    return load_project(tmp_path, environ={}).catalog
+
+
+def attribute(text: str) -> Attribute:
+    return Attribute(*text.split("."))
+
+
+def condition(text: str) -> Condition:
+    """`a.x < b.y + 3`, `a.x = 5` or `a.name = p`."""
+    left, op, right, *offset = text.split()
+    if "." in right and not right[0].isdigit():
+        shift = int("".join(offset)) if offset else 0
+        return Compare(attribute(left), OPS[op], attribute(right), shift)
+    value = Decimal(right) if "." in right else int(right) if right.isdigit() else right
+    return Compare(attribute(left), OPS[op], Constant(value))
+
+
+def spj(tables: str, *conditions: str) -> SpjQuery:
+    """Occurrences such as "s a, r b", conditions, and the first one's k as the result."""
+    pairs = [part.split() for part in tables.split(",")]
+    occurrences = tuple(Occurrence(alias, table) for table, alias in pairs)
+    output = LiteralOutput(Attribute(occurrences[0].alias, "k"))
+    return SpjQuery(occurrences, tuple(map(condition, conditions)), (("k", output),))
+
+
+def shown(query: SpjQuery) -> list[str]:
+    return [show_condition(c) for c in query.conditions]
+
+
+@pytest.mark.parametrize(
+    ("tables", "conditions", "left"),
+    [
+        ("s a, s b", ("a.k = b.k", "a.ts = b.ts"), 1),
+        ("s a, s b", ("a.k = 3", "b.k = 3", "a.ts = b.ts"), 1),
+        ("r a, r b", ("a.k = b.k",), 1),
+        ("s a, r b, r c", ("a.k = b.k", "a.k = c.k"), 2),  # key → row, through a reference
+        ("s a, s b", ("a.k = b.k",), 2),
+        ("s a, s b", ("a.ts = b.ts",), 2),
+        ("s a, s b", ("a.v = b.v", "a.ts = b.ts"), 2),
+        ("s a, s b", ("a.k = b.k", "a.ts <= b.ts", "b.ts <= a.ts"), 2),  # not yet seen to be equal
+    ],
+)
+def test_self_joins_on_keys(
+    tables: str, conditions: tuple[str, ...], left: int, catalog: Catalog
+) -> None:
+    assert len(remove_self_joins(spj(tables, *conditions), catalog).occurrences) == left
+
+
+@pytest.mark.parametrize(
+    ("tables", "conditions", "left"),
+    [
+        ("s a, r b", ("a.k = b.k",), 1),
+        ("s a, r b", ("a.k = b.k", "b.z > 1"), 2),  # used
+        ("s a, r b", ("a.v = b.k",), 2),  # not declared
+        ("r a, r b", ("a.z = b.k",), 2),
+    ],
+)
+def test_joins_on_references(
+    tables: str, conditions: tuple[str, ...], left: int, catalog: Catalog
+) -> None:
+    assert len(remove_reference_joins(spj(tables, *conditions), catalog).occurrences) == left
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        (("a.ts <= b.ts", "b.ts <= a.ts"), ["a.ts = b.ts"]),
+        (("a.ts < b.ts + 1", "b.ts < a.ts + 1"), ["a.ts = b.ts"]),  # whole steps
+        (("a.ts <= b.ts + 2", "b.ts <= c.ts - 2", "c.ts <= a.ts"), None),
+        (("a.v > 4", "a.v < 6"), ["a.v = 5"]),
+        (("a.d >= 4.5", "a.d <= 4.5"), ["a.d = 4.5"]),
+        (("a.d > 4", "a.d < 6"), ["a.d > 4", "a.d < 6"]),  # decimals between
+        (("a.f <= b.f", "b.f <= a.f"), ["a.f <= b.f"]),  # floating point: left alone
+        (("a.v >= 9",), ["a.v >= 9"]),  # declared ranges are not used
+        (("a.ts <= b.ts",), ["a.ts <= b.ts"]),
+    ],
+)
+def test_equalities_derived(
+    conditions: tuple[str, ...], expected: list[str] | None, catalog: Catalog
+) -> None:
+    found = shown(derive_equalities(spj("s a, s b, s c", *conditions), catalog))
+    if expected is None:  # a circle of three: all are tied to each other
+        assert "a.ts = c.ts" in found
+    else:
+        assert found[: len(expected)] == expected
+
+
+def test_derived_equalities_let_keys_join(catalog: Catalog) -> None:
+    query = spj("s a, s b", "a.k = b.k", "a.ts <= b.ts", "b.ts <= a.ts")
+    assert len(remove_self_joins(derive_equalities(query, catalog), catalog).occurrences) == 1
+
+
+@pytest.mark.parametrize(
+    ("conditions", "found"),
+    [
+        (("a.v > 9",), True),  # the declared range
+        (("a.name = x",), True),  # the declared enumeration
+        (("a.v = 1", "a.v = 2"), True),
+        (("a.v < 3", "a.v > 5"), True),
+        (("a.ts < b.ts", "b.ts < a.ts"), True),
+        (("a.ts < b.ts", "b.ts < c.ts", "c.ts <= a.ts + 1"), True),
+        (("a.v > b.v + 8", "b.v >= 1"), True),  # at most 9
+        (("a.v < b.v", "b.v < c.v", "c.v < a.v"), True),
+        (("a.v = 1", "a.v = b.v", "b.v = 2"), True),
+        (("a.v > 8",), False),
+        (("a.name = p",), False),
+        (("a.ts < b.ts", "b.ts < c.ts", "c.ts <= a.ts + 2"), False),
+        (("a.v > b.v + 8", "b.v >= 0"), False),
+        (("a.d > 4", "a.d < 5"), False),
+    ],
+)
+def test_contradictions(conditions: tuple[str, ...], found: bool, catalog: Catalog) -> None:
+    query = spj("s a, s b, s c", *conditions)
+    assert (find_contradiction(query, catalog) is not None) == found
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        (("a.k = b.k", "a.k = 5"), ["a.k = 5", "b.k = 5"]),
+        (("a.v = 5", "b.v < a.v + 2"), ["a.v = 5", "b.v < 7"]),
+        (("a.v = 5", "a.v < b.v + 2"), ["a.v = 5", "b.v > 3"]),
+        (("a.v = 5", "b.v = 6", "a.v < b.v"), ["a.v = 5", "b.v = 6"]),
+        (("a.k = b.k", "a.v = 5"), ["a.k = b.k", "a.v = 5"]),
+        (("a.v = a.d", "a.v = 5"), ["a.v = a.d", "a.v = 5"]),  # other types write it otherwise
+        (("a.name = b.name", "a.name = p"), ["a.name = 'p'", "b.name = 'p'"]),
+    ],
+)
+def test_constants_pushed(
+    conditions: tuple[str, ...], expected: list[str], catalog: Catalog
+) -> None:
+    assert shown(push_constants(spj("s a, s b", *conditions), catalog)) == expected
+
+
+def named(name: str) -> NamedClass:
+    return NamedClass("http://e/" + name)
+
+
+def role(name: str, inverse: bool = False) -> Role:
+    return Role("http://e/" + name, inverse)
+
+
+WHY = Because("axiom")
+TBOX = TBox(
+    (
+        SubConcept(named("A1"), named("A"), WHY),
+        SubConcept(Exists(role("p")), named("B"), WHY),
+        DisjointConcepts(named("A"), named("B"), WHY),
+        SubConcept(named("E"), named("A"), WHY),
+        SubConcept(named("E"), named("B"), WHY),
+        DisjointRoles(role("q"), role("r"), WHY),
+        DisjointRoles(role("q"), role("q", True), WHY),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("?x a :A , :B", True),
+        ("?x a :A1 , :B", True),
+        ("?x a :A1 ; :p ?y", True),
+        ("?x a :E", True),  # empty itself
+        ("?x a :A . GRAPH ?t { ?x a :B }", True),  # static facts hold always
+        ("GRAPH ?t { ?x a :A , :B }", True),
+        ("?x :q ?y ; :r ?y", True),
+        ("?x :q ?y . ?y :q ?x", True),
+        ("GRAPH ?t { ?x a :A } GRAPH ?u { ?x a :B }", False),  # now this, then that
+        ("?x a :A . ?y a :B", False),
+        ("?x a :A . ?y :p ?x", False),
+        ("?x :q ?y ; :r ?z", False),
+    ],
+)
+def test_disjointness_axioms(text: str, found: bool) -> None:
+    body = f"PREFIX : <http://e/> SELECT ?x {{ {text} }}"
+    (query,) = parse_union(body, name="q", file="q.rq")
+    assert (find_disjointness(query, TBOX) is not None) == found
+
+
+def test_a_step_says_what_a_pass_did(catalog: Catalog) -> None:
+    before = spj("s a, s b", "a.k = b.k", "a.ts = b.ts", "b.v > 3")
+    after = remove_self_joins(before, catalog)
+    assert trace_steps("self-joins on keys", 7, before, after) == (
+        Step(
+            "self-joins on keys",
+            "disjunct 7",
+            "joins 1 → 0, without s b; with a.v > 3, a.k IS NOT NULL",
+        ),
+    )
+    assert trace_steps("self-joins on keys", 7, after, after) == ()
+
+
+def test_the_trace_of_a_query_names_its_passes() -> None:
+    workspace = Workspace(load_project(EXAMPLE))
+    compiled = workspace.compile("sensors-congested-again-after-an-hour")
+    lines, more = show_stage(workspace, compiled, "trace", dialect="spark", limit=1)
+    assert not more
+    assert lines == [str(step) for step in compiled.trace]
+    names = {step.name for step in compiled.trace}
+    assert names >= {"existential axioms", "self-joins on keys", "joins on references", "result"}
+    assert any("SubClassOf(:DenseReading :CongestedReading)" in line for line in lines)
+    empty = workspace.compile("readings-both-fast-and-congested").trace
+    assert [step.did for step in empty if step.name == "disjointness axioms"]
+
+
+# Without a pass: joins, disjuncts and conditions of all the example's queries, and how many of
+# their verdicts change (benchmarks/rewrite_passes.py prints the table with names and times).
+WORTH = {
+    "": (119, 42, 460, 0),
+    "disjointness axioms": (119, 42, 460, 0),  # contradictory filters find the same one
+    "equalities propagated": (119, 42, 460, 0),  # the passes that remove joins call it
+    "equalities derived": (119, 42, 460, 0),
+    "self-joins on keys": (260, 42, 639, 6),
+    "joins on references": (126, 42, 464, 2),
+    "contradictions": (119, 42, 460, 0),  # disjointness axioms find the same one
+    "contained disjuncts": (125, 45, 478, 0),
+    "constants pushed": (119, 42, 460, 0),
+    "names": (119, 42, 460, 0),
+    "all": (286, 47, 1124, 9),
+}
+
+
+def test_what_each_pass_is_worth_on_the_example() -> None:
+    assert set(WORTH) - {"", "all"} == set(pass_names())
+    assert len({rule.name for rule in PASSES}) == len(PASSES)
+    full = Workspace(load_project(EXAMPLE))
+    verdicts: dict[str, str] = {}
+    found: dict[str, tuple[int, int, int, int]] = {}
+    for label in WORTH:
+        skip = frozenset(pass_names() if label == "all" else [label] if label else [])
+        workspace = Workspace(full.project, skip=skip)
+        workspace.__dict__.update(tbox=full.tbox, mappings=full.mappings)
+        compiled = [workspace.compile(name) for name in workspace.query_names()]
+        tiers = {c.name: workspace.check(c).tier.value for c in compiled}
+        verdicts = verdicts or tiers
+        disjuncts = [d for c in compiled for d in c.union.disjuncts]
+        found[label] = (
+            sum(len(d.occurrences) - 1 for d in disjuncts),
+            len(disjuncts),
+            sum(len(d.conditions) for d in disjuncts),
+            sum(tiers[name] != verdicts[name] for name in tiers),
+        )
+    assert found == WORTH
