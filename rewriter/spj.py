@@ -129,9 +129,7 @@ class ConstantOutput:
     language: str | None = None
 
 
-Output: TypeAlias = (
-    IriOutput | LiteralOutput | TemplateLiteralOutput | BlankOutput | ConstantOutput
-)
+Output: TypeAlias = IriOutput | LiteralOutput | TemplateLiteralOutput | BlankOutput | ConstantOutput
 """How a projected variable is made from attributes."""
 
 
