@@ -6,8 +6,9 @@ from ontoweir.checker.decide_lag import Failure, decide_lag
 from ontoweir.checker.decide_published import decide_arasu, decide_set, decide_tree
 from ontoweir.checker.declarations import Declaration, list_declarations
 from ontoweir.checker.drop_windows import drop_windows
+from ontoweir.checker.explain_failure import explain_failure, explain_obstacle
 from ontoweir.checker.find_witness import find_witness
-from ontoweir.checker.make_plan import Obstacle, make_plan
+from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normal_form import NormalForm, Statistics
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import Bound, SynopsisPlan, total_bound
@@ -22,7 +23,6 @@ from ontoweir.checker.verdict import (
     Verdict,
 )
 from ontoweir.checker.witness import Witness
-from ontoweir.diagnostics import CODES, Diagnostic
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import SpjQuery, SpjUnion
 
@@ -128,9 +128,9 @@ class _Checker:
             tier = self.tier(form, ordered, criteria, conditions)
             return Bounded(query, tier, criteria, plan, conditions)
         self.forms[query] = (form, lag.failures)
-        because = tuple(_explain(form, f) for f in lag.failures)
+        because = tuple(explain_failure(form, f, self.union, self.catalog) for f in lag.failures)
         if not because and not isinstance(plan, SynopsisPlan):
-            because = tuple(_obstruct(form, o) for o in plan)
+            because = tuple(explain_obstacle(form, o, self.union, self.catalog) for o in plan)
         return Failing(query, Tier.UNDECIDED, criteria, because)
 
     def holds(self, query: SpjQuery, use: Callable[[Declaration], bool]) -> bool:
@@ -185,38 +185,3 @@ class _Checker:
                 if witness is not None:
                     return witness
         return None
-
-
-def _explain(form: NormalForm, failure: Failure) -> Diagnostic:
-    """A violated condition in terms of the user's query line, mapping and axiom."""
-    sources = dict(form.query.provenance)
-    group = None if failure.value is None else form.classes[failure.value]
-    aliases = [] if group is None else [a.alias for a, _ in group.attributes]
-    aliases += [form.members[i].alias for i in failure.members]
-    origin = next((sources[a] for a in aliases if a in sources), None)
-    place = failure.source
-    if place is None and origin is not None:
-        place = origin.query_source or origin.mapping_source
-    return Diagnostic(
-        code=CODES[failure.condition],
-        message=f"{failure.message} (lag criterion, {failure.condition})",
-        hint=failure.hint,
-        source=place,
-        mapping=None if origin is None else origin.mapping,
-        mapping_source=None if origin is None else origin.mapping_source,
-        axiom=origin.axioms[0] if origin is not None and origin.axioms else None,
-        axiom_source=(
-            origin.axiom_sources[0] if origin is not None and origin.axiom_sources else None
-        ),
-    )
-
-
-def _obstruct(form: NormalForm, obstacle: Obstacle) -> Diagnostic:
-    group = form.classes[obstacle.value]
-    names = ", ".join(form.members[i].alias for i in sorted(obstacle.members))
-    return Diagnostic(
-        code="OW299",
-        message=f"no plan: matches of {names} would have to keep {group.name}, which is "
-        f"unbounded: {obstacle.reason}",
-        hint=f"bound {group.name}, or limit the time by a window",
-    )

@@ -13,7 +13,8 @@ from ontoweir.errors import Source
 class Failure:
     """A violated condition: its name ("E1"), a sentence, a hint, and where it comes from.
 
-    `value`: the class to blame; `members`: the members involved.
+    `value`: the class to blame; `values`: all classes involved, if more than it; `members`: the
+    members involved.
     """
 
     condition: str
@@ -22,6 +23,7 @@ class Failure:
     value: int | None = None
     members: tuple[int, ...] = ()
     source: Source | None = None
+    values: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,7 @@ def _inequalities(form: NormalForm) -> list[Failure]:
                 q.x,
                 apart,
                 q.source,
+                (q.x, q.y),
             )
         )
     for d in form.disequalities:
@@ -178,6 +181,7 @@ def _inequalities(form: NormalForm) -> list[Failure]:
                 d.x,
                 apart,
                 d.source,
+                (d.x, d.y),
             )
         )
     return found
@@ -206,6 +210,7 @@ def _pairs(form: NormalForm) -> list[Failure]:
                         "tuples by a window",
                         None,
                         (a, b),
+                        values=tuple(sorted({v for g in groups for v, _, _ in g})),
                     )
                 )
     return found

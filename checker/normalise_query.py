@@ -42,6 +42,9 @@ def normalise_query(
     """
     work = QueryNodes(query, distinct, catalog, statistics or Statistics(), use, timed)
     work.check_types()
+    if not work.streams and work.query.occurrences:  # static: nothing waits, nothing is kept
+        empty = SpjQuery((), (), (), query.provenance)
+        work = QueryNodes(empty, distinct, catalog, work.statistics, use, timed)
     return _assemble(work)
 
 

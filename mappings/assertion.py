@@ -119,6 +119,12 @@ class MappingAssertion:
     place: Source
     stream_alias: str | None = None
     because: tuple[Because, ...] = ()
+    graphs: tuple[TermMap, ...] = ()
+    """The named graphs the triple is in (rr:defaultGraph among them is the default graph); () is
+    the default graph alone."""
+    repeats: str | None = None
+    """Why the rows of `source` may make a triple more often than those of the logical table do,
+    which has DISTINCT or UNION; None: they do not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from ontoweir.mappings.write_value import write_decimal
+
 _KINDS = {
     **dict.fromkeys(["BIT", "BOOL", "BOOLEAN"], "boolean"),
     **dict.fromkeys(["DEC", "DECIMAL", "NUMERIC"], "decimal"),
@@ -68,7 +70,7 @@ SqlValue(text='a ', kind=''))
     if isinstance(value, int) and kind not in ("double", "decimal"):
         return SqlValue(str(value), "integer")
     if kind == "decimal" and isinstance(value, int | float) and abs(value) < float("inf"):
-        return SqlValue(_write_decimal(Decimal(repr(value))), "decimal")
+        return SqlValue(write_decimal(Decimal(repr(value))), "decimal")
     if isinstance(value, int | float):
         return SqlValue(_write_double(float(value)), "double")
     return SqlValue(str(value), "")
@@ -92,7 +94,7 @@ def write_plainly(value: SqlValue) -> str:
     number = float(value.text)
     if number != number or abs(number) == float("inf"):
         return value.text
-    return _write_decimal(Decimal(repr(number)))
+    return write_decimal(Decimal(repr(number)))
 
 
 def fit_datatype(value: SqlValue, datatype: str) -> str | None:
@@ -124,7 +126,7 @@ def fit_datatype(value: SqlValue, datatype: str) -> str | None:
         if not number.is_finite():
             return None
         if datatype == "decimal":
-            return _write_decimal(number)
+            return write_decimal(number)
         if datatype in ("double", "float"):
             return _write_double(float(number)) if value.kind else text
         return str(int(number)) if number == number.to_integral_value() else None
@@ -143,14 +145,6 @@ def fit_datatype(value: SqlValue, datatype: str) -> str | None:
     if datatype in checks:
         return text if checks[datatype](text) else None
     return write_plainly(value)
-
-
-def _write_decimal(number: Decimal) -> str:
-    """The canonical form of xsd:decimal but for whole numbers, which get no point: 30, 1.5."""
-    shown = format(number, "f")
-    if "." in shown:
-        shown = shown.rstrip("0").rstrip(".")
-    return "0" if shown in ("-0", "") else shown
 
 
 def _write_double(number: float) -> str:

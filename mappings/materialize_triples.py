@@ -151,8 +151,8 @@ class _Maker:
         above = self.tables[reference.parent]
         if reference.joins:
             joins = [
-                (table.position(c, reference.source), above.position(p, reference.source))
-                for c, p in reference.joins
+                (table.position(j.child, j.child_source), above.position(j.parent, j.parent_source))
+                for j in reference.joins
             ]
             rows = join_rows(self.connection, table, above, joins)
         else:

@@ -45,7 +45,8 @@ class TargetTerm:
     language: str | None = None
 
 
-TargetTriple = tuple[TargetTerm, TargetTerm, TargetTerm]
+TargetTriple = tuple[TargetTerm, TargetTerm, TargetTerm, TargetTerm | None]
+"""Subject, predicate, object, and the graph if it is in one."""
 
 
 class TargetRefusal(Exception):
@@ -64,10 +65,10 @@ class _Token:
 
 
 def parse_obda_target(text: str, prefixes: Mapping[str, str]) -> tuple[TargetTriple, ...]:
-    """The triples of a target, with `;` and `,` written out.
+    """The triples of a target, also in GRAPH name { … }, with `;` and `,` written out.
 
     Raises:
-        TargetRefusal: it is no such text, or uses quads, collections or RDF-star.
+        TargetRefusal: it is no such text, or uses collections or RDF-star.
     """
     return _Parser(_tokens(text), prefixes).triples()
 
@@ -110,23 +111,55 @@ class _Parser:
     def triples(self) -> tuple[TargetTriple, ...]:
         found: list[TargetTriple] = []
         while self.peek().kind != "end":
-            subject = self.term(self.take(), "subject")
-            while True:
-                predicate = self.term(self.take(), "predicate")
-                found.append((subject, predicate, self.object_term()))
-                while self.peek().text == ",":
-                    self.take()
-                    found.append((subject, predicate, self.object_term()))
-                while self.peek().text == ";":
-                    self.take()
-                if self.peek().text == "." or self.peek().kind == "end":
-                    break
-                if self.tokens[self.position - 1].text != ";":
-                    raise self.unexpected(self.peek(), "';', ',' or '.'")
-            self.take()
+            if self.peek().kind == "word" and self.peek().text.upper() == "GRAPH":
+                found.extend(self.graph_block())
+            else:
+                found.extend(self.statement(None))
         if not found:
             raise self.unexpected(self.peek(), "a triple")
         return tuple(found)
+
+    def graph_block(self) -> list[TargetTriple]:
+        """GRAPH name { triples }."""
+        self.take()
+        graph = self.term(self.take(), "graph")
+        block = self.peek()
+        if block.kind == "column":  # triples without any column look like one
+            inside = [
+                _Token(t.kind, t.text, t.line + block.line) for t in _tokens(block.text[1:-1])
+            ]
+            ends = [_Token("stop", brace, block.line) for brace in "{}"]
+            self.tokens[self.position : self.position + 1] = [ends[0], *inside, ends[1]]
+        if self.take().text != "{":
+            raise self.unexpected(block, "'{' after GRAPH and a name")
+        found: list[TargetTriple] = []
+        while self.peek().text != "}":
+            found.extend(self.statement(graph))
+        self.take()
+        if self.peek().text == ".":
+            self.take()
+        return found
+
+    def statement(self, graph: TargetTerm | None) -> list[TargetTriple]:
+        """The triples of one subject, and the full stop, which the last one may do without."""
+        found: list[TargetTriple] = []
+        subject = self.term(self.take(), "subject")
+        while True:
+            predicate = self.term(self.take(), "predicate")
+            found.append((subject, predicate, self.object_term(), graph))
+            while self.peek().text == ",":
+                self.take()
+                found.append((subject, predicate, self.object_term(), graph))
+            while self.peek().text == ";":
+                self.take()
+            last = "end" if graph is None else "}"
+            if self.peek().text == "." or last in (self.peek().kind, self.peek().text):
+                break
+            if self.tokens[self.position - 1].text != ";":
+                raise self.unexpected(self.peek(), "';', ',' or '.'")
+        if self.peek().text == ".":
+            self.take()
+        return found
 
     def object_term(self) -> TargetTerm:
         return self.term(self.take(), "object")
@@ -139,13 +172,6 @@ class _Parser:
             "<<": "RDF-star",
         }
         name = refused.get(token.text)
-        if token.text.upper() == "GRAPH":
-            return TargetRefusal(
-                "GRAPH in a target",
-                why="quads are not read from .obda; a triple's graph is the time when it holds",
-                fix="write the triples without GRAPH",
-                line=token.line,
-            )
         return TargetRefusal(
             f"{name} in a target" if name else f"{token.text!r} in a target",
             why=f"here stands {wanted}",
@@ -157,7 +183,7 @@ class _Parser:
         match token.kind:
             case "iri":
                 return self.make_iri(token, token.text[1:-1])
-            case "name" if token.text.startswith("_:") and role != "predicate":
+            case "name" if token.text.startswith("_:") and role in ("subject", "object"):
                 form = "template" if "{" in token.text else "blank"
                 return TargetTerm(form, "blank", token.text[2:], token.text, token.line)
             case "name":
@@ -166,7 +192,7 @@ class _Parser:
                 return TargetTerm("constant", "iri", RDF_TYPE, "a", token.line)
         if role == "object" and token.kind in ("column", "string", "number", "word"):
             return self.literal(token)
-        wanted = "an IRI" if role == "predicate" else "an IRI or blank node"
+        wanted = "an IRI" if role in ("predicate", "graph") else "an IRI or blank node"
         raise self.unexpected(token, "an IRI or a literal" if role == "object" else wanted)
 
     def make_iri(self, token: _Token, text: str) -> TargetTerm:
@@ -212,7 +238,10 @@ class _Parser:
             named = self.take()
             if named.kind not in ("iri", "name"):
                 raise self.unexpected(named, "a datatype's IRI")
-            datatype = named.text[1:-1] if named.kind == "iri" else self.expand(named)
+            text = named.text[1:-1] if named.kind == "iri" else self.expand(named)
+            datatype = self.make_iri(named, text).text
+            if "{" in text:
+                raise self.unexpected(named, "a datatype's IRI")
         elif self.peek().kind == "tag":
             language = self.take().text[1:]
         body = token.text[1:-1]

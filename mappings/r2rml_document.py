@@ -1,13 +1,13 @@
 """An R2RML document as it stands: the triples maps of https://www.w3.org/TR/r2rml/.
 
-For materialising, where the database runs the SQL. Rewriting reads mappings with load_mappings
-instead, which needs a catalog and flattens the SQL.
+Read by read_r2rml. materialize_triples runs it on a database; load_mappings compiles it over a
+catalog.
 """
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ontoweir.errors import Source
+from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.assertion import TermKind
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -45,11 +45,21 @@ AnyTerm: TypeAlias = RdfTerm | RowTerm
 
 
 @dataclass(frozen=True, slots=True)
+class JoinCondition:
+    """Equal columns of the child's and the parent's logical table, each with its place."""
+
+    child: str
+    parent: str
+    child_source: Source
+    parent_source: Source
+
+
+@dataclass(frozen=True, slots=True)
 class ParentReference:
-    """A referencing object map: the subject of `parent`, joined by (child, parent) columns."""
+    """A referencing object map: the subject of `parent`, whose row is joined."""
 
     parent: str
-    joins: tuple[tuple[str, str], ...]
+    joins: tuple[JoinCondition, ...]
     source: Source
 
 
@@ -60,6 +70,7 @@ class PredicateObjectMap:
     predicates: tuple[AnyTerm, ...]
     objects: tuple[AnyTerm | ParentReference, ...]
     graphs: tuple[AnyTerm, ...]
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +84,21 @@ class LogicalTable:
 
 @dataclass(frozen=True, slots=True)
 class TriplesMap:
-    """One triples map; `name` is its node's, by which references find it."""
+    """One triples map; `name` is its node's, by which references find it, `shown` its name in
+    messages."""
 
     name: str
+    shown: str
     table: LogicalTable
     subject: AnyTerm
     classes: tuple[str, ...]
     graphs: tuple[AnyTerm, ...]
     predicate_objects: tuple[PredicateObjectMap, ...]
     source: Source
+
+    def error(self, what: str, *, why: str, fix: str, at: Source | None = None) -> MappingError:
+        """An error in this triples map, at a place in it."""
+        return MappingError(f"{self.shown}: {what}", why=why, fix=fix, source=at or self.source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ def _either(sides: list[tuple["exp.Expr", bool]], scope: Scope, *, bag: bool) ->
     raise SqlRefusal(
         "OR over different columns in a query with duplicates",
         why="its parts overlap, and a row must not count twice",
-        fix="write SELECT DISTINCT, or a UNION ALL of disjoint parts",
+        fix="write a UNION ALL of parts that exclude each other; a query may be SELECT DISTINCT",
         line=line_of(sides[0][0]),
     )
 
@@ -153,7 +153,8 @@ def _refuse(tree: "exp.Expr", name: str) -> SqlRefusal:
     return SqlRefusal(
         f"the condition {name} is outside the SQL read here",
         why="conditions compare columns, constants, and column + constant",
-        fix="write a comparison with <, <=, =, >=, > or <>",
+        fix="write comparisons with <, <=, =, >=, > or <>; of static relations: declare a relation "
+        "with this SQL as its view",
         line=line_of(tree),
     )
 

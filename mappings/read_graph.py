@@ -71,15 +71,19 @@ class MappingFile:
     graph: Graph
     blocks: Mapping[Node, tuple[str, tuple[int, int]]] = field(default_factory=dict)
     spelled: Mapping[str, str] = field(default_factory=dict)
+    _index: dict[Node, dict[str, list[Node]]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
 
     def values(self, node: Node, term: str) -> list[Node]:
-        """The objects of `node rr:term ?`, in a fixed order."""
-        from rdflib import URIRef
-
-        return sorted(self.graph.objects(node, URIRef(RR + term)), key=self._order)
-
-    def _order(self, node: Node) -> tuple[int, str]:
-        return (self.text.find(str(node)), str(node))
+        """The objects of `node rr:term ?`, in the order in which they were written."""
+        if node not in self._index:
+            found: dict[str, list[Node]] = {}
+            for predicate, value in self.graph.predicate_objects(node):
+                if str(predicate).startswith(RR):
+                    found.setdefault(str(predicate)[len(RR) :], []).append(value)
+            self._index[node] = found
+        return self._index[node].get(term, [])
 
     def value(self, node: Node, term: str, where: Place) -> Node | None:
         """The only object of `node rr:term ?`, or None.

@@ -15,7 +15,7 @@ from ontoweir.mappings.parse_obda_target import (
     TargetTriple,
     parse_obda_target,
 )
-from ontoweir.mappings.read_graph import PARSE_BASE, RR, MappingFile
+from ontoweir.mappings.read_graph import NO_IRI, PARSE_BASE, RR, MappingFile
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -140,6 +140,13 @@ class _Reader:
                 why="a line of [PrefixDeclaration] is prefix: IRI",
                 fix="write e.g. ex: http://example.org/",
             )
+        if NO_IRI.search(found[2]):
+            raise self.error(
+                number,
+                f"<{found[2]}> is no IRI",
+                why="IRIs have no quotes, braces or backslashes",
+                fix="correct it, or percent-encode the character",
+            )
         self.prefixes[found[1]] = found[2]
 
     def _read_line(self, number: int, line: str) -> None:
@@ -194,10 +201,11 @@ class _Reader:
             raise self.error(
                 first + refusal.line, f"{name}: {refusal.what}", why=refusal.why, fix=refusal.fix
             ) from None
-        by_subject: dict[tuple[str, str, str], list[TargetTriple]] = {}
+        by_subject: dict[tuple[str, str, str, str | None], list[TargetTriple]] = {}
         for triple in triples:
-            subject = triple[0]
-            by_subject.setdefault((subject.form, subject.kind, subject.text), []).append(triple)
+            subject, graph = triple[0], triple[3]
+            key = (subject.form, subject.kind, subject.text, graph.text if graph else None)
+            by_subject.setdefault(key, []).append(triple)
         for number, own in enumerate(by_subject.values(), start=1):
             self._add_triples_map(mapping, name, number, own, first)
 
@@ -215,7 +223,9 @@ class _Reader:
         self._state(table, "sqlQuery", Literal(mapping.parts["source"][0].rstrip()))
         subject = self._term(triples[0][0], name, first)
         self._state(node, "subjectMap", subject)
-        for _, predicate, value in triples:
+        if (graph := triples[0][3]) is not None:
+            self._state(subject, "graphMap", self._term(graph, name, first))
+        for _, predicate, value, _ in triples:
             is_type = predicate.text == RDF_TYPE and predicate.form == "constant"
             if is_type and value.form == "constant" and value.kind == "iri":
                 self._state(subject, "class", URIRef(value.text))

@@ -1,4 +1,4 @@
-"""Reads an R2RML document without a catalog: https://www.w3.org/TR/r2rml/, sections 5 to 9."""
+"""Reads an R2RML document: https://www.w3.org/TR/r2rml/, sections 5 to 9."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ontoweir.mappings.assertion import TermKind
 from ontoweir.mappings.parse_template import parse_template
 from ontoweir.mappings.r2rml_document import (
     AnyTerm,
+    JoinCondition,
     LogicalTable,
     ParentReference,
     PredicateObjectMap,
@@ -111,6 +112,7 @@ class _Reader:
         pairs = self.file.values(node, "predicateObjectMap")
         return TriplesMap(
             str(node),
+            place.name,
             table,
             subject,
             classes,
@@ -188,7 +190,9 @@ class _Reader:
             )
         if any(p.kind != "iri" for p in predicates):
             raise place.error("the predicate is no IRI", why="RDF", fix="write rr:termType rr:IRI")
-        return PredicateObjectMap(tuple(predicates), tuple(objects), self._graphs(place, node))
+        return PredicateObjectMap(
+            tuple(predicates), tuple(objects), self._graphs(place, node), place.source()
+        )
 
     def _reference(self, place: Place, node: Node, parent: Node) -> ParentReference:
         if (parent, None, None) not in self.file.graph:
@@ -209,7 +213,8 @@ class _Reader:
                     fix='write [ rr:child "…"; rr:parent "…" ]',
                     near="joinCondition",
                 )
-            joins.append((str(child), str(mate)))
+            texts = str(child), str(mate)
+            joins.append(JoinCondition(*texts, *(place.source(t) for t in texts)))
         return ParentReference(str(parent), tuple(joins), place.source("parentTriplesMap"))
 
     def _constant(self, place: Place, node: Node) -> RdfTerm:

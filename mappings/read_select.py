@@ -42,10 +42,15 @@ class SelectShape:
 
 @dataclass(frozen=True, slots=True)
 class SelectUnion:
-    """SELECTs under UNION ALL (`distinct` False) or UNION."""
+    """SELECTs under UNION ALL (`distinct` False) or UNION.
+
+    `deduplicated` are the groups of SELECTs, by position, from whose rows together a DISTINCT or
+    a UNION, anywhere in the SQL, removes duplicates.
+    """
 
     selects: tuple[SelectShape, ...]
     distinct: bool
+    deduplicated: tuple[tuple[int, ...], ...] = ()
 
 
 def read_select(text: str, catalog: Catalog, *, mapping: bool = False) -> SelectUnion:
@@ -130,11 +135,15 @@ def _read_query(
                 fix="write UNION throughout, or remove DISTINCT",
                 line=line_of(tree),
             )
-        return SelectUnion((*left.selects, *right.selects), distinct)
+        selects, size = (*left.selects, *right.selects), len(left.selects)
+        groups = [*left.deduplicated, *(tuple(i + size for i in g) for g in right.deduplicated)]
+        if distinct:
+            groups.append(tuple(range(len(selects))))
+        return SelectUnion(selects, distinct, tuple(groups))
     if not isinstance(tree, exp.Select):
         raise _beyond(tree, type(tree).__name__)
     shape = _read_one(tree, catalog, inside_distinct, mapping)
-    return SelectUnion((shape,), shape.distinct)
+    return SelectUnion((shape,), shape.distinct, ((0,),) if shape.distinct else ())
 
 
 _CLAUSES = {
@@ -156,6 +165,21 @@ _CLAUSES = {
 }
 
 
+_VIEW = "of static relations: declare a relation with this SQL as its view"
+_FIXES = {
+    **dict.fromkeys(["GROUP BY", "HAVING"], f"aggregate in the query; {_VIEW}"),
+    **dict.fromkeys(
+        ["WITH", "a subquery in FROM"], f"join its tables in one SELECT with WHERE; {_VIEW}"
+    ),
+    **dict.fromkeys(
+        ["LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "RIGHT OUTER JOIN", "FULL JOIN"],
+        f"write JOIN here, and a triples map of its own for what needs no match; {_VIEW}",
+    ),
+    **dict.fromkeys(["EXCEPT", "INTERSECT"], f"write it with WHERE; {_VIEW}"),
+}
+"""What to write instead of a clause."""
+
+
 def _refuse_clauses(tree: "exp.Expr") -> None:
     for key, name in _CLAUSES.items():
         if tree.args.get(key):
@@ -166,7 +190,7 @@ def _beyond(tree: "exp.Expr", name: str) -> SqlRefusal:
     return SqlRefusal(
         f"{name} is outside the SQL read here",
         why="it is SELECT [DISTINCT] columns FROM tables and joins WHERE comparisons",
-        fix=f"write it without {name}",
+        fix=_FIXES.get(name, f"write it without {name}"),
         line=line_of(tree),
     )
 
@@ -285,7 +309,8 @@ def _read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
             f"{inner.sql('spark')} in SELECT",
             why="only columns and constants are projected"
             + ("; aggregates are computed over a SPARQL query's results" if aggregate else ""),
-            fix="select the columns it is computed from",
+            fix="select the columns it is computed from; or make it a column of the data (of a "
+            "static relation: in its view), and declare that in the catalog",
             line=line_of(tree),
         )
     return ((name or str(constant), constant),)

@@ -131,5 +131,37 @@ Axiom: TypeAlias = (
 )
 """An OWL 2 QL axiom in normal form; one axiom of a file can make several of these."""
 
+
+@dataclass(frozen=True, slots=True, order=True)
+class Value:
+    """A literal: lexical form, datatype IRI (None for a plain string), language tag."""
+
+    lexical: str
+    datatype: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFact:
+    """C(a): the individual with the IRI `individual` is in a named class."""
+
+    cls: str
+    individual: str
+    because: Because
+
+
+@dataclass(frozen=True, slots=True)
+class RoleFact:
+    """P(a, b): `object` is an individual's IRI or, for data properties, a value."""
+
+    prop: str
+    subject: str
+    object: "str | Value"
+    because: Because
+
+
+Fact: TypeAlias = ClassFact | RoleFact
+"""An assertion about named individuals. Different IRIs are different individuals here."""
+
 THING = NamedClass("http://www.w3.org/2002/07/owl#Thing")
 """Top, over individuals (literals are not in it)."""

@@ -1,64 +1,130 @@
-"""Load ontology files into a TBox."""
+"""Load ontology files, and what they import, into a TBox."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from rdflib import OWL, RDF, RDFS, URIRef
 from rdflib.term import Node
 
 from ontoweir.errors import OntologyError, Source
-from ontoweir.ontology.axioms import Axiom
+from ontoweir.ontology.axioms import Axiom, ClassFact, Fact, RoleFact
+from ontoweir.ontology.follow_imports import follow_imports
 from ontoweir.ontology.read_axioms import read_axioms
 from ontoweir.ontology.read_expressions import Kinds
-from ontoweir.ontology.read_triples import Triples, read_triples
+from ontoweir.ontology.read_triples import Triples
 from ontoweir.ontology.tbox import TBox
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
+_ABOUT_PROPERTIES = {
+    *(RDFS.domain, RDFS.range, RDFS.subPropertyOf, OWL.inverseOf),
+    *(OWL.equivalentProperty, OWL.propertyDisjointWith),
+}
+_CHARACTERISTICS = {
+    *(OWL.SymmetricProperty, OWL.AsymmetricProperty, OWL.ReflexiveProperty),
+    *(OWL.IrreflexiveProperty, OWL.TransitiveProperty, OWL.InverseFunctionalProperty),
+}
+_NO_IMPORTS: Mapping[str, Path] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class OntologyFile:
+    """A file that was read; `imported_by` is the import that led to it, if the user did not."""
+
+    file: str
+    format: str
+    imported_by: Source | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An axiom, or an import, that is not used, and the rule that it breaks."""
+
+    axiom: str
+    rule: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class OntologyReading:
+    """A TBox, and how it came about."""
+
+    tbox: TBox
+    files: tuple[OntologyFile, ...]
+    left_out: tuple[LeftOut, ...]
 
 
 def load_ontology(
     paths: Sequence[Path],
     *,
+    imports: Mapping[str, Path] = _NO_IMPORTS,
     strict: bool = False,
     warn: Callable[[str], None] | None = None,
 ) -> TBox:
-    """The OWL 2 QL axioms of the files, together, with their saturated hierarchy.
+    """The OWL 2 QL axioms and facts of the files, together, with their saturated hierarchy.
 
     Args:
-        paths: Turtle, N-Triples, RDF/XML or OWL/XML files.
-        strict: an axiom outside OWL 2 QL is an error; otherwise it is left out with a warning.
+        paths: Turtle, N-Triples, RDF/XML, OWL/XML or functional syntax.
+        imports: local files for imported IRIs; more sources are in follow_imports. Nothing is
+            ever fetched.
+        strict: an axiom outside OWL 2 QL, or an import without a file, is an error; otherwise it
+            is left out with a warning.
         warn: called with each warning, `file:line: what; why; fix`; by default they are logged.
 
     Raises:
         OntologyError: a file is missing, broken, in another format, or (strict) not OWL 2 QL.
     """
-    warn = warn or logging.getLogger("ontoweir").warning
-    files = [read_triples(Path(path)) for path in paths]
-    kinds = _find_kinds(files)
+    return read_ontology(paths, imports=imports, strict=strict, warn=warn).tbox
 
-    def report(axiom: str, rule: str, source: Source) -> None:
-        fix = "it is left out: reformulate it within OWL 2 QL, or remove it"
-        error = OntologyError(
-            f"{axiom} is outside OWL 2 QL as ontoweir reads it", why=rule, fix=fix, source=source
-        )
+
+def read_ontology(
+    paths: Sequence[Path],
+    *,
+    imports: Mapping[str, Path] = _NO_IMPORTS,
+    strict: bool = False,
+    warn: Callable[[str], None] | None = None,
+) -> OntologyReading:
+    """As `load_ontology`, with what was read and what was left out."""
+    warn = warn or logging.getLogger("ontoweir").warning
+    left_out: dict[LeftOut, None] = {}
+
+    def leave_out(found: LeftOut, what: str, fix: str) -> None:
+        error = OntologyError(what, why=found.rule, fix=fix, source=found.source)
         if strict:
             raise error
-        warn(str(error))
+        if found not in left_out:
+            left_out[found] = None
+            warn(str(error))
 
-    axioms: dict[Axiom, None] = {}
+    def report(axiom: str, rule: str, source: Source) -> None:
+        what = f"{axiom} is outside OWL 2 QL as ontoweir reads it"
+        fix = "it is left out: reformulate it within OWL 2 QL, or remove it"
+        leave_out(LeftOut(axiom, rule, source), what, fix)
+
+    def missing(iri: str, why: str, source: Source) -> None:
+        fix = f'it is left out: write "{iri}" = "FILE" under [project.imports], or remove it'
+        leave_out(LeftOut(f"Import(<{iri}>)", why, source), f"no file for the import {iri}", fix)
+
+    files = follow_imports(paths, imports, missing)
+    kinds = _find_kinds(files)
+    found: dict[Axiom | Fact, None] = {}
     for file in files:
-        axioms.update(dict.fromkeys(read_axioms(file, kinds, report)))
-    return TBox(
-        tuple(axioms),
+        found.update(dict.fromkeys(read_axioms(file, kinds, report)))
+    tbox = TBox(
+        tuple(a for a in found if not isinstance(a, ClassFact | RoleFact)),
         classes=frozenset(kinds.classes),
         object_properties=frozenset(kinds.objects - kinds.data),
         data_properties=frozenset(kinds.data),
         files=tuple(file.file for file in files),
+        facts=tuple(a for a in found if isinstance(a, ClassFact | RoleFact)),
     )
+    read = tuple(OntologyFile(f.file, f.format, f.imported_by) for f in files)
+    return OntologyReading(tbox, read, tuple(left_out))
 
 
-def _find_kinds(files: Sequence[Triples]) -> Kinds:
+def _find_kinds(files: Iterable[Triples]) -> Kinds:
     """What is declared; an undeclared property with a datatype as its range is a data property."""
     kinds = Kinds()
     declared: dict[Node, set[str]] = {
@@ -70,12 +136,17 @@ def _find_kinds(files: Sequence[Triples]) -> Kinds:
         OWL.OntologyProperty: kinds.annotation,
     }
     for s, p, o, _ in (row for file in files for row in file.rows):
+        if p == OWL.onProperty and isinstance(o, URIRef):
+            kinds.used.add(str(o))
         if not isinstance(s, URIRef):
             continue
         if p == RDF.type and o in declared:
             declared[o].add(str(s))
         elif p == RDFS.range and (str(o).startswith(_XSD) or o == RDFS.Literal):
             kinds.data.add(str(s))
+        if p in _ABOUT_PROPERTIES or o in _CHARACTERISTICS:
+            kinds.used.add(str(s))
+    kinds.used -= kinds.annotation
     kinds.data -= kinds.objects | kinds.annotation
     kinds.annotation -= kinds.objects
     return kinds

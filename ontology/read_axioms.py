@@ -15,6 +15,7 @@ from ontoweir.ontology.axioms import (
     DisjointConcepts,
     DisjointRoles,
     Exists,
+    Fact,
     IrreflexiveRole,
     NamedClass,
     ReflexiveRole,
@@ -23,6 +24,7 @@ from ontoweir.ontology.axioms import (
     SubExists,
     SubRole,
 )
+from ontoweir.ontology.map_axioms import SWRL
 from ontoweir.ontology.read_expressions import (
     Complement,
     Kinds,
@@ -34,6 +36,7 @@ from ontoweir.ontology.read_expressions import (
     read_role,
     show_node,
 )
+from ontoweir.ontology.read_facts import read_fact
 from ontoweir.ontology.read_triples import Triples, read_list
 
 Report = Callable[[str, str, Source], None]
@@ -44,38 +47,29 @@ _UNSUPPORTED_TYPES: dict[Node, str] = {
     OWL.FunctionalProperty: "FunctionalProperty",
     OWL.InverseFunctionalProperty: "InverseFunctionalObjectProperty",
     OWL.NegativePropertyAssertion: "NegativePropertyAssertion",
-    OWL.AllDifferent: "DifferentIndividuals",
+    SWRL.Imp: "DLSafeRule (SWRL)",
 }
 _UNSUPPORTED: dict[Node, str] = {
     OWL.propertyChainAxiom: "SubObjectPropertyOf(ObjectPropertyChain …)",
     OWL.hasKey: "HasKey",
     OWL.sameAs: "SameIndividual",
-    OWL.differentFrom: "DifferentIndividuals",
 }
-_ASSERTIONS = (
-    "facts about individuals come from mappings",
-    "give it as a row of a static relation with a mapping",
-)
 
 
-def read_axioms(triples: Triples, kinds: Kinds, report: Report) -> Iterator[Axiom]:
-    """The axioms of one file; what is outside OWL 2 QL goes to `report` instead."""
-    assertions = 0
-    first: Source | None = None
+def read_axioms(triples: Triples, kinds: Kinds, report: Report) -> Iterator[Axiom | Fact]:
+    """The axioms and facts of one file; what is outside OWL 2 QL goes to `report` instead."""
     for s, p, o, line in triples.rows:
         place = triples.source(line, s, o)
         try:
             found = _read(triples, kinds, s, p, o, place, report)
             if found is None:
-                assertions += 1
-                first = first or place
+                yield from read_fact(kinds, s, p, o, Because(_show(triples, s, p, o), place))
             else:
                 yield from found
         except OutsideQL as rule:
             report(_show(triples, s, p, o), str(rule), place)
-    if first is not None:
-        some = "an assertion" if assertions == 1 else f"{assertions} assertions"
-        report(f"{some} about individuals", "; ".join(_ASSERTIONS), first)
+        except RecursionError:
+            report(_show(triples, s, p, o), "an expression contains itself, or is too deep", place)
 
 
 def _read(
@@ -104,8 +98,6 @@ def _read(
         return _disjoint(triples, kinds, members, because)
     if p in _UNSUPPORTED:
         raise OutsideQL(f"OWL 2 QL has no {_UNSUPPORTED[p]}")
-    if p == OWL.imports:
-        raise OutsideQL("imports are not followed: list the imported file under [project] ontology")
     roles = _read_role_axiom(triples, kinds, s, p, o, because)
     if roles is not None:
         return roles
@@ -113,17 +105,18 @@ def _read(
 
 
 def _read_rest(kinds: Kinds, s: Node, p: Node, o: Node) -> list[Axiom] | None:
-    """Declarations and annotations make no axiom; assertions about individuals give None."""
+    """Declarations and annotations make no axiom; assertions about individuals give None.
+
+    A property that is neither declared nor in an axiom is taken for an annotation."""
     if p == RDF.type:
         if o in _UNSUPPORTED_TYPES:
             raise OutsideQL(f"OWL 2 QL has no {_UNSUPPORTED_TYPES[o]}")
-        vocabulary = (str(OWL), str(RDFS), str(RDF))
-        if isinstance(o, BNode) or not str(o).startswith(vocabulary) or o == OWL.Thing:
-            return None
-        return []
+        vocabulary = (str(OWL), str(RDFS), str(RDF), str(SWRL))
+        is_class = isinstance(o, BNode) or not str(o).startswith(vocabulary)
+        return None if is_class or o in (OWL.Thing, OWL.Nothing) else []
     if str(p) in kinds.annotation or str(p).startswith((str(OWL), str(RDFS), str(RDF))):
         return []
-    if str(p) in kinds.data or str(p) in kinds.objects:
+    if str(p) in kinds.data or str(p) in kinds.objects or str(p) in kinds.used:
         return None
     return []
 
@@ -262,6 +255,9 @@ def _show(triples: Triples, s: Node, p: Node, o: Node) -> str:
     """The axiom of a triple in functional syntax."""
     subject = show_node(triples, s)
     if p == RDF.type:
+        if isinstance(o, BNode) or o in (OWL.Thing, OWL.Nothing) or not str(o).startswith(str(OWL)):
+            name = "DLSafeRule" if o == SWRL.Imp else "ClassAssertion"
+            return f"{name}({show_node(triples, o)} {subject})"
         word = str(o).rsplit("#", 1)[-1]
         if word.startswith("AllDisjoint"):
             heads = triples.objects(s, OWL.members)
@@ -282,4 +278,7 @@ def _show(triples: Triples, s: Node, p: Node, o: Node) -> str:
         return f"DisjointUnion({subject} {' '.join(names)})"
     word = _WORDS.get(p, "")
     value = f'"{o}"' if isinstance(o, Literal) else show_node(triples, o)
-    return f"{word}({subject} {value})" if word else f"{subject} {show_node(triples, p)} {value}"
+    if not word:
+        kind = "Data" if isinstance(o, Literal) else "Object"
+        return f"{kind}PropertyAssertion({show_node(triples, p)} {subject} {value})"
+    return f"{word}({subject} {value})"

@@ -50,6 +50,8 @@ class Kinds:
     objects: set[str] = field(default_factory=set)
     data: set[str] = field(default_factory=set)
     annotation: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    """Properties that axioms are about, declared or not."""
 
 
 _LEFT = (

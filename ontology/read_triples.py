@@ -1,12 +1,13 @@
 """Read an ontology file into RDF triples that know their line.
 
-rdflib parses Turtle, N-Triples (a subset of Turtle) and RDF/XML; owlready2 parses OWL/XML;
-functional syntax is read by read_functional.
+rdflib parses Turtle, N-Triples (a subset of Turtle) and RDF/XML; OWL/XML and functional syntax
+are read by read_owl_xml and read_functional. None of them reads anything but the file.
 """
 
-import io
+import logging
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax import SAXException, SAXParseException
@@ -20,25 +21,32 @@ from rdflib.term import Node
 
 from ontoweir.errors import OntologyError, Source
 from ontoweir.ontology.read_functional import read_functional
+from ontoweir.ontology.read_owl_xml import read_owl_xml
 
 _CONVERT = "convert it, for example `robot convert --input F --output F.ttl`, and list F.ttl"
 
 
 @dataclass(slots=True)
 class Triples:
-    """The triples of one file, by subject and predicate, each object with its line."""
+    """The triples of one file, by subject and predicate, each object with its line.
+
+    `imported_by`: the place of the import that led to the file; None where the user names it.
+    """
 
     file: str
+    format: str = "Turtle"
+    imported_by: Source | None = None
     rows: list[tuple[Node, Node, Node, int | None]] = field(default_factory=list)
     _index: dict[Node, dict[Node, list[Node]]] = field(default_factory=dict)
+    _seen: set[tuple[Node, Node, Node]] = field(default_factory=set)
     _lines: dict[Node, int] = field(default_factory=dict)
 
     def add(self, s: Node, p: Node, o: Node, line: int | None) -> None:
         """Add a triple that is written at (or ends at) `line`."""
-        objects = self._index.setdefault(s, {}).setdefault(p, [])
-        if o in objects:
+        if (s, p, o) in self._seen:
             return
-        objects.append(o)
+        self._seen.add((s, p, o))
+        self._index.setdefault(s, {}).setdefault(p, []).append(o)
         self.rows.append((s, p, o, line))
         if line is not None and isinstance(s, BNode):
             self._lines[s] = min(line, self._lines.get(s, line))
@@ -70,6 +78,19 @@ class _Recorder(Graph):
         return self
 
 
+@contextmanager
+def _quiet_rdflib() -> Iterator[None]:
+    """Without rdflib's own messages about odd IRIs, which know neither file nor line."""
+    logger = logging.getLogger("rdflib.term")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+@_quiet_rdflib()
 def read_triples(path: Path) -> Triples:
     """The triples of the file at `path`.
 
@@ -89,7 +110,9 @@ def read_triples(path: Path) -> Triples:
     if _is_xml(data[:65536]):
         head = re.sub(rb"<!--.*?-->|<[?!][^<]*", b"", data[:65536], flags=re.DOTALL)
         if re.search(rb"<(\w+:)?Ontology[\s>]", head) and not re.search(rb"<\w+:RDF[\s>]", head):
-            return _read_owl_xml(data, path)
+            made = Triples(file, "OWL/XML")
+            read_owl_xml(data, file, path.absolute().as_uri(), made.add)
+            return made
         return _read_rdf_xml(data, path)
     try:
         text = data.decode("utf-8-sig")
@@ -101,7 +124,7 @@ def read_triples(path: Path) -> Triples:
             source=Source(file, data.count(b"\n", 0, error.start) + 1),
         ) from None
     if _starts_with(r"(Prefix|Ontology)\s*\(", text):
-        made = Triples(file)
+        made = Triples(file, "functional syntax")
         read_functional(text, file, made.add)
         return made
     _refuse_other_formats(text, file)
@@ -154,27 +177,29 @@ def _read_turtle(text: str, path: Path) -> Triples:
             f"broken Turtle near {near!r}" if near else f"broken Turtle at the end of {ends}",
             why=str(why),
             fix="correct the syntax there or in the statement before it",
-            source=Source(made.file, error.lines + 1),
+            source=Source(made.file, min(error.lines, text.count("\n")) + 1),
         ) from None
     except (
         ParserError,
         ValueError,
-        IndexError,
+        LookupError,
         AssertionError,
         AttributeError,
         TypeError,
+        RecursionError,
     ) as error:
+        deep = isinstance(error, RecursionError)
         raise OntologyError(
             "broken Turtle",
-            why=str(error) or type(error).__name__,
+            why="it is nested too deeply" if deep else str(error) or type(error).__name__,
             fix="correct the syntax there or in the statement before it",
-            source=Source(made.file, parser.lines + 1),
+            source=Source(made.file, min(parser.lines, text.count("\n")) + 1),
         ) from None
     return made
 
 
 def _read_rdf_xml(data: bytes, path: Path) -> Triples:
-    made = Triples(str(path))
+    made = Triples(str(path), "RDF/XML")
     recorder = _Recorder(made)
     source = create_input_source(data=data, publicID=path.absolute().as_uri())
     parser = create_parser(source, recorder)
@@ -192,33 +217,6 @@ def _read_rdf_xml(data: bytes, path: Path) -> Triples:
     except (SAXException, ParserError, ValueError, AssertionError, AttributeError) as error:
         text = re.sub(r"^\S*:\d+:\d+: ", "", str(error)) or type(error).__name__
         raise _broken_xml(text, made.file, line()) from None
-    return made
-
-
-def _read_owl_xml(data: bytes, path: Path) -> Triples:
-    import owlready2  # slow to import, and only this syntax needs it
-
-    made = Triples(str(path))
-    world = owlready2.World()
-    try:
-        ontology = world.get_ontology(path.absolute().as_uri() + "#")
-        ontology.load(fileobj=io.BytesIO(data))
-        rows = list(world.as_rdflib_graph())
-    except SAXParseException as error:
-        raise _broken_xml(error.getMessage(), made.file, error.getLineNumber()) from None
-    except Exception as error:  # owlready2 raises whatever its parser stumbles over
-        text = " ".join(str(error).split()) or type(error).__name__
-        where = re.search(r"line (\d+)", text)
-        raise _broken_xml(text, made.file, int(where[1]) if where else None) from None
-    finally:
-        world.close()
-    first: dict[str, int] = {}
-    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
-        for iri in re.findall(r'IRI="([^"]*)"', line):
-            first.setdefault(re.split(r"[#/:]", iri)[-1], number)
-    for s, p, o in sorted(rows, key=str):
-        names = (re.split(r"[#/:]", str(s))[-1], re.split(r"[#/:]", str(o))[-1])
-        made.add(s, p, o, next((first[n] for n in names if n in first), None))
     return made
 
 

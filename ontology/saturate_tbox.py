@@ -8,6 +8,8 @@ for and kept, so that an ontology with a deep hierarchy costs no quadratic closu
 
 from collections import deque
 from collections.abc import Hashable, Iterable
+from functools import reduce
+from operator import or_
 from typing import Generic, TypeVar, assert_never
 
 from ontoweir.ontology.axioms import (
@@ -77,16 +79,34 @@ class Inclusions(Generic[Node]):
     def spread(self, bits: dict[Node, int]) -> dict[Node, int]:
         """For every node below one with a bit, the bits of all that is above it or itself."""
         found = dict(bits)
-        todo = deque(bits)
-        while todo:
-            node = todo.popleft()
-            mask = found[node]
-            for below in self._below.get(node, ()):
-                old = found.get(below, 0)
-                if old | mask != old:
-                    found[below] = old | mask
-                    todo.append(below)
+        order = self._downwards(bits)
+        changed = True
+        while changed:  # one round, and one that changes nothing, unless there are cycles
+            changed = False
+            for node in order:
+                mask = found[node]
+                for below in self._below.get(node, ()):
+                    old = found.get(below, 0)
+                    if old | mask != old:
+                        found[below] = old | mask
+                        changed = True
         return found
+
+    def _downwards(self, starts: Iterable[Node]) -> list[Node]:
+        """The nodes below `starts` and these, each after all above it, as far as cycles allow."""
+        done: set[Node] = set()
+        order: list[Node] = []
+        for start in starts:
+            todo: list[tuple[Node, bool]] = [(start, False)]
+            while todo:
+                node, leaving = todo.pop()
+                if leaving:
+                    order.append(node)
+                elif node not in done:
+                    done.add(node)
+                    todo.append((node, True))
+                    todo.extend((below, False) for below in self._below.get(node, ()))
+        return order[::-1]
 
     def _search_down(self, top: Node) -> dict[Node, tuple[Because, ...]]:
         """0-1 breadth-first search: an edge that repeats the axiom above it costs nothing."""
@@ -116,6 +136,7 @@ class Hierarchy:
         self.roles: Inclusions[Role] = Inclusions()
         self._generating: frozenset[Role] = frozenset()
         self.reflexive: dict[Role, Because] = {}
+        self.irreflexive: set[Role] = set()
         self._disjoint: dict[Basic, set[Basic]] = {}
         self._disjoint_roles: dict[Role, set[Role]] = {}
         self._empty: frozenset[Basic] | None = None
@@ -151,6 +172,8 @@ class Hierarchy:
         """See `TBox.are_disjoint`."""
         if self._is_empty(a) or self._is_empty(b):
             return True
+        if a == b:
+            return False
         above = self.concepts.supers(b)
         return any(not above.isdisjoint(self._disjoint.get(x, ())) for x in self.concepts.supers(a))
 
@@ -163,6 +186,12 @@ class Hierarchy:
             or self.are_disjoint(Exists(a.inverted()), Exists(b.inverted()))
         )
 
+    def is_irreflexive(self, role: Role) -> bool:
+        """See `TBox.is_irreflexive`."""
+        return not self.roles.supers(role).isdisjoint(self.irreflexive) or (
+            self.are_disjoint_roles(role, role.inverted())
+        )
+
     def _is_empty(self, basic: Basic) -> bool:
         """Is the concept unsatisfiable?"""
         if self._empty is None:
@@ -171,17 +200,11 @@ class Hierarchy:
 
     def _find_empty(self) -> frozenset[Basic]:
         """The unsatisfiable concepts: those below both sides of a disjointness, all below them,
-        and ∃R with ∃R⁻. What is above each node is a bit set over the disjoint concepts."""
+        and ∃R with ∃R⁻. What is above each node, and what is disjoint from that, are bit sets."""
         bits = {x: 1 << i for i, x in enumerate(self._disjoint)}
-        rivals = {bits[x]: sum(bits[y] for y in ys) for x, ys in self._disjoint.items()}
-        above = self.concepts.spread(bits)
-        clashes: dict[int, bool] = {}
-        todo: list[Basic] = []
-        for node, mask in above.items():
-            if mask not in clashes:
-                clashes[mask] = any(mask & b and mask & r for b, r in rivals.items())
-            if clashes[mask]:
-                todo.append(node)
+        rivals = {x: reduce(or_, (bits[y] for y in ys)) for x, ys in self._disjoint.items()}
+        above, forbidden = self.concepts.spread(bits), self.concepts.spread(rivals)
+        todo: list[Basic] = [node for node, mask in above.items() if mask & forbidden[node]]
         for r, others in self._disjoint_roles.items():
             for s in others:
                 both = self.roles.subs(r).keys() & self.roles.subs(s).keys()
@@ -270,7 +293,9 @@ def saturate_tbox(
                 made.reflexive.setdefault(role.inverted(), because)
                 for r in (role, role.inverted()):
                     made.concepts.add(THING, Exists(r), because)
-            case IrreflexiveRole() | DataRange():
+            case IrreflexiveRole(role=role):
+                made.irreflexive |= {role, role.inverted()}
+            case DataRange():
                 pass  # Constrains data, entails no inclusion.
             case _:
                 assert_never(axiom)

@@ -7,17 +7,21 @@ from ontoweir.ontology.axioms import (
     Axiom,
     Basic,
     Because,
+    ClassFact,
     DataRange,
     DisjointConcepts,
     DisjointRoles,
     Exists,
+    Fact,
     IrreflexiveRole,
     NamedClass,
     ReflexiveRole,
     Role,
+    RoleFact,
     SubConcept,
     SubExists,
     SubRole,
+    Value,
 )
 from ontoweir.ontology.saturate_tbox import Hierarchy, saturate_tbox
 
@@ -26,26 +30,31 @@ __all__ = [
     "Axiom",
     "Basic",
     "Because",
+    "ClassFact",
     "DataRange",
     "DisjointConcepts",
     "DisjointRoles",
     "Exists",
+    "Fact",
     "IrreflexiveRole",
     "NamedClass",
     "ReflexiveRole",
     "Role",
+    "RoleFact",
     "SubConcept",
     "SubExists",
     "SubRole",
     "TBox",
+    "Value",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class TBox:
-    """An ontology: axioms, vocabulary, and the hierarchy they entail.
+    """An ontology: axioms, facts, vocabulary, and the hierarchy they entail.
 
-    The vocabulary is completed on construction with every name in the axioms (a property is an
+    The vocabulary is completed on construction with every name in the axioms and facts (a
+    property is an
     object property unless `data_properties` says otherwise). `hierarchy` is a function of the
     other fields. Unsatisfiable concepts are not put below everything: in consistent data they
     are empty.
@@ -56,10 +65,11 @@ class TBox:
     object_properties: frozenset[str] = frozenset()
     data_properties: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
     hierarchy: Hierarchy = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        concepts, roles = _names(self.axioms)
+        concepts, roles = _names(self.axioms, self.facts)
         object.__setattr__(self, "classes", (self.classes | concepts) - {THING.iri})
         objects = self.object_properties | (roles - self.data_properties)
         object.__setattr__(self, "object_properties", objects)
@@ -94,11 +104,18 @@ class TBox:
         """No pair is in both roles: disjoint themselves, or their domains or ranges are."""
         return self.hierarchy.are_disjoint_roles(a, b)
 
+    def is_irreflexive(self, role: Role) -> bool:
+        """R(x, x) for no x: by itself, a role above it, or because it shares no pair with its
+        inverse (an asymmetric role, say)."""
+        return self.hierarchy.is_irreflexive(role)
 
-def _names(axioms: tuple[Axiom, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """(class IRIs, property IRIs) in the axioms."""
-    concepts: set[str] = set()
-    roles: set[str] = set()
+
+def _names(
+    axioms: tuple[Axiom, ...], facts: tuple[Fact, ...]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """(class IRIs, property IRIs) in the axioms and facts."""
+    concepts = {fact.cls for fact in facts if isinstance(fact, ClassFact)}
+    roles = {fact.prop for fact in facts if isinstance(fact, RoleFact)}
 
     def add(basic: Basic) -> None:
         match basic:

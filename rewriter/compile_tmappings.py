@@ -12,8 +12,11 @@ from ontoweir.mappings.assertion import (
     ConstantMap,
     MappingAssertion,
     MappingSet,
+    MappingSource,
+    SourceNotNull,
     TemplateMap,
     TermMap,
+    term_columns,
 )
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.ontology.tbox import Because, Exists, NamedClass, Role
@@ -68,9 +71,13 @@ def _class_assertions(
                         yield _because(replace(assertion, predicate=iri), because)
             case Exists(role=role):
                 for assertion in mappings.properties_of(role.iri):
-                    term = assertion.object if role.inverse else assertion.subject
+                    ends = (assertion.subject, assertion.object)
+                    other, term = ends if role.inverse else ends[::-1]
                     if term is not None and _is_resource(term):
-                        made = replace(assertion, predicate=iri, subject=term, object=None)
+                        source = _not_null(assertion.source, other)
+                        made = replace(
+                            assertion, predicate=iri, source=source, subject=term, object=None
+                        )
                         yield _because(made, because)
 
 
@@ -92,6 +99,12 @@ def _property_assertions(
             yield _because(made, because)
 
 
+def _not_null(source: MappingSource, dropped: TermMap | None) -> MappingSource:
+    """The rows that make a term, also where the term itself is dropped: NULL makes no triple."""
+    conditions = tuple(SourceNotNull(c) for c in dict.fromkeys(term_columns(dropped)))
+    return replace(source, conditions=(*source.conditions, *conditions))
+
+
 def _because(assertion: MappingAssertion, because: tuple[Because, ...]) -> MappingAssertion:
     return replace(assertion, because=(*assertion.because, *because))
 
@@ -110,11 +123,14 @@ def _drop_contained(assertions: list[MappingAssertion], catalog: Catalog) -> lis
     """Of assertions that make the same triples the first is kept: the user's own come first."""
     if len(assertions) < 2:
         return assertions
+    facts = {(a.subject, a.object): a for a in reversed(assertions) if not a.source.tables}
     kept: list[tuple[MappingAssertion, SpjQuery]] = []
     for assertion in assertions:
+        if (assertion.subject, assertion.object) in facts:
+            continue  # a fact is contained in nothing else
         query = assertion_query(assertion, catalog)
         if any(is_contained(query, other, catalog) for _, other in kept):
             continue
         kept = [(a, q) for a, q in kept if not is_contained(q, query, catalog)]
         kept.append((assertion, query))
-    return [a for a, _ in kept]
+    return [*(a for a, _ in kept), *reversed(facts.values())]

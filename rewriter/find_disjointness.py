@@ -19,7 +19,8 @@ def find_disjointness(query: ConjunctiveQuery, tbox: Hierarchy) -> str | None:
     """Why data that is consistent with the ontology cannot match the query; None if it may.
 
     Two atoms say of one term that it is in disjoint concepts, or of one pair that it is in
-    disjoint roles, in one state: at the same time, or one of them static, which holds always.
+    disjoint roles, in one state: at the same time, or one of them static, which holds always. Or
+    one atom says R(x, x) of an irreflexive role.
 
     Rests on the data being consistent, as certain answers do (every tuple is one otherwise).
     Multiplicities are kept: a query without a match is dropped, nothing else changes.
@@ -32,6 +33,11 @@ def find_disjointness(query: ConjunctiveQuery, tbox: Hierarchy) -> str | None:
         if term == other and _meet(time, moment) and tbox.are_disjoint(a, b):
             return f"{_show(term)} would be in {_name(a)} and {_name(b)}, which are disjoint"
     pairs = [a for a in query.atoms if isinstance(a, PropertyAtom)]
+    for atom in pairs:
+        if atom.subject == atom.object and tbox.is_irreflexive(Role(atom.prop)):
+            return (
+                f"{atom.prop} would lead from {_show(atom.subject)} to itself, which it never does"
+            )
     for first, second in combinations(pairs, 2):
         if not _meet(first.time, second.time):
             continue

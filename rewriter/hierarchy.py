@@ -42,3 +42,7 @@ class Hierarchy(Protocol):
     def are_disjoint_roles(self, a: Role, b: Role, /) -> bool:
         """Whether no pair is in both."""
         ...
+
+    def is_irreflexive(self, role: Role, /) -> bool:
+        """Whether the role holds between nothing and itself."""
+        ...

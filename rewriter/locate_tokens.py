@@ -1,8 +1,10 @@
 """Locate the parts of a SPARQL query in its text: rdflib's parse does not keep positions."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
+
+from ontoweir.errors import Source
 
 _TOKEN = re.compile(
     r"""(?P<skip>\s+|\#[^\n]*)
@@ -38,6 +40,7 @@ class Tokens:
             if match.lastgroup != "skip":
                 made.append(Token(match.lastgroup or "op", match[0], line, match.start()))
             line += match[0].count("\n")
+        self.text = text
         self.tokens = tuple(made)
         self.last_line = made[-1].line if made else 1
         self._cursor = 0
@@ -69,6 +72,42 @@ class Tokens:
         """The line of the first of these words (any case), operators or variables in the query."""
         upper = {text.upper() for text in texts}
         return next((t.line for t in self.tokens if t.text.upper() in upper), None)
+
+    def place_pattern(self, file: str) -> Source:
+        """The place of the triple whose object was found last: from its predicate, or from its
+        subject where that is written beside it."""
+        last = max(self._cursor - 1, 0)
+        first = self._reach(last, -1, ";,.{}")
+        while self.tokens and self.tokens[first].line < self.tokens[last].line:
+            first += 1
+        return self._place(file, first, last)
+
+    def place_comparison(self, file: str, token: Token) -> Source:
+        """The place of the comparison with this operator: up to the connectives around it."""
+        at = self.tokens.index(token)
+        stops = ("&&", "||", "!")
+        return self._place(file, self._reach(at, -1, stops), self._reach(at, 1, stops))
+
+    def _reach(self, start: int, step: int, stops: Container[str]) -> int:
+        """The last token in a direction before a stop or before a parenthesis that encloses."""
+        depth, at = 0, start
+        while 0 <= at + step < len(self.tokens):
+            text = self.tokens[at + step].text
+            depth += step * {"(": 1, ")": -1}.get(text, 0)
+            if depth < 0 or (depth == 0 and text in stops):
+                break
+            at += step
+        return at
+
+    def _place(self, file: str, first: int, last: int) -> Source:
+        """The place of a range of tokens; only the first line of several is marked."""
+        if not self.tokens:
+            return Source(file, 1)
+        head, tail = self.tokens[first], self.tokens[last]
+        start = self.text.rfind("\n", 0, head.offset) + 1
+        end = self.text.find("\n", head.offset)
+        stop = min(tail.offset + len(tail.text), len(self.text) if end < 0 else end)
+        return Source(file, head.line, head.offset - start + 1, stop - start + 1)
 
     def at(self, offset: int) -> Token | None:
         """The token at or after an offset in the text; the last one if there is none."""

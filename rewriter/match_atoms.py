@@ -8,9 +8,10 @@ from typing import TypeAlias
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.assertion import MappingAssertion, MappingSet
 from ontoweir.mappings.catalog import Catalog
+from ontoweir.mappings.r2rml_document import DEFAULT_GRAPH
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.hierarchy import Hierarchy
-from ontoweir.rewriter.instantiate_assertion import instantiate_assertion
+from ontoweir.rewriter.instantiate_assertion import Instance, instantiate_assertion
 from ontoweir.rewriter.query import Atom, ClassAtom, ConjunctiveQuery, Term, Variable
 from ontoweir.rewriter.spj import Attribute, Condition, Occurrence, Output, Provenance
 from ontoweir.rewriter.translate_filters import term_output
@@ -29,6 +30,8 @@ class Match:
     bindings: dict[Variable, Output] = field(default_factory=dict)
     times: dict[Variable, tuple[Attribute, ...]] = field(default_factory=dict)
     provenance: tuple[tuple[str, Provenance], ...] = ()
+    repeating: tuple[Atom, MappingAssertion] | None = None
+    """The first choice whose rows may repeat (MappingAssertion.repeats)."""
 
 
 def find_assertions(
@@ -39,10 +42,12 @@ def find_assertions(
     *,
     mapped: frozenset[str],
     derived: bool,
+    graphs: Callable[[str], tuple[str, ...]] = lambda _: (),
 ) -> tuple[MappingAssertion, ...]:
     """The assertions that can match an atom: any in GRAPH ?t, only static ones outside.
 
     In a disjunct `derived` by axioms nothing is the user's mistake: it just has no answers.
+    `graphs` tells the graphs in which a predicate is mapped.
 
     Raises:
         QueryError: an unknown class or property, or one that only streams make, outside GRAPH.
@@ -54,7 +59,7 @@ def find_assertions(
         return ()
     if not found:
         _refuse_unknown(iri, atom, mapped, tbox)
-        warn(f"nothing is mapped to {iri}: this disjunct has no answers", atom.source)
+        warn(_say_why_none(iri, graphs(iri)), atom.source)
         return ()
     if atom.time is not None:
         return found
@@ -68,6 +73,16 @@ def find_assertions(
             source=atom.source,
         )
     return static
+
+
+def _say_why_none(iri: str, graphs: tuple[str, ...]) -> str:
+    if not graphs:
+        return f"nothing is mapped to {iri}: this disjunct has no answers"
+    named = [f"<{g}>" if g != DEFAULT_GRAPH else "the default graph" for g in graphs]
+    return (
+        f"{iri} is mapped in {', '.join(named)} only, which this query does not ask: this disjunct "
+        f"has no answers; write FROM <{graphs[0]}> before WHERE"
+    )
 
 
 def _refuse_unknown(iri: str, atom: Atom, mapped: frozenset[str], tbox: Hierarchy) -> None:
@@ -89,8 +104,26 @@ def match_atoms(
     choices: tuple[tuple[MappingAssertion, ...], ...],
     catalog: Catalog,
 ) -> Iterator[Match]:
-    """All choices of an assertion for each atom whose term maps unify."""
-    yield from _extend(query.atoms, choices, catalog, Match())
+    """All choices of an assertion for each atom whose term maps unify.
+
+    Raises:
+        QueryError: the query counts rows that DISTINCT or UNION in a mapping's SQL removes.
+    """
+    for match in _extend(query.atoms, choices, catalog, Match()):
+        if match.repeating is not None and not query.distinct:
+            raise _refuse_repeats(*match.repeating)
+        yield match
+
+
+def _refuse_repeats(atom: Atom, assertion: MappingAssertion) -> QueryError:
+    return QueryError(
+        f"SELECT counts the rows of mapping {assertion.id} ({assertion.place})",
+        why=f"its SQL has DISTINCT or UNION, and {assertion.repeats}: the rows that it removes "
+        "would count",
+        fix="write SELECT DISTINCT in the query; or in the mapping's SQL select a key that the "
+        "catalog declares, or UNION ALL if every row is to count",
+        source=atom.source,
+    )
 
 
 def _extend(
@@ -139,5 +172,11 @@ def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match
         tuple(conditions),
         bindings,
         times,
-        (*match.provenance, *((o.alias, provenance) for o in made.occurrences)),
+        (*match.provenance, *((alias, provenance) for alias in _aliases(made))),
+        (atom, assertion) if assertion.repeats and not match.repeating else match.repeating,
     )
+
+
+def _aliases(made: Instance) -> tuple[str, ...]:
+    """The aliases of an assertion; "" for a fact, which is made of no table."""
+    return tuple(o.alias for o in made.occurrences) or ("",)

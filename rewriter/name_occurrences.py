@@ -30,7 +30,7 @@ def name_occurrences(query: SpjQuery, catalog: Catalog) -> SpjQuery:
         occurrences=tuple(Occurrence(names[o.alias], o.table) for o in query.occurrences),
         conditions=tuple(map_condition(c, change) for c in query.conditions),
         outputs=tuple((n, map_output(o, change)) for n, o in query.outputs),
-        provenance=tuple((names[a], p) for a, p in query.provenance),
+        provenance=tuple((names.get(a, a), p) for a, p in query.provenance),
     )
 
 

@@ -35,6 +35,7 @@ from ontoweir.rewriter.query import (
     Term,
     Variable,
 )
+from ontoweir.rewriter.read_dataset import read_dataset
 from ontoweir.rewriter.read_terms import Terms, read_field
 from ontoweir.rewriter.read_values import ValuesReader
 
@@ -55,7 +56,6 @@ _CLAUSES = {
     "limitoffset": ("LIMIT or OFFSET", "LIMIT", "remove it: results are a stream without an end"),
     "groupby": ("GROUP BY", "GROUP", "select the rows, and aggregate the results"),
     "having": ("HAVING", "HAVING", "compare single values in a FILTER"),
-    "datasetClause": ("FROM", "FROM", "remove it: the mappings say where data comes from"),
 }
 _FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
 
@@ -120,6 +120,7 @@ class _Parser:
             fix = "write SELECT (every answer counts) or SELECT DISTINCT"
             raise self.error("REDUCED", _OUTSIDE, fix, self.first)
         distinct = read_field(query, "modifier") == "DISTINCT"
+        graphs = read_dataset(query, self.tokens, self.terms, self.error)
         head = self.read_head(query)
         self.find_times(query["where"])
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
@@ -155,6 +156,7 @@ class _Parser:
                 source,
                 constants=tuple((v, branch.values[v]) for v in head if v in branch.values),
                 branch=number,
+                graphs=graphs,
             )
             for number, branch in enumerate(branches)
         )
@@ -254,7 +256,8 @@ class _Parser:
             raise self.error(
                 "GRAPH with an IRI",
                 "a graph is the state at a time, so its name is a time variable",
-                "write GRAPH ?t { … }, and leave static patterns outside GRAPH",
+                "write GRAPH ?t { … }, and leave static patterns outside GRAPH; a graph of the "
+                "mappings is asked with FROM and its IRI before WHERE",
                 line,
             )
         self.tokens.next(lambda t: t.text == "{")
@@ -272,7 +275,8 @@ class _Parser:
     def read_triple(self, s: object, p: object, o: object, time: Variable | None) -> Pattern:
         """The patterns of a triple."""
         line = self.locate(o, p)
-        source = Source(self.file, line)
+        place = self.tokens.place_pattern(self.file)
+        source = place if place.line == line else Source(self.file, line)
 
         def make(predicate: object, subject: Term, value: Term) -> Atom:
             iri = self.read_predicate(predicate, line)
@@ -337,7 +341,9 @@ class _Parser:
 
         def locate() -> Source:
             token = next((t for t in inside if t.text.upper() in _COMPARISONS), None)
-            return Source(self.file, token.line if token is not None else line)
+            if token is None:
+                return Source(self.file, line)
+            return self.tokens.place_comparison(self.file, token)
 
         return parse_filter(
             node,

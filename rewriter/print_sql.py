@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, assert_never
 
-from ontoweir.mappings.catalog import Catalog, DateType, Scalar, TimestampType
+from ontoweir.mappings.catalog import Catalog, DateType, DecimalType, Scalar, TimestampType
 from ontoweir.mappings.parse_duration import UNITS_US
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.spj import (
@@ -74,7 +74,7 @@ def _print_empty(union: SpjUnion, dialect: str, comments: bool) -> str:
 def _comments(query: SpjQuery, number: int, total: int) -> str:
     lines = [f"-- disjunct {number} of {total}"] if total > 1 else []
     for alias, origin in query.provenance:
-        lines.append(f"-- {alias}: {_origin(origin)}")
+        lines.append(f"-- {alias}: {_origin(origin)}" if alias else f"-- {_fact(origin)}")
     return "".join(" ".join(line.split()) + "\n" for line in dict.fromkeys(lines))
 
 
@@ -82,6 +82,10 @@ def _origin(origin: Provenance) -> str:
     place = f" ({origin.mapping_source})" if origin.mapping_source is not None else ""
     axioms = "; ".join(origin.axioms)
     return f"mapping {origin.mapping}{place}" + (f", by {axioms}" if axioms else "")
+
+
+def _fact(origin: Provenance) -> str:
+    return _origin(origin).replace("mapping ", "fact ", 1)
 
 
 def _mixed_variables(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
@@ -171,7 +175,7 @@ def _select(
     types = Types(catalog, query.occurrences)
     columns: list[exp.Expr] = []
     for name, output in query.outputs:
-        value = _output(output)
+        value = _output(output, types)
         if name in mixed and isinstance(output, LiteralOutput):
             value = exp.cast(value, "string")
         columns.append(exp.alias_(value, name, quoted=_needs_quotes(name)))
@@ -278,7 +282,7 @@ def _constant(value: Scalar, left: Attribute, types: Types, dialect: str) -> exp
     return exp.Neg(this=number) if value < 0 else number
 
 
-def _output(output: Output) -> exp.Expr:
+def _output(output: Output, types: Types) -> exp.Expr:
     from sqlglot import exp
 
     match output:
@@ -287,18 +291,34 @@ def _output(output: Output) -> exp.Expr:
         case ConstantOutput(value=text):
             return exp.Literal.string(text)
         case IriOutput(parts=parts) | TemplateLiteralOutput(parts=parts):
-            return _concat(parts)
+            return _concat(parts, types)
         case BlankOutput(parts=parts):
-            return _concat(("_:", *parts))
+            return _concat(("_:", *parts), types)
         case _ as unreachable:
             assert_never(unreachable)
 
 
-def _concat(parts: tuple[str | Attribute, ...]) -> exp.Expr:
+def _concat(parts: tuple[str | Attribute, ...], types: Types) -> exp.Expr:
     """CONCAT takes numbers in Spark and DuckDB alike: written as they are in an IRI."""
     from sqlglot import exp
 
     return exp.Anonymous(
         this="CONCAT",
-        expressions=[exp.Literal.string(p) if isinstance(p, str) else _column(p) for p in parts],
+        expressions=[
+            exp.Literal.string(p) if isinstance(p, str) else _text(p, types) for p in parts
+        ],
     )
+
+
+def _text(attribute: Attribute, types: Types) -> exp.Expr:
+    """A value as write_value writes it: 1.50 as 1.5, a timestamp with a T."""
+    from sqlglot import exp
+
+    column, kind = _column(attribute), types.type_of(attribute)
+    text = exp.cast(column, "string")
+    if isinstance(kind, DecimalType) and kind.scale > 0:
+        nothing, zeros = exp.Literal.string(""), exp.Literal.string("[.]?0+$")
+        return exp.RegexpReplace(this=text, expression=zeros, replacement=nothing)
+    if isinstance(kind, TimestampType):
+        return exp.func("REPLACE", text, exp.Literal.string(" "), exp.Literal.string("T"))
+    return column

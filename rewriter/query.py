@@ -105,3 +105,5 @@ class ConjunctiveQuery:
     """Answer variables with a fixed value (BIND, VALUES); they occur in no atom."""
     branch: int = 0
     """The number of the branch of the user's union that this is, or came from."""
+    graphs: tuple[str, ...] = ()
+    """The graphs that FROM names; none: the default graph."""

@@ -27,6 +27,7 @@ from ontoweir.rewriter.query import (
     ConjunctiveQuery,
     Filter,
     Iri,
+    Literal,
     Term,
     ValueFilter,
     Variable,
@@ -179,7 +180,7 @@ def _replace(
 def _merge(query: ConjunctiveQuery, groups: list[frozenset[Term]]) -> ConjunctiveQuery | None:
     """The query with the terms of each group made equal; None if two constants would be.
 
-    A free variable that equals a constant stays and gets a filter.
+    An answer variable that equals a constant becomes one; one in filters stays, with a filter.
     """
     classes: list[set[Term]] = []
     for group in groups:
@@ -190,6 +191,8 @@ def _merge(query: ConjunctiveQuery, groups: list[frozenset[Term]]) -> Conjunctiv
     free = free_variables(query)
     mapping: dict[Term, Term] = {}
     filters: list[Filter] = []
+    fixed: list[tuple[Variable, Iri | Literal]] = []
+    compared = free_variables(replace(query, head=()))
     for members in classes:
         variables = sorted(
             (t for t in members if isinstance(t, Variable)),
@@ -200,18 +203,24 @@ def _merge(query: ConjunctiveQuery, groups: list[frozenset[Term]]) -> Conjunctiv
             return None
         leader: Term = variables[0] if variables else constants[0]
         for constant in constants:
-            if leader in free and isinstance(leader, Variable):
-                filters.append(ValueFilter(leader, Op.EQ, constant))
-            else:
+            assert isinstance(constant, Iri)
+            if leader not in free or not isinstance(leader, Variable):
                 leader = constant
+            elif members.isdisjoint(compared):
+                fixed.append((leader, constant))
+            else:
+                filters.append(ValueFilter(leader, Op.EQ, constant))
         mapping.update(dict.fromkeys(members, leader))
     if not mapping:
         return query
     head = tuple(mapping.get(v, v) for v in query.head)
+    values = dict(fixed)
+    inside = {t: values.get(v, v) if isinstance(v, Variable) else v for t, v in mapping.items()}
     return replace(
         query,
         head=tuple(v for v in head if isinstance(v, Variable)),
-        atoms=tuple(substitute_terms(atom, mapping) for atom in query.atoms),
+        constants=(*query.constants, *fixed),
+        atoms=tuple(substitute_terms(atom, inside) for atom in query.atoms),
         filters=(*(substitute_filter(f, mapping) for f in query.filters), *filters),
     )
 

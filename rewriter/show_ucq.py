@@ -4,6 +4,7 @@ import re
 
 from ontoweir.ontology.tbox import TBox
 from ontoweir.rewriter.expand_hierarchy import expand_hierarchy
+from ontoweir.rewriter.fix_constants import fix_constants
 from ontoweir.rewriter.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.query import (
     Atom,
@@ -20,7 +21,7 @@ from ontoweir.rewriter.rewrite_existentials import rewrite_existentials
 
 def show_ucq(query: ConjunctiveQuery, tbox: TBox) -> tuple[ConjunctiveQuery, ...]:
     """The minimal union of conjunctive queries that finds the certain answers in plain data."""
-    rewritten = rewrite_existentials(query, tbox)
+    rewritten = rewrite_existentials(fix_constants(query), tbox)
     return minimise_ucq(d for q in rewritten for d in expand_hierarchy(q, tbox))
 
 

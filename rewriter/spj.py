@@ -153,7 +153,7 @@ class SpjQuery:
     conditions: tuple[Condition, ...]
     outputs: tuple[tuple[str, Output], ...]
     provenance: tuple[tuple[str, Provenance], ...] = ()
-    """(alias, where that occurrence came from)."""
+    """(alias, where that occurrence came from); the alias of an ontology's fact is empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,16 @@ from ontoweir.rewriter.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.hierarchy import Hierarchy
 from ontoweir.rewriter.match_atoms import Match, Warn, find_assertions, match_atoms
+from ontoweir.rewriter.name_graphs import name_graphs
 from ontoweir.rewriter.prune_disjuncts import Candidate
 from ontoweir.rewriter.query import Atom, ClassAtom, ConjunctiveQuery, TimeFilter, Variable
+from ontoweir.rewriter.refuse_float_texts import refuse_float_texts
 from ontoweir.rewriter.run_passes import excluded_by, run_passes
+from ontoweir.rewriter.select_graphs import select_graphs
 from ontoweir.rewriter.spj import (
     Compare,
     Condition,
+    LiteralOutput,
     Op,
     Output,
     Provenance,
@@ -70,16 +74,17 @@ def unfold_query(
         raise UsageError(
             "an empty union of queries", why="it has no head", fix="pass at least one disjunct"
         )
-    if not mappings.compiled:
-        asked = {a.cls if isinstance(a, ClassAtom) else a.prop for q in ucq for a in q.atoms}
-        compiled = compile_tmappings(mappings, tbox, catalog, predicates=asked)
-    else:
-        compiled = mappings
     first = ucq[0]
-    for step in _count_assertions(ucq, mappings, compiled):
+    selected = select_graphs(mappings, first.graphs, catalog)
+    if not selected.compiled:
+        asked = {a.cls if isinstance(a, ClassAtom) else a.prop for q in ucq for a in q.atoms}
+        compiled = compile_tmappings(selected, tbox, catalog, predicates=asked)
+    else:
+        compiled = selected
+    for step in _count_assertions(ucq, selected, compiled):
         record(step)
     candidates = (
-        Candidate(disjunct, query)
+        Candidate(_name_outputs(disjunct, first), query)
         for query in ucq
         for disjunct in _unfold_disjunct(
             query, compiled, catalog, tbox, warn, mappings, record, skip
@@ -93,6 +98,12 @@ def unfold_query(
         distinct=first.distinct,
         source=first.source,
     )
+
+
+def _name_outputs(disjunct: SpjQuery, first: ConjunctiveQuery) -> SpjQuery:
+    """Heads correspond by position: an axiom can put one variable in two places."""
+    named = zip(first.head, disjunct.outputs, strict=True)
+    return replace(disjunct, outputs=tuple((v.name, output) for v, (_, output) in named))
 
 
 def _count_assertions(
@@ -128,7 +139,13 @@ def _unfold_disjunct(
 ) -> Iterator[SpjQuery]:
     choices = tuple(
         find_assertions(
-            atom, compiled, tbox, warn, mapped=mappings.predicates(), derived=bool(query.axioms)
+            atom,
+            compiled,
+            tbox,
+            warn,
+            mapped=mappings.predicates(),
+            derived=bool(query.axioms),
+            graphs=lambda iri: name_graphs(iri, mappings, tbox, catalog),
         )
         for atom in query.atoms
     )
@@ -214,6 +231,8 @@ def _outputs(
                 fix=f"remove ?{variable.name} from SELECT",
                 source=query.source,
             )
+        if not isinstance(output, LiteralOutput):
+            refuse_float_texts(variable, output, types, query.source)
         for attribute in output_attributes(output):
             if types.step_of(attribute) is not None:
                 raise QueryError(

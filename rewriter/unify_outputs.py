@@ -5,14 +5,16 @@ from itertools import pairwise
 from urllib.parse import unquote
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.catalog import IntType, StringType
+from ontoweir.mappings.catalog import ColumnType, IntType, Scalar, TimestampType
 from ontoweir.mappings.column_types import (
     XSD,
     datatype_family,
     name_column_type,
     parse_constant,
+    parse_instant,
     type_family,
 )
+from ontoweir.mappings.write_value import write_value
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.spj import (
     Attribute,
@@ -220,11 +222,16 @@ def _equate_constant(
             source=source,
         )
     value = parse_constant(text, kind)
-    if value is None or (exact and isinstance(kind, IntType) and str(value) != text):
-        return None
-    if exact and not isinstance(kind, (IntType, StringType)) and str(value) != text:
+    if value is None or (exact and _write(value, kind) != text):
         return None
     return (Compare(attribute, Op.EQ, Constant(value), source=source),)
+
+
+def _write(value: Scalar, kind: ColumnType) -> str:
+    """The text of a column's constant in a template."""
+    if isinstance(kind, TimestampType):
+        return write_value(parse_instant(str(value)))
+    return write_value(value)
 
 
 def _match_text(

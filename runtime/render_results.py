@@ -23,6 +23,7 @@ from ontoweir.mappings.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.mappings.write_value import write_value
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.spj import (
     Attribute,
@@ -117,6 +118,13 @@ def _texts(column: "pa.Array") -> "pa.Array":
     return column.cast(pa.string())
 
 
+def _written(column: "pa.Array") -> "pa.Array":
+    """The texts of values in templates."""
+    if pa.types.is_string(column.type) or pa.types.is_integer(column.type):
+        return _texts(column)
+    return pa.array([write_value(v) for v in column.to_pylist()], pa.string())
+
+
 @dataclass(frozen=True, slots=True)
 class _Rendering:
     results: Frame
@@ -134,7 +142,7 @@ class _Rendering:
                 return pa.repeat(pa.scalar(text), self.results.rows)
             case IriOutput(parts=(Attribute() as attribute,)):
                 codes, inner = self._codes(attribute)
-                return _texts(self._decode(codes, attribute)).take(pa.array(inner))
+                return _written(self._decode(codes, attribute)).take(pa.array(inner))
             case IriOutput(parts=parts):
                 return self._template(parts, encoded=True)
             case TemplateLiteralOutput(parts=parts):
@@ -167,7 +175,7 @@ class _Rendering:
                 pieces.append(pa.repeat(pa.scalar(part), rows))
                 continue
             distinct, inner = codes[part]
-            texts = _texts(self._decode(distinct, part))
+            texts = _written(self._decode(distinct, part))
             if encoded:
                 texts = pa.array([_encode(t) for t in texts.to_pylist()], pa.string())
             pieces.append(texts if inner is None else texts.take(pa.array(inner)))

@@ -1,4 +1,4 @@
-"""The command line: `ontoweir check | rewrite | materialize | replay | doctor`.
+"""The command line: `ontoweir check | rewrite | materialize | replay | report | explain | doctor`.
 
 Exit codes: 0 done; 1 a verdict reached --fail-on; 2 invalid input or usage; 3 failed at run time.
 """
@@ -18,6 +18,7 @@ from ontoweir import __version__
 from ontoweir.errors import OntoweirError, RunError, UsageError
 
 if TYPE_CHECKING:
+    from ontoweir.checker.verdict import Verdict
     from ontoweir.pipeline import CompiledQuery, Workspace
     from ontoweir.runtime.replay_job import OutputFormat
 
@@ -118,6 +119,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_rewrite(commands)
     _add_materialize(commands)
     _add_replay(commands)
+    _add_report(commands)
+    _add_ontology(commands)
     doctor = commands.add_parser(
         "doctor", help="what is installed, what is missing, how to mend it"
     )
@@ -154,7 +157,7 @@ def _add_check(commands: Any) -> None:
     check.add_argument(
         "--model", choices=("application-time", "arrival"), default="application-time"
     )
-    check.add_argument("--format", choices=("text", "json"), default="text")
+    check.add_argument("--format", choices=("text", "json", "sarif", "html"), default="text")
     check.add_argument(
         "--fail-on", choices=TIERS, metavar="TIER", help=f"exit 1 from: {', '.join(TIERS)}"
     )
@@ -171,8 +174,9 @@ def _add_rewrite(commands: Any) -> None:
     )
     _project_arguments(rewrite)
     rewrite.add_argument("--query", required=True, metavar="NAME")
-    stages = ("ucq", "sql", "spj", "lto", "plan", "trace")
+    stages = ("ucq", "sql", "spj", "lto", "plan", "trace", "graph")
     rewrite.add_argument("--show", choices=stages, required=True)
+    rewrite.add_argument("--output", metavar="FILE.svg", help="graph: the file to write")
     rewrite.add_argument("--format", choices=("text", "json"), default="text")
     rewrite.add_argument("--ontology", action="append", help="ucq: without a project")
     rewrite.add_argument("--dialect", default="spark", help="of the SQL (default: spark)")
@@ -180,6 +184,18 @@ def _add_rewrite(commands: Any) -> None:
         "--limit", type=int, default=100, help="lto: print at most so many (default: 100)"
     )
     rewrite.set_defaults(run=_rewrite)
+
+
+def _add_ontology(commands: Any) -> None:
+    ontology = commands.add_parser(
+        "ontology",
+        help="what was read of an ontology, what was left out, and what can have no member",
+        epilog="example: ontoweir ontology examples/traffic",
+    )
+    _project_arguments(ontology)
+    ontology.add_argument("--ontology", action="append", metavar="FILE", help="without a project")
+    ontology.add_argument("--format", choices=("text", "json"), default="text")
+    ontology.set_defaults(run=_ontology)
 
 
 def _add_materialize(commands: Any) -> None:
@@ -223,6 +239,25 @@ def _add_replay(commands: Any) -> None:
     replay.set_defaults(run=_replay)
 
 
+def _add_report(commands: Any) -> None:
+    report = commands.add_parser(
+        "report",
+        help="verdicts, reasons, plans and graphs of all queries as one HTML page",
+        epilog="example: ontoweir report examples/traffic --output report.html",
+    )
+    _project_arguments(report)
+    report.add_argument("--query", action="append", metavar="NAME", help="only this query")
+    report.add_argument("--output", required=True, metavar="FILE", help="the page to write")
+    report.set_defaults(run=_report)
+    explain = commands.add_parser(
+        "explain",
+        help="what the code of a diagnostic means, an example, and how to mend it",
+        epilog="example: ontoweir explain OW203",
+    )
+    explain.add_argument("code", metavar="CODE")
+    explain.set_defaults(run=_explain)
+
+
 def _open(given: argparse.Namespace) -> "tuple[Workspace, _Warnings]":
     from ontoweir.pipeline import Workspace
     from ontoweir.project import load_project
@@ -251,12 +286,20 @@ def _check(given: argparse.Namespace) -> int:
         catalog = workspace.project.catalog
         found = [describe_verdict(v, catalog) for v in verdicts]
         print(json.dumps(found, indent=2, ensure_ascii=False))
+    elif given.format == "sarif":
+        from ontoweir.render_sarif import render_sarif
+
+        sarif = render_sarif(verdicts, workspace.project.root, list(warnings.seen))
+        print(json.dumps(sarif, indent=2, ensure_ascii=False))
+    elif given.format == "html":
+        print(_page(workspace, verdicts, warnings), end="")
     else:
         from rich.console import Console
 
         from ontoweir.render_check import render_check
 
-        render_check(verdicts, Console(highlight=False), verbose=given.verbose)
+        console = Console(highlight=False)
+        render_check(verdicts, console, workspace.project.catalog, verbose=given.verbose)
     if given.fail_on is not None:
         limit = Tier(given.fail_on).rank
         if any(v.tier.rank >= limit for v in verdicts):
@@ -264,10 +307,61 @@ def _check(given: argparse.Namespace) -> int:
     return 0
 
 
+def _page(workspace: "Workspace", verdicts: "list[Verdict]", warnings: "_Warnings") -> str:
+    from ontoweir.render_html import render_html
+
+    project = workspace.project
+    return render_html(
+        verdicts, project.catalog, title=project.root.name, warnings=list(warnings.seen)
+    )
+
+
+def _report(given: argparse.Namespace) -> int:
+    from ontoweir.pipeline import require_queries
+    from ontoweir.write_file import write_file
+
+    workspace, warnings = _open(given)
+    require_queries(workspace)
+    names = given.query or workspace.query_names()
+    verdicts = [workspace.check(workspace.compile(name)) for name in names]
+    page = _page(workspace, verdicts, warnings)
+    warnings.release()
+    write_file(Path(given.output), page)
+    return 0
+
+
+def _explain(given: argparse.Namespace) -> int:
+    from ontoweir.explain_code import explain_code
+
+    print(explain_code(given.code))
+    return 0
+
+
+def _draw(given: argparse.Namespace) -> int:
+    """`rewrite --show graph --output F.svg`."""
+    from ontoweir.draw_query import draw_query
+    from ontoweir.write_file import write_file
+
+    if given.show != "graph" or given.output is None or given.ontology:
+        raise UsageError(
+            "--show graph and --output go together, over a project",
+            why="graphs are drawn of the unfolded query, into a file; other stages are printed",
+            fix="write --show graph --output FILE.svg and no --ontology",
+        )
+    workspace, warnings = _open(given)
+    compiled = workspace.compile(given.query)
+    drawn = draw_query(compiled.union, workspace.project.catalog)
+    warnings.release()
+    write_file(Path(given.output), drawn)
+    return 0
+
+
 def _rewrite(given: argparse.Namespace) -> int:
     from ontoweir.show_stage import show_stage
 
     lines: Sequence[str]
+    if given.show == "graph" or given.output is not None:
+        return _draw(given)
     if given.ontology:
         from ontoweir.show_stage import show_ontology_alone
 
@@ -302,6 +396,33 @@ def _rewrite(given: argparse.Namespace) -> int:
         print(separator.join(lines) if lines else "-- selects nothing")
         if more:
             print(f"-- more than {given.limit}: raise --limit to see them", file=sys.stderr)
+    return 0
+
+
+def _ontology(given: argparse.Namespace) -> int:
+    from ontoweir.ontology.load_ontology import read_ontology
+    from ontoweir.report_ontology import describe_ontology, show_ontology, warn_unsatisfiable
+
+    warnings = _Warnings(quiet=given.quiet)
+    if given.ontology:
+        files = [Path(f) for f in given.ontology]
+        reading = read_ontology(files, strict=given.strict, warn=lambda _: None)
+    else:
+        from ontoweir.project import load_project
+
+        project = load_project(Path(given.project), overrides=given.set)
+        reading = read_ontology(
+            project.ontology,
+            imports=project.imports,
+            strict=given.strict,
+            warn=lambda _: None,
+        )
+    warn_unsatisfiable(reading.tbox, warnings)
+    warnings.release()
+    if given.format == "json":
+        print(json.dumps(describe_ontology(reading), indent=2, ensure_ascii=False))
+    else:
+        print(show_ontology(reading))
     return 0
 
 

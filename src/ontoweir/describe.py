@@ -3,19 +3,22 @@
 from typing import Any
 
 from ontoweir.checker.decide_lag import Criterion
+from ontoweir.checker.explain_bounded import explain_bounded
+from ontoweir.checker.explain_union import explain_union
 from ontoweir.checker.plan import SynopsisPlan, Table
 from ontoweir.checker.verdict import Bounded, DisjunctVerdict, Failing, Unsatisfiable, Verdict
 from ontoweir.checker.witness import Witness, WitnessRow
-from ontoweir.diagnostics import Diagnostic
+from ontoweir.diagnostics import Diagnostic, Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Catalog
+from ontoweir.mark_source import mark_label
 from ontoweir.rewriter.print_sql import print_sql
 from ontoweir.rewriter.spj import SpjUnion
 
 
 def describe_verdict(verdict: Verdict, catalog: Catalog) -> dict[str, Any]:
     """A verdict as `ontoweir check --format json` prints it."""
-    bound = verdict.bound
+    bound, blame = verdict.bound, explain_union(verdict)
     return {
         "query": verdict.union.name,
         "semantics": "set" if verdict.union.distinct else "bag",
@@ -26,6 +29,7 @@ def describe_verdict(verdict: Verdict, catalog: Catalog) -> dict[str, Any]:
             "formula": "∞" if bound is None else bound.formula,
         },
         "conditions": [d.text for d in verdict.conditions],
+        "blame": None if blame is None else _reason(blame),
         "disjuncts": [_disjunct(verdict.union, d, catalog) for d in verdict.disjuncts],
         "witness": None if verdict.witness is None else _witness(verdict.witness),
         "repairs": [],
@@ -40,6 +44,7 @@ def _disjunct(union: SpjUnion, verdict: DisjunctVerdict, catalog: Catalog) -> di
         "tier": str(verdict.tier),
         "criteria": {},
         "because": [],
+        "why": [],
     }
     match verdict:
         case Bounded(criteria=criteria) | Failing(criteria=criteria):
@@ -52,6 +57,9 @@ def _disjunct(union: SpjUnion, verdict: DisjunctVerdict, catalog: Catalog) -> di
                 found["criteria"]["set"] = _criterion(criteria.published_set)
             if isinstance(verdict, Failing):
                 found["because"] = [_diagnostic(d) for d in verdict.because]
+            else:
+                reasons = explain_bounded(verdict.plan, catalog)
+                found["why"] = [_reason(r) for r in reasons]
         case Unsatisfiable():
             pass
     return found
@@ -89,7 +97,29 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "mapping_source": _source(diagnostic.mapping_source),
         "axiom": diagnostic.axiom,
         "axiom_source": _source(diagnostic.axiom_source),
-        "because": [_diagnostic(d) for d in diagnostic.because],
+        "labels": [_label(label) for label in diagnostic.labels],
+        "because": [_reason(r) for r in diagnostic.because],
+    }
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    return {
+        "message": reason.message,
+        "hint": reason.hint,
+        "label": None if reason.label is None else _label(reason.label),
+        "because": [_reason(r) for r in reason.because],
+    }
+
+
+def _label(label: Label) -> dict[str, Any]:
+    marked = mark_label(label)
+    return {
+        "kind": label.kind,
+        "text": label.text,
+        "file": label.source.file,
+        "line": label.source.line,
+        "column": None if marked is None else marked.start,
+        "end_column": None if marked is None else marked.stop,
     }
 
 

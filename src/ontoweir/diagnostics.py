@@ -1,15 +1,45 @@
 """Diagnostics: what a verdict rests on, as data; rendering is elsewhere."""
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from ontoweir.errors import Source
+
+LabelKind: TypeAlias = Literal["query", "mapping", "axiom", "catalog"]
+"""Which of the user's files a label points into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place that a diagnostic points at, and what is to be seen there.
+
+    `mark`: the part of the line to underline, where the place itself has no column.
+    """
+
+    kind: LabelKind
+    source: Source
+    text: str
+    mark: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A node of a because-tree: a fact, its place, and the reasons it follows from.
+
+    A leaf (`because` empty) is something the user wrote, or left out; `hint` says what to write.
+    """
+
+    message: str
+    label: Label | None = None
+    hint: str | None = None
+    because: tuple["Reason", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A sentence with a code, a hint, the place to look at, and the mapping and axiom to blame.
 
-    `because`: the diagnostics this one follows from.
+    `labels`: every place involved. `because`: the tree down to the violated condition.
     """
 
     code: str
@@ -20,7 +50,8 @@ class Diagnostic:
     mapping_source: Source | None = None
     axiom: str | None = None
     axiom_source: Source | None = None
-    because: tuple["Diagnostic", ...] = ()
+    labels: tuple[Label, ...] = ()
+    because: tuple[Reason, ...] = ()
 
 
 CODES = {
@@ -30,5 +61,9 @@ CODES = {
     "C1": "OW211",
     "C2": "OW212",
     "C3": "OW213",
+    "declaration": "OW221",
+    "warning": "OW231",
+    "plan": "OW299",
 }
-"""The code of a violated condition of the lag criterion."""
+"""The code of a violated condition of the lag criterion; of a declared constraint that a verdict
+rests on; of a warning about the input; and of a disjunct without a known plan."""

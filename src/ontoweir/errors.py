@@ -1,14 +1,20 @@
 """Errors for invalid input: one line `file:line: what; why; fix`, exit code 2, nothing written."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Source:
-    """A place in a user's file. `line` counts from 1; None where a format has no lines."""
+    """A place in a user's file. `line` counts from 1; None where a format has no lines.
+
+    `column`, `end_column`: the part of the line, in characters from 1, the end exclusive, where it
+    is known. They are for showing: places that differ in them alone are equal.
+    """
 
     file: str
     line: int | None = None
+    column: int | None = field(default=None, compare=False)
+    end_column: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.file if self.line is None else f"{self.file}:{self.line}"

@@ -9,6 +9,7 @@ from ontoweir.checker.check_query import check_query
 from ontoweir.checker.normal_form import Statistics
 from ontoweir.checker.verdict import Verdict
 from ontoweir.errors import CatalogError, QueryError, Source, UsageError
+from ontoweir.mappings.assert_facts import assert_facts
 from ontoweir.mappings.assertion import MappingSet
 from ontoweir.mappings.load_mappings import load_mappings
 from ontoweir.mappings.read_table import did_you_mean
@@ -56,13 +57,19 @@ class Workspace:
 
     @cached_property
     def tbox(self) -> TBox:
-        """The OWL 2 QL axioms of the project's ontologies."""
-        return load_ontology(self.project.ontology, strict=self.strict, warn=self.warn)
+        """The OWL 2 QL axioms and facts of the project's ontologies, with their imports."""
+        return load_ontology(
+            self.project.ontology,
+            imports=self.project.imports,
+            strict=self.strict,
+            warn=self.warn,
+        )
 
     @cached_property
     def mappings(self) -> MappingSet:
-        """The mapping assertions of the project."""
-        return load_mappings(self.project.mappings, self.project.catalog)
+        """The mapping assertions of the project, and the facts of its ontologies."""
+        mappings = load_mappings(self.project.mappings, self.project.catalog)
+        return assert_facts(mappings, self.tbox.facts)
 
     def query_names(self) -> tuple[str, ...]:
         """The names of the project's queries, in order."""

@@ -5,7 +5,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ontoweir.errors import CatalogError, Source, UsageError
@@ -24,7 +24,8 @@ _PATH_LISTS = ("ontology", "mappings", "queries")
 class Project:
     """A project file and what it names; all paths are absolute, globs expanded and sorted.
 
-    `queries_source`: where the queries are named.
+    `imports`: local files for the IRIs that ontologies import. `queries_source`: where the
+    queries are named.
     """
 
     file: Path
@@ -34,6 +35,7 @@ class Project:
     queries: tuple[Path, ...]
     catalog: Catalog
     queries_source: Source
+    imports: Mapping[str, Path] = field(default_factory=dict)
 
 
 def load_project(
@@ -66,7 +68,7 @@ def load_project(
                 fix=did_you_mean(key, SECTIONS),
             )
     project = root.table("project")
-    project.refuse_unknown(_PATH_LISTS)
+    project.refuse_unknown((*_PATH_LISTS, "imports"))
     folder = file.resolve().parent
     _resolve_sources(data, lines, folder)
     files = {key: _expand(project, key, folder) for key in _PATH_LISTS}
@@ -78,6 +80,7 @@ def load_project(
         queries=files["queries"],
         catalog=load_catalog(Table(data, (), lines)),
         queries_source=lines.place("project", "queries"),
+        imports=_read_imports(project.table("imports"), folder),
     )
 
 
@@ -192,6 +195,8 @@ def _override(
         texts = [value] if isinstance(value, str) else value
         if isinstance(texts, list):
             value = [_from_here(t) if isinstance(t, str) else t for t in texts]
+    elif path[:2] == ("project", "imports") and isinstance(value, str):
+        value = _from_here(value)
     node[path[-1]] = value
     lines.origins[path] = origin
 
@@ -213,6 +218,22 @@ def _resolve_sources(data: dict[str, object], lines: TomlLines, folder: Path) ->
             path = source.text("path")
             if path is not None and not _is_uri(path) and isinstance(source.values, dict):
                 source.values["path"] = os.path.normpath(folder / path)
+
+
+def _read_imports(imports: Table, folder: Path) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for iri in imports.values:
+        text = imports.text(iri) or ""
+        path = Path(os.path.normpath(folder / text))
+        if not path.is_file():
+            raise imports.error(
+                iri,
+                f"there is no file {text!r}",
+                why=f"an import of {iri} stands for it; paths are relative to the project file",
+                fix="create the file or correct the path",
+            )
+        found[iri] = path
+    return found
 
 
 def _expand(project: Table, key: str, folder: Path) -> tuple[Path, ...]:

@@ -5,9 +5,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from ontoweir.checker.explain_bounded import explain_bounded
+from ontoweir.checker.explain_union import explain_union
 from ontoweir.checker.verdict import Bounded, Failing, Tier, Verdict
-from ontoweir.diagnostics import Diagnostic
+from ontoweir.diagnostics import Diagnostic, Label, Reason
 from ontoweir.errors import Source
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.mark_source import Marked, mark_label
 
 _STYLE = {
     Tier.UNBOUNDED: "bold red",
@@ -17,11 +21,13 @@ _STYLE = {
 }
 
 
-def render_check(verdicts: list[Verdict], console: Console, *, verbose: bool = False) -> None:
+def render_check(
+    verdicts: list[Verdict], console: Console, catalog: Catalog, *, verbose: bool = False
+) -> None:
     """Print verdicts: one line each, what it rests on, and why not where it fails."""
     width = max((len(v.union.name) for v in verdicts), default=0)
     for verdict in verdicts:
-        _render(verdict, console, width, verbose)
+        _render(verdict, console, catalog, width, verbose)
     counts: dict[str, int] = {}
     for verdict in verdicts:
         counts[verdict.name] = counts.get(verdict.name, 0) + 1
@@ -30,7 +36,9 @@ def render_check(verdicts: list[Verdict], console: Console, *, verbose: bool = F
         console.print(Text(f"{len(verdicts)} queries: {total}", style="bold"))
 
 
-def _render(verdict: Verdict, console: Console, width: int, verbose: bool) -> None:
+def _render(
+    verdict: Verdict, console: Console, catalog: Catalog, width: int, verbose: bool
+) -> None:
     style = _STYLE.get(verdict.tier, "bold green")
     line = Text(verdict.union.name.ljust(width + 2))
     line.append("set  " if verdict.union.distinct else "bag  ", style="dim")
@@ -47,6 +55,7 @@ def _render(verdict: Verdict, console: Console, width: int, verbose: bool) -> No
         console.print(Text(f"  rests on {condition.text}", style="cyan"), soft_wrap=True)
     if verbose:
         _render_criteria(verdict, console)
+        _render_plans(verdict, console, catalog)
     seen: set[tuple[str, str, Source | None]] = set()
     for disjunct in verdict.disjuncts:
         if not isinstance(disjunct, Failing):
@@ -56,6 +65,9 @@ def _render(verdict: Verdict, console: Console, width: int, verbose: bool) -> No
             if key not in seen:
                 seen.add(key)
                 _render_diagnostic(diagnostic, console)
+    blame = explain_union(verdict)
+    if blame is not None:
+        _render_reason(blame, console, "  ", "  ")
 
 
 def _render_criteria(verdict: Verdict, console: Console) -> None:
@@ -72,27 +84,72 @@ def _render_criteria(verdict: Verdict, console: Console) -> None:
         console.print(Text(f"  SQL {number}: {told}", style="dim"), soft_wrap=True)
 
 
+def _render_plans(verdict: Verdict, console: Console, catalog: Catalog) -> None:
+    """Why what is kept is finite, of every bounded disjunct, once each."""
+    seen: dict[Reason, None] = {}
+    for disjunct in verdict.disjuncts:
+        if isinstance(disjunct, Bounded):
+            seen.update(dict.fromkeys(explain_bounded(disjunct.plan, catalog)))
+    for reason in seen:
+        _render_reason(reason, console, "  ", "  ")
+
+
 def _render_diagnostic(diagnostic: Diagnostic, console: Console) -> None:
-    place = "" if diagnostic.source is None else f" {_short(diagnostic.source)}"
+    place = "" if diagnostic.source is None else f" {short_place(diagnostic.source)}"
     head = Text(f"  {diagnostic.code}", style="bold")
     head.append(f"{place}: ", style="bold")
     head.append(diagnostic.message, style="not bold")
     console.print(head, soft_wrap=True)
-    text = None if diagnostic.source is None else _line(diagnostic.source)
-    if text is not None and diagnostic.source is not None:
-        console.print(Text(f"    {diagnostic.source.line} | {text}", style="dim"), soft_wrap=True)
-    if diagnostic.mapping is not None:
-        where = (
-            "" if diagnostic.mapping_source is None else f" ({_short(diagnostic.mapping_source)})"
-        )
-        console.print(Text(f"    mapping: {diagnostic.mapping}{where}"), soft_wrap=True)
-    if diagnostic.axiom is not None:
-        where = "" if diagnostic.axiom_source is None else f" ({_short(diagnostic.axiom_source)})"
-        console.print(Text(f"    axiom: {diagnostic.axiom}{where}"), soft_wrap=True)
+    _render_labels(diagnostic, console)
+    for reason in diagnostic.because:
+        file = None if diagnostic.source is None else diagnostic.source.file
+        _render_reason(reason, console, "    ", "    ", file)
     console.print(Text(f"    hint: {diagnostic.hint}", style="green"), soft_wrap=True)
 
 
-def _short(source: Source) -> str:
+def _render_labels(diagnostic: Diagnostic, console: Console) -> None:
+    """The marked lines of query, catalog and mappings: what the tree's places look like."""
+    lines: dict[tuple[str, int], list[tuple[Marked, Label]]] = {}
+    for label in diagnostic.labels:
+        marked = mark_label(label) if label.kind != "axiom" else None
+        if marked is not None:
+            lines.setdefault((label.source.file, marked.number), []).append((marked, label))
+    width = max((len(str(number)) for _, number in lines), default=0)
+    before = None if diagnostic.source is None else diagnostic.source.file
+    for (file, number), marks in lines.items():
+        if file != before:
+            console.print(Text(f"    {short_place(Source(file))}", style="dim"), soft_wrap=True)
+        before = file
+        shown = f"    {str(number).rjust(width)} | {marks[0][0].text.rstrip()}"
+        console.print(Text(shown, style="dim"), soft_wrap=True)
+        for marked, label in marks:
+            carets = Text()
+            carets.append(f"    {' ' * width} | {' ' * (marked.column - 1)}", style="dim")
+            carets.append("^" * max(marked.end_column - marked.column, 1), style="bold red")
+            carets.append(f" {label.text}", style="red")
+            console.print(carets, soft_wrap=True)
+
+
+def _render_reason(
+    reason: Reason, console: Console, first: str, rest: str, file: str | None = None
+) -> None:
+    """A reason and, under it, what it follows from; places in parentheses, in `file` the line."""
+    line = Text(f"{first}{reason.message}")
+    if reason.label is not None:
+        source = reason.label.source
+        here = source.file == file and source.line is not None
+        line.append(f" ({f'line {source.line}' if here else short_place(source)})", style="dim")
+    console.print(line, soft_wrap=True)
+    if reason.hint is not None:
+        console.print(Text(f"{rest}   → {reason.hint}", style="green"), soft_wrap=True)
+    last = len(reason.because) - 1
+    for number, child in enumerate(reason.because):
+        end = number == last
+        branch, below = ("└─ ", "   ") if end else ("├─ ", "│  ")
+        _render_reason(child, console, rest + branch, rest + below, file)
+
+
+def short_place(source: Source) -> str:
     """A place, relative to the current folder where it is below it."""
     path = Path(source.file)
     try:
@@ -100,12 +157,3 @@ def _short(source: Source) -> str:
     except ValueError:
         shown = path
     return str(Source(str(shown), source.line))
-
-
-def _line(source: Source) -> str | None:
-    if source.line is None:
-        return None
-    try:
-        return Path(source.file).read_text(encoding="utf-8").splitlines()[source.line - 1].rstrip()
-    except (OSError, IndexError, UnicodeDecodeError):
-        return None

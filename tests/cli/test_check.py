@@ -124,6 +124,117 @@ def test_text(run: Run, example: Path) -> None:
     assert ran.out.splitlines()[-1] == "2 queries: 1 bounded, 1 unbounded"
 
 
+def test_text_marks_the_parts_of_the_lines(run: Run, example: Path) -> None:
+    """Carets stand under the comparison and under the column's entry, whatever the terminal."""
+    lines = run("check", example, "--query", UNBOUNDED).out.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.endswith("still needed here"))
+    first, last = lines[at].index("^"), lines[at].rindex("^") + 1
+    assert lines[at - 1][first:last] == "?seconds1 < ?seconds2"
+    first, last = lines[at + 1].index("^"), lines[at + 1].rindex("^") + 1
+    assert lines[at - 1][first:last] == "?t1 < ?t2"
+    at = next(i for i, line in enumerate(lines) if line.endswith("no finite domain"))
+    first, last = lines[at].index("^"), lines[at].rindex("^") + 1
+    assert lines[at - 1][first:last] == "avg_measured_time"
+
+
+def test_text_shows_the_tree_with_places(run: Run, example: Path) -> None:
+    out = run("check", example, "--query", UNBOUNDED).out
+    assert "traffic_1.avg_measured_time and traffic_2.avg_measured_time must be remembered" in out
+    assert "├─ nothing bounds the lag from traffic_1 to traffic_2" in out
+    assert "└─ traffic.avg_measured_time is of type int" in out
+    assert "by the axiom SubClassOf(:GridlockedReading :CongestedReading)" in out
+    assert "\x1b" not in out
+
+
+def test_colour_is_for_terminals_and_may_be_refused(
+    run: Run, example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    coloured = run("check", example, "--query", UNBOUNDED).out
+    assert "\x1b[1;31m^^^" in coloured
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = run("check", example, "--query", UNBOUNDED).out
+    assert "\x1b[1;31m" not in plain
+    monkeypatch.delenv("FORCE_COLOR")
+    narrow = run("check", example, "--query", UNBOUNDED).out
+    monkeypatch.setenv("COLUMNS", "400")
+    assert run("check", example, "--query", UNBOUNDED).out == narrow
+
+
+def test_verbose_text_says_why_a_query_is_bounded(run: Run, example: Path) -> None:
+    ran = run("check", example, "--query", CONDITIONAL, "--verbose")
+    assert "traffic_1.report_id is kept, and has finitely many values" in ran.out
+    assert "└─ traffic.report_id references sensor.REPORT_ID" in ran.out
+    assert "is kept" not in run("check", example, "--query", CONDITIONAL).out
+
+
+UNPLACED = ("is answered before the next", "that it would have to wait for")
+"""What is said of values that are not kept rests on the absence of something."""
+
+
+def check_label(label: Any) -> None:
+    assert label["kind"] in ("query", "mapping", "axiom", "catalog")
+    assert label["text"]
+    lines = Path(label["file"]).read_text(encoding="utf-8").splitlines()
+    text = lines[label["line"] - 1]
+    assert text[label["column"] - 1 : label["end_column"] - 1].strip()
+    assert label["end_column"] <= len(text) + 1
+
+
+def check_reason(reason: Any) -> None:
+    assert reason["message"]
+    assert {"hint", "label", "because"} <= reason.keys()
+    if reason["label"] is not None:
+        check_label(reason["label"])
+    else:
+        assert reason["because"] or reason["message"].endswith(UNPLACED), "a leaf has a place"
+    for child in reason["because"]:
+        check_reason(child)
+
+
+def test_json_has_labels_and_trees(run: Run, example: Path) -> None:
+    kinds = set()
+    for found in check_json(run, example):
+        for disjunct in found["disjuncts"]:
+            for d in disjunct["because"]:
+                assert d["because"]
+                for label in d["labels"]:
+                    check_label(label)
+                    kinds.add(label["kind"])
+                for reason in d["because"]:
+                    check_reason(reason)
+            if disjunct["verdict"] in ("bounded", "conditionally-bounded"):
+                assert disjunct["why"]
+                for reason in disjunct["why"]:
+                    check_reason(reason)
+    assert kinds == {"query", "mapping", "axiom", "catalog"}
+
+
+def test_of_a_union_the_mapping_to_blame_is_named(run: Run, project: Path) -> None:
+    """One mapping of the class has a column without a domain: only its disjunct fails."""
+    mapping = project / "traffic.r2rml.ttl"
+    text = mapping.read_text(encoding="utf-8")
+    made = """
+<Delay> a rr:TriplesMap ;
+    rr:logicalTable [ rr:tableName "traffic" ] ;
+    rr:subjectMap [ rr:template "http://traffic.example/reading/{id}" ] ;
+    rr:predicateObjectMap [ rr:predicate :vehicleCount ;
+        rr:objectMap [ rr:column "avg_measured_time" ; rr:datatype xsd:integer ] ] .
+"""
+    query = "how-full-was-the-gridlock-before-load-and-speed"
+    (before,) = check_json(run, project, "--query", query)
+    assert before["blame"] is None
+    mapping.write_text(text + made, encoding="utf-8")
+    (found,) = check_json(run, project, "--query", query)
+    assert [d["verdict"] for d in found["disjuncts"]] == ["conditionally-bounded", "undecided"]
+    assert "without it the query would be bounded" in found["blame"]["message"]
+    (mapped,) = found["blame"]["because"]
+    assert mapped["message"] == "only they use the mapping <Delay>"
+    assert mapped["label"]["line"] == text.count("\n") + 2
+    assert "1 of 2 disjuncts to blame" in run("check", project, "--query", query).out
+
+
 def test_verbose_text_names_every_criterion(run: Run, example: Path) -> None:
     ran = run("check", example, "--query", CONDITIONAL, "--verbose")
     assert "[A] Th. 5.6" in ran.out

@@ -120,11 +120,19 @@ def query(sql: str) -> str:
     ("body", "line", "message"),
     [
         ("<#T> rr:logicalTable [ rr:tableName ;\n", 4, "no Turtle"),
-        ('<#T> rr:logicalTable [ rr:tableName "trafic" ] .', 4, "did you mean 'traffic'"),
+        (TRAFFIC.replace('"traffic"', '"trafic"'), 4, "did you mean 'traffic'"),
+        ('<#T> rr:logicalTable [ rr:tableName "traffic" ] .', 4, "no subject maps"),
         (SENSOR.replace("{id}", "{idd}"), 5, "unknown column 'idd'"),
         (SENSOR.replace("{id}", "{id"), 5, "braces"),
         (SENSOR.replace("{id}", "id"), 5, "no column"),
-        (SENSOR.replace("rr:class", "rr:graph :g ; rr:class"), 5, "rr:graph is not allowed"),
+        (SENSOR.replace("rr:class", "rr:graph 'g' ; rr:class"), 5, "the graph is a literal"),
+        (
+            TRAFFIC.replace("] ;\n  rr:s", "] ;\n rr:s").replace(
+                '{id}" ]', '{id}" ;\n rr:graphMap [ rr:template "http://ex.org/{ts}" ] ]'
+            ),
+            6,
+            "a graph named by the timestamp ts",
+        ),
         (SENSOR.replace("rr:template", "rr:templat"), 5, "unknown R2RML term rr:templat"),
         (SENSOR + "rr:predicateObjectMap [ rr:predicate :p ] ;", 4, "without object"),
         (

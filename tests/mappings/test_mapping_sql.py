@@ -176,15 +176,9 @@ def test_expressions(select: str, value: str, made: object, tmp_path: Path) -> N
         ("SELECT id FROM sensor UNION SELECT id FROM traffic", 'rr:column "id"', "a stream and"),
         ("SELECT id FROM sensor WHERE 1 = 1 AND false", 'rr:column "id"', "1 = 1"),
         ("SELECT id FROM sensor WHERE false", 'rr:column "id"', "never holds"),
-        ("SELECT id FROM sensor", 'rr:column "id" ; rr:graph :g', ""),
     ],
 )
 def test_refusals(sql: str, value: str, message: str, tmp_path: Path) -> None:
-    if not message:
-        subject = 'rr:template "http://ex.org/{id}" ; rr:graph :g'
-        with pytest.raises(MappingError, match="rr:graph is not allowed"):
-            load(tmp_path, sql, 'rr:column "id"', subject)
-        return
     with pytest.raises(MappingError) as caught:
         load(tmp_path, sql, value)
     assert message in str(caught.value)

@@ -10,6 +10,7 @@ from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.assertion import MappingAssertion, TemplateMap
 from ontoweir.mappings.load_mappings import load_mappings
 from ontoweir.mappings.materialize_triples import materialize_triples
+from ontoweir.mappings.r2rml_document import RDF_TYPE
 from ontoweir.project import load_project
 
 HERE = Path(__file__).parent
@@ -76,6 +77,25 @@ def test_materialize(tmp_path: Path) -> None:
     }
 
 
+def test_graphs(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "d.db")
+    connection.executescript("CREATE TABLE s (id INT); INSERT INTO s VALUES (1)")
+    connection.close()
+    (tmp_path / "m.obda").write_text(
+        HEAD + "mappingId m\ntarget GRAPH :g/{id} { :s/{id} a :S ; :p 5 . :t/{id} :p 6 } .\n"
+        " :s/{id} :p 7 . GRAPH <http://ex.org/h> { :a :b :c }\nsource SELECT id FROM s\n]]\n"
+    )
+    integer = "^^<http://www.w3.org/2001/XMLSchema#integer>"
+    s, p = "<http://ex.org/s/1>", "<http://ex.org/p>"
+    assert set(materialize_triples(tmp_path / "m.obda", tmp_path / "d.db")) == {
+        f"{s} <{RDF_TYPE}> <http://ex.org/S> <http://ex.org/g/1> .",
+        f'{s} {p} "5"{integer} <http://ex.org/g/1> .',
+        f'<http://ex.org/t/1> {p} "6"{integer} <http://ex.org/g/1> .',
+        f'{s} {p} "7"{integer} .',
+        "<http://ex.org/a> <http://ex.org/b> <http://ex.org/c> <http://ex.org/h> .",
+    }
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
@@ -84,16 +104,20 @@ def test_materialize(tmp_path: Path) -> None:
         (":Sensor", "ex:Sensor", 6, "unknown prefix ex:"),
         ("a :Sensor", "a :Sensor ;\n  :p [ :q 1 ]", 7, "blank node property list"),
         ("a :Sensor", "a\n\n :Sensor :p", 8, "':p' in a target"),
-        (":sensor/{REPORT_ID} a :Sensor", "GRAPH :g { :a a :b }", 6, "GRAPH"),
+        (":sensor/{REPORT_ID} a :Sensor", "GRAPH :g { :a a :b", 6, "end of the target"),
+        (":sensor/{REPORT_ID} a :Sensor", "GRAPH _:g { :a a :b }", 6, "unknown prefix _:"),
+        (":sensor/{REPORT_ID} a :Sensor", "GRAPH :g :a a :b", 6, "'{' after GRAPH"),
+        ("a :Sensor", ':p "x"^^<http://x/{>', 6, "in a target"),
         (":sensor/{REPORT_ID}", ":sensor/{REPORT_ID", 6, "in a target"),
         (":Sensor", ":C{REPORT_ID}", 5, "class made from data"),
-        ("a :Sensor", ":p{REPORT_ID} 1", 5, "predicate made from data"),
+        ("a :Sensor", ":p{REPORT_ID} 1", 6, "predicate made from data"),
         ("source", "sauce", 5, "without source"),
         ("mappingId one", "mappingId", 5, "without mappingId"),
         ("mappingId one", "", 6, "target before mappingId"),
         ("@collection [[", "", 4, "after [MappingDeclaration]"),
         ("]]", "", 8, "not closed"),
         (": http", "http", 2, "declares no prefix"),
+        (": http", ": {http", 2, "is no IRI"),
         (HEAD, "x\n" + HEAD, 1, "outside of all sections"),
         ("]]", ONE + "]]", 8, "occurs twice"),
         (ONE, "", 1, "no mapping"),

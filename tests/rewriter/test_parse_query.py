@@ -182,7 +182,7 @@ VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
         ("SELECT ?x { ?x :p ?v }\nORDER BY ?x", 4, "ORDER BY"),
         ("SELECT ?x { ?x :p ?v }\nLIMIT 3", 4, "LIMIT"),
         ("SELECT ?x { ?x :p ?v }\nOFFSET 3", 4, "OFFSET"),
-        ("SELECT ?x\nFROM :g { ?x :p ?v }", 4, "FROM"),
+        ("SELECT ?x\nFROM NAMED :g { ?x :p ?v }", 4, "FROM NAMED"),
         ("\nSELECT REDUCED ?x { ?x :p ?v }", 4, "REDUCED"),
         ("\nASK { ?x :p ?v }", 4, "ASK"),
         ("\nCONSTRUCT { ?x :p ?v } WHERE { ?x :p ?v }", 4, "CONSTRUCT"),

@@ -11,9 +11,11 @@ from ontoweir.ontology.tbox import (
     DisjointConcepts,
     DisjointRoles,
     Exists,
+    IrreflexiveRole,
     NamedClass,
     Role,
     SubConcept,
+    SubRole,
     TBox,
 )
 from ontoweir.pipeline import Workspace
@@ -216,6 +218,11 @@ TBOX = TBox(
         SubConcept(named("E"), named("B"), WHY),
         DisjointRoles(role("q"), role("r"), WHY),
         DisjointRoles(role("q"), role("q", True), WHY),
+        IrreflexiveRole(role("parent"), WHY),
+        SubRole(role("mother", True), role("parent"), WHY),
+        SubConcept(Exists(role("writes")), named("A"), WHY),
+        SubConcept(Exists(role("writes", True)), named("B"), WHY),
+        SubRole(role("parent"), role("kin"), WHY),
     )
 )
 
@@ -235,6 +242,15 @@ TBOX = TBox(
         ("?x a :A . ?y a :B", False),
         ("?x a :A . ?y :p ?x", False),
         ("?x :q ?y ; :r ?z", False),
+        ("?x :q ?x", True),  # asymmetric
+        ("?x :parent ?x", True),
+        ("GRAPH ?t { ?x :mother ?x }", True),  # below, turned round
+        (":a :parent :a ; :r ?x", True),
+        ("?x :writes ?x", True),  # domain and range are disjoint
+        ("?x :parent ?y", False),
+        (":a :parent :b ; :r ?x", False),
+        ("?x :parent ?y . ?y :parent ?x", False),
+        ("?x :kin ?x", False),  # above
     ],
 )
 def test_disjointness_axioms(text: str, found: bool) -> None:

@@ -166,12 +166,14 @@ def answers(query: ConjunctiveQuery, data: set[Fact]) -> set[tuple[str, ...]]:
     for x in members(data, THING):
         by_name.setdefault(THING.iri + "2", []).append((THING.iri, x))
 
+    fixed = {v: c.value for v, c in query.constants if isinstance(c, Iri)}
+
     def join(i: int, env: dict[Variable, str]) -> Iterator[tuple[str, ...]]:
         if i == len(query.atoms):
             if all(
                 not isinstance(f.right, Iri) or env[f.left] == f.right.value for f in query.filters
             ):
-                yield tuple(env[v] for v in query.head)
+                yield tuple(fixed.get(v) or env[v] for v in query.head)
             return
         atom = query.atoms[i]
         args = arguments(atom)

@@ -131,6 +131,9 @@ class Tree:
     def are_disjoint_roles(self, a: Role, b: Role) -> bool:
         return False
 
+    def is_irreflexive(self, role: Role) -> bool:
+        return False
+
     def knows(self, iri: str) -> bool:
         return iri in self.classes | self.object_properties | self.data_properties
 

@@ -1,34 +1,30 @@
-"""Reads rr:logicalTable into the tables and conditions of a mapping's source."""
+"""Flattens a logical table into the tables and conditions of a mapping's source."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from ontoweir.errors import MappingError, Source
+from ontoweir.errors import Source
 from ontoweir.mappings.assertion import MappingSource, SourceColumn, SourceTable
 from ontoweir.mappings.catalog import Catalog, ColumnType, Scalar, Stream
 from ontoweir.mappings.column_types import XSD, natural_datatype
-from ontoweir.mappings.locate_turtle import locate_text
+from ontoweir.mappings.find_repeats import Repeats, find_repeats
+from ontoweir.mappings.r2rml_document import TriplesMap
 from ontoweir.mappings.read_expression import SourceText
-from ontoweir.mappings.read_graph import Place
 from ontoweir.mappings.read_scope import (
     Scope,
     SqlRefusal,
     column_names,
     find_name,
     find_table,
-    is_timestamp,
 )
 from ontoweir.mappings.read_select import MappingValue, SelectShape, read_select
 from ontoweir.mappings.read_table import did_you_mean
 
-if TYPE_CHECKING:
-    from rdflib.term import Node
-
 
 @dataclass(frozen=True, slots=True)
-class LogicalTable:
+class FlatTable:
     """A flattened logical table, or one part of it (of a UNION, or of an OR): its source, and its
     output columns by name."""
 
@@ -37,24 +33,26 @@ class LogicalTable:
     columns: dict[str, MappingValue]
     scope: Scope
     stream_alias: str | None
+    repeats: Repeats = frozenset()
+    """Whether rows may repeat that DISTINCT or UNION drops."""
 
-    def column(self, name: str, place: Place, near: str) -> SourceColumn:
+    def column(self, name: str, owner: TriplesMap, at: Source) -> SourceColumn:
         """The output column `name`, which must be a table's column.
 
         Raises:
             MappingError: there is none, or it is computed.
         """
-        found = self.value(name, place, near)
+        found = self.value(name, owner, at)
         if not isinstance(found, SourceColumn):
-            raise place.error(
+            raise owner.error(
                 f"the column {name!r} is computed",
                 why="rows are joined by columns of tables",
                 fix="join by the columns it is computed from",
-                near=near,
+                at=at,
             )
         return found
 
-    def value(self, name: str, place: Place, near: str) -> MappingValue:
+    def value(self, name: str, owner: TriplesMap, at: Source) -> MappingValue:
         """The output column `name`, which may be written in double quotes.
 
         Raises:
@@ -64,64 +62,52 @@ class LogicalTable:
         found = find_name(bare, self.columns)
         if found is None:
             tables = ", ".join(repr(t.table) for t in self.source.tables)
-            raise place.error(
+            raise owner.error(
                 f"unknown column {bare!r} of {tables}",
                 why=f"the logical table has {', '.join(self.columns) or 'no columns'}",
                 fix=did_you_mean(bare, self.columns),
-                near=near,
+                at=at,
             )
         return self.columns[found]
+
+    def why_repeats(self, used: Iterable[SourceColumn]) -> str | None:
+        """Why a triple made from the columns `used` may repeat that DISTINCT or UNION drops."""
+        if isinstance(self.repeats, str):
+            return self.repeats
+        missing = self.repeats.difference(used)
+        return f"the key {min(missing).column} may be NULL" if missing else None
 
     def type_of(self, column: SourceColumn) -> ColumnType:
         """The declared type of a column."""
         return self.scope.type_of(column)
 
 
-def read_logical_table(place: Place, node: Node, catalog: Catalog) -> tuple[LogicalTable, ...]:
-    """The logical table of the triples map `node`: one part for each SELECT under UNION and each
+def flatten_table(owner: TriplesMap, catalog: Catalog) -> tuple[FlatTable, ...]:
+    """The logical table of a triples map: one part for each SELECT under UNION and each
     alternative of OR, which exclude each other.
 
-    UNION is read like UNION ALL, and DISTINCT like none: the triples are the same. SELECT without
-    DISTINCT counts a triple once for each row that makes it, so parts should not overlap
-    (docs/semantics.md).
+    UNION is read like UNION ALL, and DISTINCT like none: the triples are the same. Where a triple
+    could then count more often, the part says so (`repeats`).
 
     Raises:
-        MappingError: none, several, an unknown table, SQL beyond select-project-join-union, or a
-            join of two streams.
+        MappingError: an unknown table, SQL beyond select-project-join-union, or a join of two
+            streams.
     """
-    from rdflib import Literal
-
-    file = place.file
-    table = file.value(node, "logicalTable", place)
-    name = file.value(table, "tableName", place) if table is not None else None
-    query = file.value(table, "sqlQuery", place) if table is not None else None
-    if (name is None) == (query is None):
-        raise place.error(
-            "no rr:tableName or rr:sqlQuery" if name is None else "rr:tableName and rr:sqlQuery",
-            why="a triples map has one logical table",
-            fix='write rr:logicalTable [ rr:tableName "…" ]',
-        )
-    given = name if name is not None else query
-    if not isinstance(given, Literal):
-        raise place.error("the logical table is no string", why="R2RML", fix="write a string")
-    text = str(given)
+    table = owner.table
     try:
-        return _read_query(text, catalog) if name is None else (_read_name(text, catalog),)
+        if table.query is None:
+            return (_read_name(table.name or "", catalog),)
+        return _read_query(table.query, catalog)
     except SqlRefusal as error:
-        line = locate_text(file.text, text, place.block) + (error.line or 1) - 1
-        raise MappingError(
-            f"{place.name}: {error.what}",
-            why=error.why,
-            fix=error.fix,
-            source=Source(file.shown, line),
-        ) from None
+        at = Source(table.source.file, (table.source.line or 1) + (error.line or 1) - 1)
+        raise owner.error(str(error.what), why=error.why, fix=error.fix, at=at) from None
 
 
-def _read_name(text: str, catalog: Catalog) -> LogicalTable:
+def _read_name(text: str, catalog: Catalog) -> FlatTable:
     bare = text.strip().strip('"`')
     table = find_table(bare, catalog)
     scope = Scope(catalog, {table.name: table})
-    return LogicalTable(
+    return FlatTable(
         f"table {table.name}",
         MappingSource((SourceTable(table.name, table.name),)),
         {c: SourceColumn(table.name, c) for c in column_names(table)},
@@ -130,7 +116,7 @@ def _read_name(text: str, catalog: Catalog) -> LogicalTable:
     )
 
 
-def _read_query(text: str, catalog: Catalog) -> tuple[LogicalTable, ...]:
+def _read_query(text: str, catalog: Catalog) -> tuple[FlatTable, ...]:
     union = read_select(text.strip().rstrip(";"), catalog, mapping=True)
     names = [name for name, _ in union.selects[0].values]
     twice = next((n for n in names if names.count(n) > 1), None)
@@ -142,8 +128,8 @@ def _read_query(text: str, catalog: Catalog) -> tuple[LogicalTable, ...]:
             line=union.selects[0].line,
         )
     found = [
-        part
-        for shape in union.selects
+        replace(part, repeats=repeats)
+        for shape, repeats in zip(union.selects, find_repeats(union, names, catalog), strict=True)
         for part in _read_shape(" ".join(text.split()), names, shape)
     ]
     if not found:
@@ -172,7 +158,7 @@ def _read_query(text: str, catalog: Catalog) -> tuple[LogicalTable, ...]:
     return tuple(found)
 
 
-def _read_shape(text: str, names: list[str], shape: SelectShape) -> list[LogicalTable]:
+def _read_shape(text: str, names: list[str], shape: SelectShape) -> list[FlatTable]:
     if len(shape.values) != len(names):
         raise SqlRefusal(
             f"a UNION of {len(names)} and {len(shape.values)} columns",
@@ -190,7 +176,7 @@ def _read_shape(text: str, names: list[str], shape: SelectShape) -> list[Logical
         )
     columns = dict(zip(names, (value for _, value in shape.values), strict=True))
     return [
-        LogicalTable(
+        FlatTable(
             f"query {text}",
             MappingSource(shape.tables, conditions),
             columns,
@@ -201,7 +187,7 @@ def _read_shape(text: str, names: list[str], shape: SelectShape) -> list[Logical
     ]
 
 
-def _datatypes(name: str, parts: list[LogicalTable]) -> set[str | None]:
+def _datatypes(name: str, parts: list[FlatTable]) -> set[str | None]:
     found: set[str | None] = set()
     for part in parts:
         value = part.columns[name]
@@ -220,8 +206,3 @@ def constant_datatype(value: Scalar) -> str | None:
         return None
     names = {int: "integer", float: "double"}
     return XSD + names.get(type(value), "decimal")
-
-
-def is_application_time(table: LogicalTable, column: SourceColumn) -> bool:
-    """Whether a column of the logical table is a stream's timestamp."""
-    return is_timestamp(table.scope.tables[column.alias], column.column)

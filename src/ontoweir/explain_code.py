@@ -1,0 +1,51 @@
+"""The page of a diagnostic's code: what it means, an example that fires, and how to mend it."""
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from ontoweir.errors import UsageError
+
+_HEADING = re.compile(r"^### (OW\d+): (.+)$", re.MULTILINE)
+
+
+def explain_code(code: str) -> str:
+    """The page of a code, in Markdown; upper and lower case are one.
+
+    Raises:
+        UsageError: there is no such code.
+    """
+    found = _pages().get(code.strip().upper())
+    if found is None:
+        raise UsageError(
+            f"unknown code {code!r}",
+            why="no diagnostic has it",
+            fix=f"write one of: {', '.join(_pages())}",
+        )
+    return found
+
+
+def code_titles() -> dict[str, str]:
+    """Every code and its heading, in the order of the pages."""
+    return dict(_HEADING.findall(read_pages()))
+
+
+@cache
+def read_pages() -> str:
+    """All pages as they stand in docs/errors.md, from the heading "Diagnostics" on."""
+    return (files("ontoweir") / "diagnostic_pages.md").read_text(encoding="utf-8")
+
+
+@cache
+def _pages() -> dict[str, str]:
+    """The pages by code; the example's tables, which all share, end each one with an example."""
+    text = read_pages()
+    starts = [(m[1], m.start()) for m in _HEADING.finditer(text)]
+    tables = re.search(r"^```toml\n.*?^```$", text, re.MULTILINE | re.DOTALL)
+    found = {}
+    for (code, start), end in zip(starts, [*(s for _, s in starts[1:]), len(text)], strict=True):
+        page = text[start:end].strip()
+        if tables is not None and "```sql" in page:
+            page += f"\n\nThe tables of the example:\n\n{tables[0]}"
+        found[code] = page
+    return found

@@ -1,0 +1,174 @@
+"""Verdicts as SARIF 2.1.0, for code scanning: what fails, what a verdict rests on, warnings."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ontoweir import __version__
+from ontoweir.checker.verdict import Failing, Verdict
+from ontoweir.diagnostics import CODES, Label
+from ontoweir.errors import Source
+from ontoweir.explain_code import code_titles, explain_code
+from ontoweir.mark_source import mark_source
+from ontoweir.project import FILE_NAME
+
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_LEVELS = {CODES["declaration"]: "note", CODES["warning"]: "warning", CODES["plan"]: "warning"}
+_PLACED = re.compile(r"(?P<file>.+?):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
+
+
+def render_sarif(
+    verdicts: Sequence[Verdict], root: Path, warnings: Sequence[str] = ()
+) -> dict[str, Any]:
+    """A SARIF log with one run.
+
+    Unbounded is an error, undecided a warning, each declared constraint that a verdict rests on a
+    note. Files below the current folder, else below the project's, are named relative to it, as
+    code scanning wants them; others by their full path.
+
+    Args:
+        verdicts: what was decided.
+        root: the project's folder.
+        warnings: what was said about the input, `file:line: text`.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for verdict in verdicts:
+        for result in (*_failures(verdict, root), *_conditions(verdict, root)):
+            found.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
+    for text in warnings:
+        result = _warning(text, root)
+        found.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "ontoweir",
+                        "version": __version__,
+                        "semanticVersion": __version__,
+                        "rules": [_rule(c, title) for c, title in code_titles().items()],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "originalUriBaseIds": {"SRCROOT": {"uri": _base(root).as_uri().rstrip("/") + "/"}},
+                "invocations": [{"executionSuccessful": True}],
+                "results": list(found.values()),
+            }
+        ],
+    }
+
+
+def _rule(code: str, title: str) -> dict[str, Any]:
+    page = explain_code(code)
+    return {
+        "id": code,
+        "name": re.sub(r"\W+", " ", title).title().replace(" ", ""),
+        "shortDescription": {"text": title},
+        "fullDescription": {"text": title},
+        "helpUri": f"urn:x-ontoweir:{code}",
+        "help": {"text": page, "markdown": page},
+        "defaultConfiguration": {"level": _LEVELS.get(code, "error")},
+        "properties": {"tags": ["bounded-memory"]},
+    }
+
+
+def _failures(verdict: Verdict, root: Path) -> Iterable[dict[str, Any]]:
+    level = "error" if verdict.name == "unbounded" else "warning"
+    for disjunct in verdict.disjuncts:
+        if isinstance(disjunct, Failing):
+            for d in disjunct.because:
+                text = f"{verdict.union.name}: {d.message}. {d.hint}"
+                yield _result(
+                    d.code,
+                    level,
+                    text,
+                    d.source or verdict.union.source,
+                    root,
+                    key=(verdict.union.name, d.message),
+                    labels=d.labels,
+                )
+
+
+def _conditions(verdict: Verdict, root: Path) -> Iterable[dict[str, Any]]:
+    for condition in verdict.conditions:
+        source = condition.source or verdict.union.source
+        yield _result(
+            CODES["declaration"],
+            "note",
+            f"{verdict.union.name} is bounded as long as {condition.text}, which is declared here",
+            source,
+            root,
+            key=(verdict.union.name, condition.text),
+            mark=condition.columns[0] if condition.columns else None,
+        )
+
+
+def _warning(text: str, root: Path) -> dict[str, Any]:
+    """Of a warning without a place the project is the place."""
+    placed = _PLACED.fullmatch(text)
+    if placed is None:
+        place = Source(str(root / FILE_NAME))
+        return _result(CODES["warning"], "warning", text, place, root, key=(text,))
+    source = Source(placed["file"], int(placed["line"]))
+    return _result(CODES["warning"], "warning", placed["text"], source, root, key=(placed["text"],))
+
+
+def _result(
+    code: str,
+    level: str,
+    text: str,
+    source: Source | None,
+    root: Path,
+    *,
+    key: tuple[str, ...],
+    labels: Sequence[Label] = (),
+    mark: str | None = None,
+) -> dict[str, Any]:
+    place = next((x.source for x in labels if x.source == source and x.source.column), source)
+    result: dict[str, Any] = {
+        "ruleId": code,
+        "ruleIndex": list(code_titles()).index(code),
+        "level": level,
+        "message": {"text": re.sub(r"\{(\d+)\}", r"{{\1}}", text)},  # {0} is a placeholder
+        "locations": [] if place is None else [_location(place, mark, root)],
+        "partialFingerprints": {
+            "ontoweir/v1": hashlib.sha256("\0".join((code, *key)).encode()).hexdigest()
+        },
+    }
+    if labels:
+        result["relatedLocations"] = [
+            {"id": n, **_location(x.source, x.mark, root), "message": {"text": x.text}}
+            for n, x in enumerate(labels, 1)
+        ]
+    return result
+
+
+def _location(source: Source, mark: str | None, root: Path) -> Mapping[str, Any]:
+    physical = {"artifactLocation": _artifact(source, root)}
+    region = {"startLine": source.line or 1, "startColumn": 1}
+    marked = mark_source(source, mark)
+    if marked is not None:
+        region |= {"startColumn": marked.start, "endColumn": marked.stop}
+    return {"physicalLocation": {**physical, "region": region}}
+
+
+def _artifact(source: Source, root: Path) -> dict[str, str]:
+    """A file; for what is in none (`--set`, a variable) the project file that it overrides."""
+    base, path = _base(root), Path(source.file).resolve()
+    if source.line is None and not path.exists():
+        path = (root / FILE_NAME).resolve()
+    if path.is_relative_to(base):
+        return {"uri": quote(path.relative_to(base).as_posix()), "uriBaseId": "SRCROOT"}
+    return {"uri": path.as_uri()}
+
+
+def _base(root: Path) -> Path:
+    """The folder that paths are relative to."""
+    return Path.cwd() if root.resolve().is_relative_to(Path.cwd()) else root.resolve()
