@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from textwrap import indent
 from typing import TYPE_CHECKING, assert_never
 
 from ontoweir.mappings.catalog import Catalog, DateType, Scalar, TimestampType
 from ontoweir.mappings.parse_duration import UNITS_US
+from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.spj import (
     Attribute,
@@ -48,6 +52,11 @@ def print_sql(
         dialect: a dialect of sqlglot.
         comments: name the mappings and axioms above every SELECT.
     """
+    if union.aggregation is not None:
+        matches = print_sql(
+            replace(union, aggregation=None), catalog, dialect=dialect, comments=comments
+        )
+        return _aggregate(matches, union.aggregation, dialect)
     if not union.disjuncts:
         return _print_empty(union, dialect, comments)
     mixed = _mixed_variables(union, catalog)
@@ -58,6 +67,51 @@ def print_sql(
         header = _comments(query, number, len(union.disjuncts)) if comments else ""
         selects.append(header + text)
     return ("\nUNION\n" if union.distinct else "\nUNION ALL\n").join(selects)
+
+
+def _aggregate(matches: str, aggregation: Aggregation, dialect: str) -> str:
+    """GROUP BY over the matches, as a derived table."""
+    from sqlglot import exp
+
+    def column(name: str) -> exp.Column:
+        return exp.column(exp.to_identifier(name, quoted=_needs_quotes(name)))
+
+    calls = {a.name: _call(a, column) for a in aggregation.aggregates}
+    columns = [
+        exp.alias_(calls[name], name, quoted=_needs_quotes(name)) if name in calls else column(name)
+        for name in aggregation.columns
+    ]
+    head = exp.select(*columns).sql(dialect=dialect, pretty=True)
+    text = f"{head}\nFROM (\n{indent(matches, '  ')}\n) AS matches"
+    if aggregation.group:
+        names = ", ".join(column(name).sql(dialect=dialect) for name in aggregation.group)
+        text += f"\nGROUP BY {names}"
+    return text
+
+
+def _call(aggregate: Aggregate, column: Callable[[str], exp.Column]) -> exp.Expr:
+    from sqlglot import exp
+
+    if aggregate.argument is None:
+        return exp.Count(this=exp.Star())
+    value = column(aggregate.argument)
+    match aggregate.function:
+        case AggregateFunction.COUNT:
+            return exp.Count(this=value)
+        case AggregateFunction.COUNT_DISTINCT:
+            return exp.Count(this=exp.Distinct(expressions=[value]))
+        case AggregateFunction.SUM:
+            return exp.Sum(this=value)
+        case AggregateFunction.AVG:
+            return exp.Avg(this=value)
+        case AggregateFunction.MIN:
+            return exp.Min(this=value)
+        case AggregateFunction.MAX:
+            return exp.Max(this=value)
+        case AggregateFunction.MEDIAN:
+            return exp.Median(this=value)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _print_empty(union: SpjUnion, dialect: str, comments: bool) -> str:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from ontoweir.errors import Source
+from ontoweir.rewriter.aggregation import Aggregation
 from ontoweir.rewriter.spj import Op
 
 
@@ -105,3 +106,5 @@ class ConjunctiveQuery:
     """Answer variables with a fixed value (BIND, VALUES); they occur in no atom."""
     branch: int = 0
     """The number of the branch of the user's union that this is, or came from."""
+    aggregation: Aggregation | None = None
+    """What is computed of the matches; the head is then that of the characteristic query."""

@@ -30,5 +30,6 @@ CODES = {
     "C1": "OW211",
     "C2": "OW212",
     "C3": "OW213",
+    "G1": "OW221",
 }
 """The code of a violated condition of the lag criterion."""
