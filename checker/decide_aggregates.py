@@ -14,7 +14,7 @@ def decide_aggregates(form: NormalForm, aggregates: tuple[Aggregate, ...]) -> Cr
 
     C1: the reduced characteristic query is bounded; C2: what COUNT DISTINCT and MEDIAN count is
     bounded; C3: for MAX, MaxRef is empty or the aggregated value alone, and MinRef for MIN. As
-    published C3 says nothing of MinRef for MAX, which is in error (checker/citations.md, 6): no
+    published C3 says nothing of MinRef for MAX, which is in error (checker/citations.md, 5): no
     verdict rests on it.
     """
     arguments = {a.argument for a in aggregates if a.function.holistic}

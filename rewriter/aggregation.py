@@ -54,8 +54,8 @@ class Aggregation:
     """GROUP BY `group`, with the aggregates, over the matches of a query.
 
     `columns` are the result's columns in order: every group variable and every aggregate's name.
-    The matches are those of the characteristic query Π_{G ∪ A(F)} ([A] Th. 8.4): its variables
-    are the group variables and the arguments.
+    The matches are those of the characteristic query ([A] Th. 8.4): its variables are the
+    group variables and the arguments.
     """
 
     group: tuple[str, ...]

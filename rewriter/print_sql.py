@@ -13,6 +13,7 @@ from ontoweir.mappings.catalog import Catalog, DateType, Scalar, TimestampType
 from ontoweir.mappings.parse_duration import UNITS_US
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.equality_classes import Types
+from ontoweir.rewriter.list_domains import DomainFilter, list_domains
 from ontoweir.rewriter.spj import (
     Attribute,
     BlankOutput,
@@ -44,7 +45,9 @@ def print_sql(
 
     Steps become intervals. IRIs are plain CONCATs: percent-encoding the values of string columns
     is left to the consumer (the run-time does it); a value without reserved characters needs
-    none. Where the disjuncts make a variable of different SQL types, all are cast to strings.
+    none. The declared domains of streams' columns are filters, as ingestion rejects what is
+    outside them (list_domains). Where the disjuncts make a variable of different SQL types, all
+    are cast to strings.
 
     Args:
         union: what to print; no disjunct gives a SELECT without rows.
@@ -240,12 +243,32 @@ def _select(
         )
         tree = tree.from_(table) if n == 0 else tree.join(table, join_type="cross")
     where: exp.Expr | None = None
-    for condition in query.conditions:
-        made = _condition(condition, types, dialect)
+    conjuncts = [_condition(c, types, dialect) for c in query.conditions]
+    conjuncts += [_domain(d, types, dialect) for d in list_domains(query, catalog)]
+    for made in conjuncts:
         where = made if where is None else exp.And(this=where, expression=made)
     if where is not None:
         tree.set("where", exp.Where(this=where))
     return tree.distinct() if distinct else tree
+
+
+def _domain(domain: DomainFilter, types: Types, dialect: str) -> exp.Expr:
+    from sqlglot import exp
+
+    attribute = domain.attribute
+    column = _column(attribute)
+
+    def constant(value: Scalar) -> exp.Expr:
+        return _constant(value, attribute, types, dialect)
+
+    if domain.enum is not None:
+        return exp.In(this=column, expressions=[constant(v) for v in domain.enum])
+    if domain.minimum is None:
+        assert domain.maximum is not None
+        return exp.LTE(this=column, expression=constant(domain.maximum))
+    if domain.maximum is None:
+        return exp.GTE(this=column, expression=constant(domain.minimum))
+    return exp.Between(this=column, low=constant(domain.minimum), high=constant(domain.maximum))
 
 
 def _condition(condition: Condition, types: Types, dialect: str) -> exp.Expr:

@@ -117,7 +117,8 @@ class _Reader:
             if inner is None:
                 what, fix = f"an expression in SELECT, as ?{name}", "select variables"
             elif isinstance(call, CompValue) and call.name == inner:
-                what = f"aggregate {inner.removeprefix('Aggregate_').upper()}, as ?{name}"
+                word = inner.removeprefix("Aggregate_").upper().replace("GROUPC", "GROUP_C")
+                what = f"aggregate {word}, as ?{name}"
                 fix = f"use one of {_FUNCTIONS}"
             else:
                 what = f"an expression of aggregates, as ?{name}"

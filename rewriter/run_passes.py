@@ -14,6 +14,7 @@ from ontoweir.rewriter.derive_equalities import derive_equalities
 from ontoweir.rewriter.find_contradiction import find_contradiction
 from ontoweir.rewriter.find_disjointness import find_disjointness
 from ontoweir.rewriter.hierarchy import Hierarchy
+from ontoweir.rewriter.list_domains import DomainFilter, list_domains
 from ontoweir.rewriter.name_occurrences import name_occurrences
 from ontoweir.rewriter.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.prune_disjuncts import Candidate, prune_disjuncts
@@ -73,10 +74,12 @@ PASSES: tuple[Pass, ...] = (
 """All passes, in order. Each keeps the rows and their multiplicities; under bag semantics
 "contained disjuncts" only drops what would count the same rows twice.
 
-Declared domains are not written into the SQL as filters. The checker reads them in the catalog,
-and says that the verdict rests on them; as filters they would bound nothing that is not bounded
-already, and the condition would be hidden.
+Declared domains become filters last, where SQL is printed (DOMAINS): the checker reads them in the
+catalog and says that a verdict rests on them, which filters would hide.
 """
+
+DOMAINS = "declared domains"
+"""The name of the step that list_domains takes in the trace."""
 
 
 def excluded_by(
@@ -117,8 +120,14 @@ def run_passes(
                 assert_never(unreachable)
     final = tuple(found)
     for place, candidate in enumerate(final, 1):
+        if DOMAINS not in skip and (domains := list_domains(candidate.query, catalog)):
+            record(Step(DOMAINS, f"disjunct {candidate.number}", f"with {_join(domains)}"))
         record(Step("result", f"disjunct {candidate.number}", f"is SQL {place}"))
     return tuple(candidate.query for candidate in final)
+
+
+def _join(domains: Sequence[DomainFilter]) -> str:
+    return ", ".join(map(str, domains))
 
 
 def _change(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.checker.split_aggregates import AggregatePart
 from ontoweir.mappings.catalog import Catalog
-from ontoweir.rewriter.aggregation import Aggregation, AggregateFunction
+from ontoweir.rewriter.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.spj import FoldFunction, LiteralOutput, SpjUnion
 from ontoweir.runtime.aggregate_columns import ArgumentScale, aggregate_schema, scale_argument
 from ontoweir.runtime.frame import WEIGHT, Array, Frame, first_of, group_codes
@@ -110,9 +110,8 @@ class _Unit:
         if column.dtype != np.int64:
             column = np.rint(column).astype(np.int64)
         up, down = 10**self.scale, self.unit
-        if up >= down:
-            return column * (up // down)
-        return column // (down // up)
+        made: Array = column * (up // down) if up >= down else column // (down // up)
+        return made
 
 
 def advance_groups(
@@ -130,10 +129,7 @@ def advance_groups(
     names = list(work.aggregation.group)
     keys = pa.concat_tables([t.select([*names, AT]) for t, _ in flat])
     codes, count = group_codes(
-        [
-            keys.column(n).combine_chunks().dictionary_encode().indices.to_numpy()
-            for n in names
-        ],
+        [keys.column(n).combine_chunks().dictionary_encode().indices.to_numpy() for n in names],
         keys.num_rows,
     )
     unique = keys.take(pa.array(first_of(codes, count))).select(names)
@@ -147,9 +143,7 @@ def advance_groups(
             continue
         rows = sum(t.num_rows for t, _ in filled)
         at = np.concatenate([t.column(AT).cast(pa.int64()).to_numpy() for t, _ in filled])
-        deltas.append(
-            Deltas(codes[start : start + rows], at, _join(part, filled))
-        )
+        deltas.append(Deltas(codes[start : start + rows], at, _join(part, filled)))
         start += rows
     scales = {name: scale.scale for name, scale in work.scales.items()}
     code, at, columns, after = update_groups(
@@ -211,8 +205,8 @@ def _nothing(
 
 def _render(column: Array, kind: pa.DataType, scale: ArgumentScale | None) -> "pa.Array":
     if pa.types.is_decimal(kind):
-        assert scale is not None and scale.scale is not None
-        places = scale.scale
+        places = scale.scale if scale is not None else None
+        assert places is not None
         return pa.array([Decimal(n).scaleb(-places) for n in column.tolist()], kind)
     if pa.types.is_date(kind):
         return pa.array(column.astype(np.int32)).cast(kind)

@@ -311,7 +311,7 @@ def _by_part(
     work: AggregateWork, found: Sequence[_Found]
 ) -> list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]]:
     """The results of every part, with their numbers; distinct values of several plans once."""
-    parts = []
+    parts: list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]] = []
     start = 0
     for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
         mine = found[start : start + plans]

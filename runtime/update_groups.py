@@ -157,7 +157,7 @@ def _run(
             check_total(np.abs(column))
             found = np.zeros(size, dtype=np.int64)
             np.add.at(found, place, column)
-            for start, stop in moments.segments:
+            for start, _ in moments.segments:
                 found[start] += known[int(moments.code[start])].get(name, 0)
             check_total(np.abs(found))
             total = np.cumsum(found)
@@ -192,7 +192,9 @@ def _medians(
             until = min(block + step, stop)
             a, b = np.searchsorted(place, [block, until])
             table = np.zeros((until - block, len(domain)), dtype=np.int64)
-            np.add.at(table, (place[a:b] - block, np.searchsorted(domain, values[a:b])), weights[a:b])
+            np.add.at(
+                table, (place[a:b] - block, np.searchsorted(domain, values[a:b])), weights[a:b]
+            )
             table[0] += count
             table = np.cumsum(table, axis=0)
             count = table[-1].copy()
@@ -229,9 +231,9 @@ def _show(
             assert argument is not None
             twice = running[("hist", argument)]
             unit = 2 * 10 ** (scales[argument] or 0)
-            if twice.dtype == np.float64:
-                return twice / unit
-            return _divide(twice, np.ones(len(twice), dtype=np.int64), unit)
+            one = np.ones(len(twice), dtype=np.int64)
+            half: Array = twice / unit  # right for floats
+            return half if twice.dtype == np.float64 else _divide(twice, one, unit)
         case _:
             assert_never(aggregate.function)
 
