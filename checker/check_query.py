@@ -1,6 +1,6 @@
 """Decide a query before anything runs: verdict, tier, bound, plan, or witness."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.decide_aggregates import decide_aggregates
@@ -38,6 +38,7 @@ def check_query(
     *,
     statistics: Statistics | None = None,
     timed: bool = True,
+    disprove: bool = True,
 ) -> Verdict:
     """Decide an unfolded query.
 
@@ -46,6 +47,7 @@ def check_query(
         catalog: streams, relations, and what is declared of them.
         statistics: what is known of the static data; without it the schema alone decides.
         timed: False for the arrival model ([A]): timestamps are ignored.
+        disprove: look for a witness where there is no plan.
 
     Raises:
         QueryError: a comparison mixes types.
@@ -56,14 +58,15 @@ def check_query(
     if union.aggregation is None:
         checker = _Checker(union, catalog, known, timed)
         disjuncts = tuple(checker.decide(q) for q in union.disjuncts)
-        witness = checker.disprove(disjuncts)
+        witness = checker.disprove(disjuncts) if disprove else None
         bound = _bound(union, disjuncts)
     else:
         for part in split_aggregates(union):
             checker = _Checker(part.union, catalog, known, timed, part.aggregates)
             found = PartVerdict(part, tuple(checker.decide(q) for q in part.union.disjuncts))
             parts.append(found)
-            witness = witness or checker.disprove(found.disjuncts)
+            if disprove and witness is None:
+                witness = checker.disprove(found.disjuncts)
         across = zip(*(p.disjuncts for p in parts), strict=True)
         disjuncts = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
         bound = _aggregate_bound(union.aggregation, parts)
@@ -87,6 +90,30 @@ def check_query(
         witness=witness,
         parts=tuple(parts),
     )
+
+
+def has_plan(union: SpjUnion, catalog: Catalog) -> bool:
+    """Whether a query is bounded, and nothing else of its verdict."""
+    return not any(True for _ in _undecided(union, catalog))
+
+
+def undecided_forms(union: SpjUnion, catalog: Catalog) -> tuple[NormalForm, ...]:
+    """The disjuncts, of an aggregate query those of its parts, that have no plan."""
+    return tuple(_undecided(union, catalog))
+
+
+def _undecided(union: SpjUnion, catalog: Catalog) -> Iterator[NormalForm]:
+    unions = [union]
+    if union.aggregation is not None:
+        unions = [part.union for part in split_aggregates(union)]
+    for one in unions:
+        checker = _Checker(one, catalog, Statistics(), timed=True)
+        for query in one.disjuncts:
+            form = checker.normal(query)
+            if form.satisfiable and not (
+                decide_lag(form).holds and isinstance(make_plan(form), SynopsisPlan)
+            ):
+                yield form
 
 
 def _bound(union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...]) -> Bound | None:

@@ -143,6 +143,8 @@ class Provenance:
     axioms: tuple[str, ...] = ()
     axiom_sources: tuple[Source, ...] = ()
     query_source: Source | None = None
+    time: str | None = None
+    """The query's variable for the time at which it holds."""
 
 
 class FoldFunction(StrEnum):
