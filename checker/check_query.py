@@ -29,6 +29,7 @@ from ontoweir.checker.witness import Witness
 from ontoweir.diagnostics import CODES, Diagnostic
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
 from ontoweir.rewriter.spj import SpjQuery, SpjUnion, output_attributes
 
 
@@ -53,6 +54,8 @@ def check_query(
         QueryError: a comparison mixes types.
     """
     known = statistics or Statistics()
+    if union.distinct:
+        union = _reduce(union, catalog)
     parts: list[PartVerdict] = []
     witness: Witness | None = None
     if union.aggregation is None:
@@ -62,6 +65,8 @@ def check_query(
         bound = _bound(union, disjuncts)
     else:
         for part in split_aggregates(union):
+            if part.union.distinct:
+                part = replace(part, union=_reduce(part.union, catalog))
             checker = _Checker(part.union, catalog, known, timed, part.aggregates)
             found = PartVerdict(part, tuple(checker.decide(q) for q in part.union.disjuncts))
             parts.append(found)
@@ -92,6 +97,12 @@ def check_query(
     )
 
 
+def _reduce(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """[A] section 8.1: under set semantics, first without redundant occurrences."""
+    reduced = (remove_redundant_occurrences(q, catalog) for q in union.disjuncts)
+    return replace(union, disjuncts=tuple(reduced))
+
+
 def has_plan(union: SpjUnion, catalog: Catalog) -> bool:
     """Whether a query is bounded, and nothing else of its verdict."""
     return not any(True for _ in _undecided(union, catalog))
@@ -107,6 +118,8 @@ def _undecided(union: SpjUnion, catalog: Catalog) -> Iterator[NormalForm]:
     if union.aggregation is not None:
         unions = [part.union for part in split_aggregates(union)]
     for one in unions:
+        if one.distinct:
+            one = _reduce(one, catalog)
         checker = _Checker(one, catalog, Statistics(), timed=True)
         for query in one.disjuncts:
             form = checker.normal(query)

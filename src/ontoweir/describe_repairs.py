@@ -122,7 +122,11 @@ def _time(alias: str, union: SpjUnion, catalog: Catalog) -> str:
 
 def _count(microseconds: int) -> str:
     """A duration for SQL: `1' HOUR`."""
-    unit = next(u for u in ("day", "hour", "minute", "second") if microseconds % UNITS_US[u] == 0)
+    unit = next(
+        u
+        for u in ("day", "hour", "minute", "second", "microsecond")
+        if microseconds % UNITS_US[u] == 0
+    )
     return f"{microseconds // UNITS_US[unit]}' {unit.upper()}"
 
 

@@ -30,6 +30,7 @@ from ontoweir.rewriter.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.prune_disjuncts import Candidate
 from ontoweir.rewriter.push_constants import push_constants
 from ontoweir.rewriter.query import ConjunctiveQuery
+from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
 from ontoweir.rewriter.remove_reference_joins import remove_reference_joins
 from ontoweir.rewriter.remove_self_joins import remove_self_joins
 from ontoweir.rewriter.run_passes import DOMAINS, PASSES, pass_names, run_passes
@@ -133,6 +134,40 @@ def test_joins_on_references(
     tables: str, conditions: tuple[str, ...], left: int, catalog: Catalog
 ) -> None:
     assert len(remove_reference_joins(spj(tables, *conditions), catalog).occurrences) == left
+
+
+@pytest.mark.parametrize(
+    ("tables", "conditions", "left"),
+    [
+        ("s a, s b", ("a.v = 3", "b.v = 3"), ["a"]),  # [A] Def. 8.2
+        ("s a, s b", ("a.v > 3", "b.v > 2"), ["a"]),  # the stronger one covers the weaker
+        ("s a, s b", ("a.v = b.v", "b.v > 2"), ["a"]),
+        ("s a, s b, s c", ("a.v < b.v", "a.v < c.v"), ["a", "b"]),
+        ("s a, s b", ("a.ts <= b.ts",), ["a"]),
+        ("s a, s b", ("a.ts = b.ts", "b.v > 3", "a.v > 3"), ["a"]),
+        # b may be a row that a's declared reference guarantees, but the result is made of a
+        ("s a, s b, r c", ("a.k = c.k", "b.k = c.k"), ["a", "c"]),
+        ("s a, s b", ("a.v = 3", "b.v = 4"), ["a", "b"]),
+        ("s a, s b", ("a.ts < b.ts",), ["a", "b"]),  # a later row
+        ("s a, s b", ("a.v < b.v",), ["a", "b"]),
+        ("s a, s b", ("a.v > 2", "b.v > 3"), ["a", "b"]),  # the result is made of the weaker one
+        ("s a, r b", ("a.k = b.k",), ["a", "b"]),  # another table
+    ],
+)
+def test_redundant_occurrences(
+    tables: str, conditions: tuple[str, ...], left: list[str], catalog: Catalog
+) -> None:
+    query = remove_redundant_occurrences(spj(tables, *conditions), catalog)
+    assert [o.alias for o in query.occurrences] == left
+
+
+def test_what_a_redundant_occurrence_implies_stays(catalog: Catalog) -> None:
+    query = spj("s a, s b, s c", "a.v < b.v", "b.v < c.v", "c.d > 3", "b.d > 3")
+    assert remove_redundant_occurrences(query, catalog) == query
+    between = spj("s a, s b, s c", "a.v = b.v", "b.v = c.v", "c.d > 3", "b.d > 2")
+    found = remove_redundant_occurrences(between, catalog)
+    assert [o.alias for o in found.occurrences] == ["a", "c"]
+    assert "a.v = c.v" in shown(found)
 
 
 @pytest.mark.parametrize(
@@ -370,8 +405,9 @@ WORTH = {
     "disjointness axioms": (129, 44, 488, 0),  # contradictory filters find the same one
     "equalities propagated": (129, 44, 488, 0),  # the passes that remove joins call it
     "equalities derived": (129, 44, 488, 0),
-    "self-joins on keys": (280, 44, 679, 6),
+    "self-joins on keys": (264, 44, 691, 6),
     "joins on references": (136, 44, 492, 2),
+    "redundant occurrences": (129, 44, 488, 0),
     "contradictions": (129, 44, 488, 0),  # disjointness axioms find the same one
     "contained disjuncts": (135, 47, 506, 0),
     "constants pushed": (129, 44, 488, 0),
