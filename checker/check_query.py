@@ -1,30 +1,36 @@
 """Decide a query before anything runs: verdict, tier, bound, plan, or witness."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
+from ontoweir.checker.decide_aggregates import decide_aggregates
 from ontoweir.checker.decide_lag import Failure, decide_lag
 from ontoweir.checker.decide_published import decide_arasu, decide_set, decide_tree
 from ontoweir.checker.declarations import Declaration, list_declarations
 from ontoweir.checker.drop_windows import drop_windows
 from ontoweir.checker.explain_failure import explain_failure, explain_obstacle
 from ontoweir.checker.find_witness import find_witness
-from ontoweir.checker.make_plan import make_plan
+from ontoweir.checker.make_plan import bound_groups, make_plan
 from ontoweir.checker.normal_form import NormalForm, Statistics
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import Bound, SynopsisPlan, total_bound
+from ontoweir.checker.split_aggregates import split_aggregates
 from ontoweir.checker.split_times import split_times
 from ontoweir.checker.verdict import (
     Bounded,
     Criteria,
     DisjunctVerdict,
     Failing,
+    PartVerdict,
     Tier,
     Unsatisfiable,
     Verdict,
 )
 from ontoweir.checker.witness import Witness
 from ontoweir.mappings.catalog import Catalog
-from ontoweir.rewriter.spj import SpjQuery, SpjUnion
+from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
+from ontoweir.rewriter.spj import SpjQuery, SpjUnion, output_attributes
 
 
 def check_query(
@@ -33,6 +39,7 @@ def check_query(
     *,
     statistics: Statistics | None = None,
     timed: bool = True,
+    disprove: bool = True,
 ) -> Verdict:
     """Decide an unfolded query.
 
@@ -41,20 +48,38 @@ def check_query(
         catalog: streams, relations, and what is declared of them.
         statistics: what is known of the static data; without it the schema alone decides.
         timed: False for the arrival model ([A]): timestamps are ignored.
+        disprove: look for a witness where there is no plan.
 
     Raises:
         QueryError: a comparison mixes types.
     """
-    checker = _Checker(union, catalog, statistics or Statistics(), timed)
-    disjuncts = tuple(checker.decide(q) for q in union.disjuncts)
-    witness = None
-    if any(isinstance(d, Failing) for d in disjuncts):
-        witness = checker.disprove(disjuncts)
+    known = statistics or Statistics()
+    if union.distinct:
+        union = _reduce(union, catalog)
+    parts: list[PartVerdict] = []
+    witness: Witness | None = None
+    if union.aggregation is None:
+        checker = _Checker(union, catalog, known, timed)
+        disjuncts = tuple(checker.decide(q) for q in union.disjuncts)
+        witness = checker.disprove(disjuncts) if disprove else None
+        bound = _bound(union, disjuncts)
+    else:
+        for part in split_aggregates(union):
+            if part.union.distinct:
+                part = replace(part, union=_reduce(part.union, catalog))
+            checker = _Checker(part.union, catalog, known, timed, part.aggregates)
+            found = PartVerdict(part, tuple(checker.decide(q) for q in part.union.disjuncts))
+            parts.append(found)
+            if disprove and witness is None:
+                witness = checker.disprove(found.disjuncts)
+        across = zip(*(p.disjuncts for p in parts), strict=True)
+        disjuncts = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
+        bound = _aggregate_bound(union.aggregation, parts)
     declarations: dict[Declaration, None] = {}
     for query in union.disjuncts:
         declarations.update(dict.fromkeys(list_declarations(query, catalog)))
     conditions: dict[Declaration, None] = {}
-    for d in disjuncts:
+    for d in (d for p in parts for d in p.disjuncts) if parts else disjuncts:
         if isinstance(d, Bounded):
             conditions.update(dict.fromkeys(d.conditions))
     tier = max((d.tier for d in disjuncts), key=lambda t: t.rank, default=Tier.UNSATISFIABLE)
@@ -64,11 +89,44 @@ def check_query(
         union=union,
         disjuncts=disjuncts,
         tier=tier,
-        bound=_bound(union, disjuncts),
+        bound=bound,
         conditions=tuple(conditions),
         declarations=tuple(declarations),
         witness=witness,
+        parts=tuple(parts),
     )
+
+
+def _reduce(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """[A] section 8.1: under set semantics, first without redundant occurrences."""
+    reduced = (remove_redundant_occurrences(q, catalog) for q in union.disjuncts)
+    return replace(union, disjuncts=tuple(reduced))
+
+
+def has_plan(union: SpjUnion, catalog: Catalog) -> bool:
+    """Whether a query is bounded, and nothing else of its verdict."""
+    return not any(True for _ in _undecided(union, catalog))
+
+
+def undecided_forms(union: SpjUnion, catalog: Catalog) -> tuple[NormalForm, ...]:
+    """The disjuncts, of an aggregate query those of its parts, that have no plan."""
+    return tuple(_undecided(union, catalog))
+
+
+def _undecided(union: SpjUnion, catalog: Catalog) -> Iterator[NormalForm]:
+    unions = [union]
+    if union.aggregation is not None:
+        unions = [part.union for part in split_aggregates(union)]
+    for one in unions:
+        if one.distinct:
+            one = _reduce(one, catalog)
+        checker = _Checker(one, catalog, Statistics(), timed=True)
+        for query in one.disjuncts:
+            form = checker.normal(query)
+            if form.satisfiable and not (
+                decide_lag(form).holds and isinstance(make_plan(form), SynopsisPlan)
+            ):
+                yield form
 
 
 def _bound(union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...]) -> Bound | None:
@@ -82,13 +140,36 @@ def _bound(union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...]) -> Bound | N
     return total_bound(bounds)
 
 
+def _aggregate_bound(aggregation: Aggregation, parts: Sequence[PartVerdict]) -> Bound | None:
+    """What the parts keep, the current answer (one row a group), and what medians are made of."""
+    bounds: list[Bound] = []
+    for place, found in enumerate(parts):
+        bound = _bound(found.part.union, found.disjuncts)
+        if bound is None:
+            return None
+        bounds.append(bound)
+        for plan in found.plans:
+            if place == 0:
+                form, outputs = plan.form, dict(plan.form.query.outputs)
+                group = [a for v in aggregation.group for a in output_attributes(outputs[v])]
+                bounds.append(bound_groups(form, (form.class_of[a] for a in group)))
+            if found.part.aggregates[0].function is AggregateFunction.MEDIAN:
+                bounds.append(plan.tables[-1].bound)
+    return total_bound(bounds)
+
+
 class _Checker:
-    """What all disjuncts of one query share."""
+    """What all disjuncts of one query, or of one part of an aggregate query, share."""
 
     def __init__(
-        self, union: SpjUnion, catalog: Catalog, statistics: Statistics, timed: bool
+        self,
+        union: SpjUnion,
+        catalog: Catalog,
+        statistics: Statistics,
+        timed: bool,
+        aggregates: tuple[Aggregate, ...] = (),
     ) -> None:
-        self.union, self.catalog = union, catalog
+        self.union, self.catalog, self.aggregates = union, catalog, aggregates
         self.statistics, self.timed = statistics, timed
         self.forms: dict[SpjQuery, tuple[NormalForm, tuple[Failure, ...]]] = {}
 
@@ -121,6 +202,9 @@ class _Checker:
             tree=decide_tree(ordered, parts),
             published_set=decide_set(ordered) if form.distinct else None,
             lag=lag,
+            grouped=decide_aggregates(self.normal(query, timed=False), self.aggregates)
+            if self.aggregates
+            else None,
         )
         plan = make_plan(form)
         if lag.holds and isinstance(plan, SynopsisPlan):
@@ -176,12 +260,33 @@ class _Checker:
 
     def disprove(self, disjuncts: tuple[DisjunctVerdict, ...]) -> Witness | None:
         """A confirmed witness against the whole union, from some failing disjunct."""
-        if not self.timed:
+        failing = [d.query for d in disjuncts if isinstance(d, Failing)]
+        if not self.timed or not failing:
             return None
-        for d in disjuncts:
-            if isinstance(d, Failing):
-                form, failures = self.forms[d.query]
+        functions = {a.function for a in self.aggregates}
+        if not functions or AggregateFunction.COUNT in functions:
+            for query in failing:
+                form, failures = self.forms[query]
                 witness = find_witness(form, self.union, failures, self.catalog)
                 if witness is not None:
                     return witness
+        return self.disprove_groups(failing) if functions else None
+
+    def disprove_groups(self, failing: Sequence[SpjQuery]) -> Witness | None:
+        """A witness that tells subsets of tuples apart by which groups (or counted values) exist:
+        whatever is aggregated then has to tell them apart too. A median need not tell which of
+        its values exist, so it is left out."""
+        if any(a.function is AggregateFunction.MEDIAN for a in self.aggregates):
+            return None
+        plain = replace(
+            self.union,
+            disjuncts=tuple(replace(q, folds=None) for q in self.union.disjuncts),
+            distinct=True,
+        )
+        checker = _Checker(plain, self.catalog, self.statistics, self.timed)
+        for query in failing:
+            form = checker.normal(replace(query, folds=None))
+            witness = find_witness(form, plain, decide_lag(form).failures, self.catalog)
+            if witness is not None:
+                return witness
         return None

@@ -7,6 +7,10 @@ from itertools import combinations
 
 from ontoweir.checker.normal_form import Kind, NormalForm
 from ontoweir.errors import Source
+from ontoweir.rewriter.spj import FoldFunction
+
+FOLDED = -1
+"""In the place of a class: the partner outside of a value whose minimum or maximum is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ def decide_lag(form: NormalForm) -> Criterion:
     """Decide one satisfiable disjunct by the lag criterion.
 
     Bags: E1-E3, exact without self-joins. Sets: C1, C2 = E2, C3 (the pair criterion), sound, and
-    complete in all fuzzing without self-joins, `≠` and unions.
+    complete in all fuzzing without self-joins, `≠` and unions. Aggregates: G1 in the place of E1;
+    a minimum or maximum is one more comparison with all that is still to come, for C3.
     """
     streams = [m.stream for m in form.members]
     plain = len(set(streams)) == len(streams) and not form.disequalities
@@ -65,7 +70,26 @@ def decide_lag(form: NormalForm) -> Criterion:
         failures += _inequalities(form)
     if len(form.members) < 2 and not form.distinct:
         failures = []
+    if form.folds is not None and not form.distinct:
+        failures = [*_groups_unbounded(form), *(f for f in failures if f.condition != "E1")]
     return Criterion("lag", tuple(failures), sufficient=True, necessary=plain)
+
+
+def _groups_unbounded(form: NormalForm) -> list[Failure]:
+    """G1 ([A] Th. 8.5, 8.6 C1 and C2): the current answer is kept, one row for each group."""
+    return [
+        Failure(
+            "G1",
+            f"{g.name} tells groups or counted values apart and is unbounded: a number would have "
+            "to be kept for every value of it",
+            f"bound {g.name} (declare a range, an enumeration or a reference), or group by "
+            "something bounded",
+            g.index,
+            tuple(sorted(g.members)),
+        )
+        for g in form.classes
+        if g.projected and not g.domain.finite
+    ]
 
 
 def _projections(form: NormalForm) -> list[Failure]:
@@ -228,6 +252,13 @@ def _groups(
             near, far = form.classes[inside], form.classes[outside]
             if near.members & pair and far.members - closed and not far.members & pair:
                 raw.setdefault((outside, sign), set()).add((inside, sign, -q.limit))
+    for fold in form.folds or ():
+        # the least (greatest) value so far is compared with all that is still to come
+        group = form.classes[fold.value]
+        if fold.function is not FoldFunction.SUM and group.members & pair:
+            sign = 1 if fold.function is FoldFunction.MIN else -1
+            if not group.domain.finite:
+                raw.setdefault((FOLDED, sign), set()).add((fold.value, sign, 0))
     found = set()
     for terms in raw.values():
         base = min(terms)[2]

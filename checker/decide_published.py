@@ -30,7 +30,7 @@ def _joins(form: NormalForm) -> list[tuple[Compare, int, int]]:
     return found
 
 
-def _references(form: NormalForm, member: int) -> tuple[set[int], set[int]]:
+def references_of(form: NormalForm, member: int) -> tuple[set[int], set[int]]:
     """(MaxRef, MinRef) of a member, as sets of classes ([S] Def. 9)."""
     most = {
         q.y
@@ -99,7 +99,7 @@ def _reference_failures(
     for m in form.members:
         if m.index in exempt:
             continue
-        largest, least = _references(form, m.index)
+        largest, least = references_of(form, m.index)
         if len(largest) + len(least) > most:
             names = ", ".join(sorted(form.classes[v].name for v in largest | least))
             found.append(

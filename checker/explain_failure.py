@@ -1,10 +1,13 @@
 """A violated condition in terms of the user's query line, mapping, axiom and catalog entry."""
 
+from collections.abc import Iterable
+
 from ontoweir.checker.decide_lag import Failure
 from ontoweir.checker.explain_values import (
     explain_comparison,
     explain_domain,
     explain_equality,
+    explain_fold,
     explain_lag,
     explain_projection,
     labels_of,
@@ -38,7 +41,8 @@ def explain_failure(
     )
     names = " and ".join(dict.fromkeys(form.classes[v].name for v in values))
     tree = Reason(f"{names} must be remembered", because=(*needs, *waits, *domains))
-    origins = _origins(form, failure)
+    blamable = values if failure.value is None else (failure.value, *values)
+    origins = _origins(form, blamable, failure.members)
     reasons = (tree, *(_origin(aliases, o) for aliases, o in origins))
     blamed = origins[0][1] if origins else None
     axiom = next((o for _, o in origins if o.axioms), None)
@@ -79,15 +83,20 @@ def explain_obstacle(
             explain_domain(form, group, catalog),
         ),
     )
-    labels = tuple(dict.fromkeys(labels_of((tree,))))
+    origins = _origins(form, (group.index,), sorted(obstacle.members))
+    reasons = (tree, *(_origin(aliases, o) for aliases, o in origins))
+    blamed = origins[0][1] if origins else None
+    labels = tuple(dict.fromkeys(labels_of(reasons)))
     return Diagnostic(
         code=CODES["plan"],
         message=f"no plan: matches of {names} would have to keep {group.name}, which is "
         f"unbounded: {obstacle.reason}",
         hint=f"bound {group.name}, or limit the time by a window",
         source=labels[0].source if labels else None,
+        mapping=None if blamed is None else blamed.mapping,
+        mapping_source=None if blamed is None else blamed.mapping_source,
         labels=labels,
-        because=(tree,),
+        because=reasons,
     )
 
 
@@ -135,20 +144,20 @@ def _unenforced(form: NormalForm, obstacle: Obstacle, union: SpjUnion) -> tuple[
 def _needs(form: NormalForm, failure: Failure, union: SpjUnion) -> tuple[Reason, ...]:
     """What still needs the value, with its query line."""
     match failure.condition:
-        case "E1" | "C1" if failure.value is not None:
+        case "E1" | "C1" | "G1" if failure.value is not None:
             return (explain_projection(form, form.classes[failure.value], union),)
         case "E2" | "C2" if failure.value is not None and len(failure.values) < 2:
             near, far = failure.members
             return (explain_equality(form, form.classes[failure.value], near, far, union),)
         case "C3":
             inside = set(failure.values)
-            return tuple(
-                dict.fromkeys(
-                    explain_comparison(form, q.x, q.y, q.source, union)
-                    for q in form.inequalities
-                    if not q.clips and (q.x in inside or q.y in inside)
-                )
-            )
+            compared = [
+                explain_comparison(form, q.x, q.y, q.source, union)
+                for q in form.inequalities
+                if not q.clips and (q.x in inside or q.y in inside)
+            ]
+            folded = [explain_fold(form, f, union) for f in form.folds or () if f.value in inside]
+            return tuple(dict.fromkeys((*compared, *folded)))
         case _:
             x, y = failure.values
             return (explain_comparison(form, x, y, failure.source, union),)
@@ -156,6 +165,18 @@ def _needs(form: NormalForm, failure: Failure, union: SpjUnion) -> tuple[Reason,
 
 def _waits(form: NormalForm, failure: Failure, union: SpjUnion) -> tuple[Reason, ...]:
     """The lag that nothing limits; for DISTINCT results the word itself."""
+    if failure.condition == "G1":
+        label = None
+        if union.source is not None:
+            label = Label("query", union.source, "its current answer is kept")
+        return (
+            Reason(
+                "an aggregate keeps its current answer for ever, a row for each group and, where "
+                "values are counted apart, for each value",
+                label,
+                "group by something bounded, or count without DISTINCT",
+            ),
+        )
     if failure.condition == "C1":
         label = None
         if union.source is not None:
@@ -182,14 +203,13 @@ def _waits(form: NormalForm, failure: Failure, union: SpjUnion) -> tuple[Reason,
 
 
 def _origins(
-    form: NormalForm, failure: Failure
+    form: NormalForm, values: Iterable[int], members: Iterable[int]
 ) -> list[tuple[dict[str, Source | None], Provenance]]:
     """The mappings that the values and members to blame come from, with the aliases they make and
     the patterns these answer: the values' own first, and of several on one alias the last, which
     the others only restrict."""
-    values = failure.values if failure.value is None else (failure.value, *failure.values)
     aliases = [a.alias for v in values for a, _ in form.classes[v].attributes]
-    aliases += [form.members[i].alias for i in failure.members]
+    aliases += [form.members[i].alias for i in members]
     streams = {m.alias for m in form.members}
     found: dict[tuple[str, Source | None], tuple[dict[str, Source | None], Provenance]] = {}
     for alias in dict.fromkeys(a for a in aliases if a in streams):
@@ -227,6 +247,6 @@ def _origin(aliases: dict[str, Source | None], origin: Provenance) -> Reason:
 def _first_line(failure: Failure, place: Source | None, blamed: Provenance | None) -> Source | None:
     """The line to look at first: where the value is compared or matched. A value that is only
     asked for is matched in a pattern, which says more than the SELECT clause."""
-    if failure.condition in ("E1", "C1") and blamed is not None and blamed.query_source:
+    if failure.condition in ("E1", "C1", "G1") and blamed is not None and blamed.query_source:
         return blamed.query_source
     return place

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ontoweir.checker.normal_form import NormalForm, ValueClass
+from ontoweir.checker.normal_form import FoldedValue, NormalForm, ValueClass
 from ontoweir.diagnostics import Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Catalog, Column, FloatType, IntType, Stream, StringType
@@ -161,6 +161,18 @@ def explain_comparison(
         "later one of the other",
         label,
         "leave the comparison out, or bound both sides",
+    )
+
+
+def explain_fold(form: NormalForm, fold: FoldedValue, union: SpjUnion) -> Reason:
+    """A class is needed because its least or greatest value, or its sum, is asked for."""
+    label = None
+    if union.source is not None:
+        label = Label("query", union.source, "asked for here", f"?{fold.name}")
+    return Reason(
+        f"{form.classes[fold.value].name} is still needed: {fold.function} of it is asked for",
+        label,
+        "leave the aggregate out",
     )
 
 

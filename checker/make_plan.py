@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from ontoweir.checker.decide_lag import FOLDED
 from ontoweir.checker.normal_form import Inequality, Kind, NormalForm
 from ontoweir.checker.plan import Bound, Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
+from ontoweir.rewriter.spj import FoldFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ def _table(
         holders = group.members & members
         if not holders:
             continue
+        best = _best(form, group.index)
         live = any(
             form.members[i].finite or _is_live(form, i, members) is not None for i in holders
         )
@@ -130,6 +133,8 @@ def _table(
                         Obstacle(group.index, members, "every distinct result must be remembered")
                     )
                 keys.append(Key(group.index))
+            if best is not None:
+                terms.setdefault((FOLDED, best, False), []).append(Term(group.index, best, 0))
             continue
         outside = bool(group.members - members)
         if group.projected or outside:
@@ -145,6 +150,11 @@ def _table(
             if group.index in (d.x, d.y)
             and not form.classes[d.y if d.x == group.index else d.x].members & members
         ]
+        if best is not None and live:
+            keys.append(Key(group.index))
+            continue
+        if best is not None:
+            terms.setdefault((FOLDED, best, False), []).append(Term(group.index, best, 0))
         if not pending and not unequal:
             continue
         rest = [q for q in pending if not q.clips]
@@ -178,11 +188,24 @@ def _table(
         members=members,
         keys=tuple(keys),
         kept=() if last else kept,
-        frontier=() if last else frontier,
+        frontier=frontier,
         steps=steps,
         stored=not last or form.distinct,
         bound=_bound(form, members, tuple(keys), kept, frontier, last),
+        sums=tuple(
+            place
+            for place, fold in enumerate(form.folds or ())
+            if fold.function is FoldFunction.SUM and fold.member in members
+        ),
     )
+
+
+def _best(form: NormalForm, value: int) -> int | None:
+    """1 where the least value of a class is wanted, -1 where the greatest is, else None."""
+    for fold in form.folds or ():
+        if fold.value == value and fold.function is not FoldFunction.SUM:
+            return 1 if fold.function is FoldFunction.MIN else -1
+    return None
 
 
 def _pends(form: NormalForm, q: Inequality, value: int, members: frozenset[int]) -> bool:
@@ -307,6 +330,18 @@ def _bound(
     texts = [text for _, text in factors]
     if len(texts) > 1:
         texts = [f"({text})" if " " in text else text for text in texts]
+    return Bound(rows, " · ".join(texts))
+
+
+def bound_groups(form: NormalForm, values: Iterable[int]) -> Bound:
+    """A bound on the number of distinct combinations of some classes' values."""
+    sizes = [_key_size(form, Key(v)) for v in dict.fromkeys(values)]
+    if not sizes:
+        return Bound(1, "1")
+    rows: int | None = 1
+    for size, _ in sizes:
+        rows = None if rows is None or size is None else rows * size
+    texts = [f"({text})" if len(sizes) > 1 and " " in text else text for _, text in sizes]
     return Bound(rows, " · ".join(texts))
 
 

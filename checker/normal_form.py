@@ -13,7 +13,14 @@ from fractions import Fraction
 from ontoweir.checker.difference_bounds import DifferenceBounds
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Scalar
-from ontoweir.rewriter.spj import Attribute, Compare, NotNull, Occurrence, SpjQuery
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    FoldFunction,
+    NotNull,
+    Occurrence,
+    SpjQuery,
+)
 
 
 class Kind(StrEnum):
@@ -150,6 +157,17 @@ class TimeDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class FoldedValue:
+    """A fold of a query: of the values of a class (plus `shift`), which `member` holds."""
+
+    name: str
+    function: FoldFunction
+    value: int
+    shift: int | Fraction
+    member: int
+
+
+@dataclass(frozen=True, slots=True)
 class NormalForm:
     """One disjunct, ready to be decided.
 
@@ -177,6 +195,9 @@ class NormalForm:
     max_per_timestamp: Mapping[str, int | None]
     static_fanout: Mapping[str, int | None]
     """The most rows of a folded static occurrence that join one tuple (None: unknown)."""
+
+    folds: tuple[FoldedValue, ...] | None = None
+    """What is folded over the matches of a group; None: the matches themselves are the answer."""
 
     def may_wait(self, i: int, j: int) -> bool:
         """Whether a tuple of member i may have to wait for one of member j for ever (finitely

@@ -1,12 +1,18 @@
 """Bring a disjunct into normal form: members, value classes, limits, lags ([S] Def. 4, 5)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ontoweir.checker.declarations import Declaration
 from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.find_classes import find_classes
 from ontoweir.checker.fold_members import bound_fanout, find_lags, fold_members
-from ontoweir.checker.normal_form import NormalForm, Statistics, TimeLimit
+from ontoweir.checker.normal_form import (
+    FoldedValue,
+    NormalForm,
+    Statistics,
+    TimeLimit,
+    ValueClass,
+)
 from ontoweir.checker.query_nodes import HIGH_NODE, LOW_NODE, QueryNodes, irredundant_steps
 from ontoweir.checker.relate_classes import (
     contradicts_disequality,
@@ -15,7 +21,7 @@ from ontoweir.checker.relate_classes import (
 )
 from ontoweir.checker.units import kind_of
 from ontoweir.mappings.catalog import Catalog
-from ontoweir.rewriter.spj import SpjQuery
+from ontoweir.rewriter.spj import Attribute, Fold, SpjQuery
 
 
 def normalise_query(
@@ -112,4 +118,18 @@ def _assemble(work: QueryNodes) -> NormalForm:
             o.table: work.catalog.streams[o.table].max_per_timestamp for o in work.streams
         },
         static_fanout=bound_fanout(work, owner, class_of, classes),
+        folds=None
+        if work.query.folds is None
+        else tuple(_fold(f, owner, classes, class_of) for f in work.query.folds),
     )
+
+
+def _fold(
+    fold: Fold,
+    owner: Mapping[str, int],
+    classes: tuple[ValueClass, ...],
+    class_of: Mapping[Attribute, int],
+) -> FoldedValue:
+    index = class_of[fold.attribute]
+    shift = dict(classes[index].attributes)[fold.attribute]
+    return FoldedValue(fold.name, fold.function, index, shift, owner[fold.attribute.alias])

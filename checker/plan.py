@@ -75,7 +75,8 @@ class Table:
     """Partial matches over `members`: their key, kept timestamps, frontier, and how they arise.
 
     `stored`: kept from marker to marker (the last table is stored only as the set of results
-    already written, for set semantics).
+    already written, for set semantics, or as the groups' minima or maxima).
+    `sums`: the folds (their places in the normal form) whose sums go with the weight.
     """
 
     members: frozenset[int]
@@ -85,6 +86,7 @@ class Table:
     steps: tuple[Step, ...]
     stored: bool
     bound: Bound
+    sums: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from ontoweir.checker.decide_lag import Criterion
 from ontoweir.checker.declarations import Declaration
 from ontoweir.checker.plan import Bound, SynopsisPlan
+from ontoweir.checker.split_aggregates import AggregatePart
 from ontoweir.checker.witness import Witness
 from ontoweir.diagnostics import Diagnostic
 from ontoweir.rewriter.spj import SpjQuery, SpjUnion
@@ -32,12 +33,14 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What each criterion says of a disjunct, by name. `published_set` is [S] Th. 2."""
+    """What each criterion says of a disjunct, by name. `published_set` is [S] Th. 2, `grouped`
+    is [A] Th. 8.5 or 8.6, of aggregates."""
 
     arasu: Criterion
     tree: Criterion
     published_set: Criterion | None
     lag: Criterion
+    grouped: Criterion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,26 @@ DisjunctVerdict: TypeAlias = Unsatisfiable | Bounded | Failing
 
 
 @dataclass(frozen=True, slots=True)
+class PartVerdict:
+    """The verdict on a part of an aggregate query: one for each disjunct of its union."""
+
+    part: AggregatePart
+    disjuncts: tuple[DisjunctVerdict, ...]
+
+    @property
+    def plans(self) -> tuple[SynopsisPlan, ...]:
+        """One plan per satisfiable disjunct, where the part is bounded."""
+        return tuple(d.plan for d in self.disjuncts if isinstance(d, Bounded))
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The verdict on a query (a union): bounded iff every disjunct is, unbounded only with a
-    witness for the whole union, otherwise undecided."""
+    witness for the whole union, otherwise undecided.
+
+    `parts`: of an aggregate query, whose `disjuncts` are then, for each disjunct, the verdict on
+    the part that fares worst.
+    """
 
     union: SpjUnion
     disjuncts: tuple[DisjunctVerdict, ...]
@@ -85,6 +105,7 @@ class Verdict:
     conditions: tuple[Declaration, ...]
     declarations: tuple[Declaration, ...]
     witness: Witness | None
+    parts: tuple[PartVerdict, ...] = ()
 
     @property
     def name(self) -> str:
@@ -97,7 +118,10 @@ class Verdict:
 
     @property
     def plans(self) -> tuple[SynopsisPlan, ...] | None:
-        """One plan per satisfiable disjunct, if the query is bounded; else None."""
+        """One plan per satisfiable disjunct (part after part, for aggregates), if the query is
+        bounded; else None."""
         if self.tier in (Tier.UNDECIDED, Tier.UNBOUNDED):
             return None
+        if self.parts:
+            return tuple(plan for part in self.parts for plan in part.plans)
         return tuple(d.plan for d in self.disjuncts if isinstance(d, Bounded))

@@ -67,6 +67,11 @@ def read_select(text: str, catalog: Catalog, *, mapping: bool = False) -> Select
         SqlRefusal: the text is no SQL, beyond SPJ, or names what the catalog does not declare.
     """
     tree = parse_sql_text(quote_names(text) if mapping else text)
+    return read_select_tree(tree, catalog, mapping=mapping)
+
+
+def read_select_tree(tree: "exp.Query", catalog: Catalog, *, mapping: bool = False) -> SelectUnion:
+    """As read_select, of SQL that is parsed already."""
     return _read_query(tree, catalog, mapping=mapping)
 
 

@@ -15,6 +15,8 @@ def check_variables(
     times: frozenset[Variable],
     *,
     hidden: frozenset[Variable],
+    counted: frozenset[Variable],
+    aggregates: bool,
     locate: Callable[[Variable], int | None],
     source: Source,
 ) -> tuple[Variable, ...]:
@@ -26,6 +28,8 @@ def check_variables(
         branches: its branches.
         times: the variables that name a GRAPH.
         hidden: variables made for blank nodes and paths.
+        counted: variables that are counted, and so must have a value, without being answers.
+        aggregates: the query has aggregates, which need no answer variable.
         locate: the line of a variable in the text.
         source: where the query starts.
 
@@ -61,7 +65,7 @@ def check_variables(
         )
     if head is None:
         head = tuple(v for v in values if v not in hidden)
-    if not head:
+    if not head and not aggregates:
         raise _error(
             source.file,
             "the query selects no variable",
@@ -69,7 +73,7 @@ def check_variables(
             "write a variable in place of a constant, and a FILTER, or select another one",
             source.line,
         )
-    for variable in head:
+    for variable in (*head, *sorted(counted - set(head))):
         _check_answer(variable, values, branches, times, locate(variable), source)
     return head
 

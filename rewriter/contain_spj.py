@@ -1,8 +1,10 @@
 """Containment of SPJ queries by a homomorphism. [CM] Chandra, Merlin, STOC 1977."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.bound_differences import Limit, Node, bound_differences
 from ontoweir.rewriter.equality_classes import (
     EqualityClasses,
     condition_attributes,
@@ -28,7 +30,8 @@ def is_contained(
     """Whether every answer of `small` is one of `big` on all data that the catalog allows.
 
     Sound, not complete: big's occurrences are mapped to small's, or to rows that small's
-    declared references guarantee; big's conditions must follow from small's one by one.
+    declared references guarantee; big's conditions must follow from small's one by one, or from
+    the differences of numbers and times that these imply.
     With `one_to_one` the occurrences correspond one by one and no reference is used.
     """
     if one_to_one:
@@ -42,6 +45,7 @@ def is_contained(
     facts = [map_condition(c, classes.find) for c in small.conditions]
     said = {a for c in facts for a in condition_attributes(c)}
     outputs = [map_output(o, classes.find) for _, o in small.outputs]
+    implied = _Implied(small, catalog)
     rank = {o.alias: n for n, o in enumerate(big.occurrences)}
     due: list[list[Condition]] = [[] for _ in big.occurrences]
     for condition in big.conditions:
@@ -55,7 +59,9 @@ def is_contained(
 
         size = len(chosen)
         if size and not all(
-            _follows(map_condition(c, move), facts, said, classes) for c in due[size - 1]
+            _follows(map_condition(c, move), facts, said, classes)
+            or implied.says(map_condition(c, move))
+            for c in due[size - 1]
         ):
             return False
         if size == len(big.occurrences):
@@ -68,6 +74,44 @@ def is_contained(
         )
 
     return search({})
+
+
+class _Implied:
+    """What a query's comparisons of numbers and times imply, found when it is first needed."""
+
+    def __init__(self, query: SpjQuery, catalog: Catalog) -> None:
+        self._query, self._catalog = query, catalog
+        self._bounds: dict[tuple[Node, Node], Limit] | None = None
+
+    def says(self, goal: Condition) -> bool:
+        """Whether a comparison is implied."""
+        if not isinstance(goal, Compare) or goal.op is Op.NE:
+            return False
+        right: Node = None if isinstance(goal.right, Constant) else goal.right
+        offset: object = goal.offset
+        if isinstance(goal.right, Constant):
+            offset = goal.right.value
+        if isinstance(offset, (str, bool, float)):
+            return False
+        if self._bounds is None:
+            self._bounds = bound_differences(self._query, self._catalog, domains=False) or {}
+        number = Decimal(str(offset))
+        below = self._within(goal.left, right, number, goal.op is Op.LT)
+        above = self._within(right, goal.left, -number, goal.op is Op.GT)
+        match goal.op:
+            case Op.LT | Op.LE:
+                return below
+            case Op.GT | Op.GE:
+                return above
+            case Op.EQ:
+                return below and above
+
+    def _within(self, left: Node, right: Node, most: Decimal, strict: bool) -> bool:
+        assert self._bounds is not None
+        found = self._bounds.get((left, right))
+        if found is None:
+            return False
+        return found[0] < most or (found[0] == most and (found[1] or not strict))
 
 
 def _chase(query: SpjQuery, wanted: set[str], catalog: Catalog) -> SpjQuery:

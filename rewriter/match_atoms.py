@@ -166,7 +166,11 @@ def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match
     times = dict(match.times)
     if atom.time is not None and made.time is not None:
         times[atom.time] = (*times.get(atom.time, ()), made.time)
-    provenance = replace(made.provenance, query_source=atom.source)
+    provenance = replace(
+        made.provenance,
+        query_source=atom.source,
+        time=atom.time.name if atom.time is not None and made.time is not None else None,
+    )
     return Match(
         occurrences,
         tuple(conditions),

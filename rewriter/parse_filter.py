@@ -140,7 +140,8 @@ class _Reader:
             fix = _FIXES.get(name[8:], _FORMS)
             return self._error(f"function {name[8:]} in FILTER", _WHY, fix)
         if name.startswith("Aggregate_"):
-            return self._error(f"aggregate {name[10:].upper()} in FILTER", _WHY, _FORMS)
+            word = "MEDIAN" if name == "Aggregate_Sample" else name[10:].upper()
+            return self._error(f"aggregate {word} in FILTER", _WHY, _FORMS)
         if name == "Function":
             return self._error("a function call in FILTER", _WHY, _FORMS)
         connectives = ("ConditionalAndExpression", "ConditionalOrExpression", "UnaryNot")

@@ -35,6 +35,7 @@ from ontoweir.rewriter.query import (
     Term,
     Variable,
 )
+from ontoweir.rewriter.read_aggregation import aggregated_variables, read_aggregation
 from ontoweir.rewriter.read_dataset import read_dataset
 from ontoweir.rewriter.read_terms import Terms, read_field
 from ontoweir.rewriter.read_values import ValuesReader
@@ -42,7 +43,7 @@ from ontoweir.rewriter.read_values import ValuesReader
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
     "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND of a "
-    "constant, and FILTER"
+    "constant, FILTER, GROUP BY and aggregates"
 )
 _COMPARISONS = {"<", "<=", "=", ">=", ">", "!=", "IN"}
 _REFUSED = {
@@ -54,8 +55,7 @@ _REFUSED = {
 _CLAUSES = {
     "orderby": ("ORDER BY", "ORDER", "remove it: results are a stream, in order of `at`"),
     "limitoffset": ("LIMIT or OFFSET", "LIMIT", "remove it: results are a stream without an end"),
-    "groupby": ("GROUP BY", "GROUP", "select the rows, and aggregate the results"),
-    "having": ("HAVING", "HAVING", "compare single values in a FILTER"),
+    "having": ("HAVING", "HAVING", "select the aggregate, and compare it in the results"),
 }
 _FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
 
@@ -119,9 +119,16 @@ class _Parser:
         if read_field(query, "modifier") == "REDUCED":
             fix = "write SELECT (every answer counts) or SELECT DISTINCT"
             raise self.error("REDUCED", _OUTSIDE, fix, self.first)
-        distinct = read_field(query, "modifier") == "DISTINCT"
         graphs = read_dataset(query, self.tokens, self.terms, self.error)
-        head = self.read_head(query)
+        aggregation = read_aggregation(query, self.tokens, self.file, self.error)
+        if aggregation is None:
+            distinct = read_field(query, "modifier") == "DISTINCT"
+            head = self.read_head(query)
+            counted: frozenset[Variable] = frozenset()
+        else:
+            distinct = not aggregation.duplicate_sensitive
+            head = tuple(map(Variable, aggregation.variables))
+            counted = frozenset(map(Variable, aggregated_variables(query)))
         self.find_times(query["where"])
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
         self.tokens.next(lambda t: t.text == "{")
@@ -143,6 +150,8 @@ class _Parser:
             branches,
             frozenset(self.times),
             hidden=frozenset(self.terms.fresh),
+            counted=counted,
+            aggregates=aggregation is not None,
             locate=lambda v: self.tokens.line_of(f"?{v.name}", f"${v.name}") or self.first,
             source=source,
         )
@@ -157,6 +166,7 @@ class _Parser:
                 constants=tuple((v, branch.values[v]) for v in head if v in branch.values),
                 branch=number,
                 graphs=graphs,
+                aggregation=aggregation,
             )
             for number, branch in enumerate(branches)
         )
@@ -180,14 +190,11 @@ class _Parser:
         head: list[Variable] = []
         for item in query["projection"]:
             if "var" not in item:
-                variable = f"?{item['evar']}"
-                aggregate = _find_aggregate(item["expr"])
-                what = f"aggregate {aggregate}" if aggregate else "an expression"
                 raise self.error(
-                    f"{what} in SELECT, as {variable}",
+                    f"an expression in SELECT, as ?{item['evar']}",
                     _OUTSIDE,
                     "select the variables, and compute on the results",
-                    self.tokens.line_of(variable),
+                    self.tokens.line_of(f"?{item['evar']}"),
                 )
             if (answer := Variable(str(item["var"]))) not in head:
                 head.append(answer)
@@ -351,14 +358,3 @@ class _Parser:
             read_term=lambda n: self.terms.read(n, line),
             locate=locate,
         )
-
-
-def _find_aggregate(node: object) -> str | None:
-    """The name of an aggregate function in an expression."""
-    if isinstance(node, CompValue):
-        if node.name.startswith("Aggregate_"):
-            return node.name.removeprefix("Aggregate_").upper()
-        return next((f for v in node.values() if (f := _find_aggregate(v)) is not None), None)
-    if isinstance(node, list):
-        return next((f for v in node if (f := _find_aggregate(v)) is not None), None)
-    return None

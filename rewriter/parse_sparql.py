@@ -14,11 +14,14 @@ from ontoweir.rewriter.locate_tokens import Tokens
 def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[Any, CompValue]:
     """The prologue and the query as rdflib parses them.
 
+    MEDIAN is not in SPARQL 1.1: it is parsed as SAMPLE, which is refused where it is written.
+
     Raises:
         QueryError: it is no SPARQL, or rdflib cannot read it.
     """
+    standard = _without_median(text, tokens, file)
     try:
-        parsed = parseQuery(text)
+        parsed = parseQuery(standard)
     except ParseBaseException as error:
         raise _syntax_error(text, tokens, error, file) from None
     except RecursionError:
@@ -31,6 +34,24 @@ def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[Any, CompValue]:
     except Exception as error:  # rdflib's parse actions raise whatever they like
         raise _unreadable(tokens, error, file) from None
     return parsed[0], parsed[1]
+
+
+def _without_median(text: str, tokens: Tokens, file: str) -> str:
+    """The text with SAMPLE, a word of the same length, in the place of MEDIAN."""
+    for word, parenthesis in pairwise(tokens.tokens):
+        if word.kind != "word" or parenthesis.text != "(":
+            continue
+        if word.text.upper() == "SAMPLE":
+            raise QueryError(
+                "aggregate SAMPLE",
+                why="its answer is not determined by the data",
+                fix="use MIN or MAX",
+                source=Source(file, word.line),
+            )
+        if word.text.upper() == "MEDIAN":
+            end = word.offset + len(word.text)
+            text = f"{text[: word.offset]}SAMPLE{text[end:]}"
+    return text
 
 
 def _unreadable(tokens: Tokens, error: Exception, file: str) -> QueryError:

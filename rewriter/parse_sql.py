@@ -12,8 +12,10 @@ from ontoweir.mappings.assertion import (
 from ontoweir.mappings.catalog import Catalog, Scalar
 from ontoweir.mappings.column_types import XSD, natural_datatype
 from ontoweir.mappings.read_scope import SqlRefusal
-from ontoweir.mappings.read_select import SelectShape, read_select
+from ontoweir.mappings.read_select import SelectShape, parse_sql_text, read_select_tree
+from ontoweir.rewriter.check_aggregates import check_aggregates
 from ontoweir.rewriter.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.spj import (
     Attribute,
     Compare,
@@ -33,7 +35,8 @@ from ontoweir.rewriter.spj import (
 def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     """The union of SPJ queries that `text` is.
 
-    SELECT [DISTINCT] columns and constants FROM tables, joins WHERE comparisons, UNION [ALL].
+    SELECT [DISTINCT] columns and constants FROM tables, joins WHERE comparisons, UNION [ALL]; or
+    one SELECT with GROUP BY and aggregates of columns.
     OR, NOT and IN become disjuncts, which exclude each other unless duplicates are removed.
     A selected column is taken as not NULL: rows where it is NULL are not results.
 
@@ -48,7 +51,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
             timestamp in SELECT; with its line.
     """
     try:
-        union = read_select(text, catalog)
+        tree, aggregation = read_sql_aggregation(parse_sql_text(text), file)
+        union = read_select_tree(tree, catalog)
         disjuncts = [d for s in union.selects for d in _disjuncts(s, file)]
     except SqlRefusal as error:
         raise QueryError(
@@ -63,21 +67,26 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
                 fix="select as many columns in every part",
                 source=Source(file, select.line or 1),
             )
+    if aggregation is not None:
+        variables = aggregation.variables  # none, where all matches are one group
     named = [
         SpjQuery(
             d.occurrences,
             d.conditions,
-            tuple(zip(variables, (o for _, o in d.outputs), strict=True)),
+            tuple(zip(variables, (o for _, o in d.outputs), strict=bool(variables))),
         )
         for d in disjuncts
     ]
-    return SpjUnion(
+    made = SpjUnion(
         name=name,
         variables=variables,
         disjuncts=tuple(propagate_equalities(d, catalog) for d in named),
         distinct=union.distinct,
         source=Source(file, 1),
+        aggregation=aggregation,
     )
+    check_aggregates(made, catalog)
+    return made
 
 
 def _names(select: SelectShape) -> tuple[str, ...]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from textwrap import indent
 from typing import TYPE_CHECKING, assert_never
 
 from ontoweir.mappings.catalog import Catalog, DateType, DecimalType, Scalar, TimestampType
 from ontoweir.mappings.parse_duration import UNITS_US
+from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.equality_classes import Types
+from ontoweir.rewriter.list_domains import DomainFilter, list_domains
 from ontoweir.rewriter.spj import (
     Attribute,
     BlankOutput,
@@ -40,7 +45,9 @@ def print_sql(
 
     Steps become intervals. IRIs are plain CONCATs: percent-encoding the values of string columns
     is left to the consumer (the run-time does it); a value without reserved characters needs
-    none. Where the disjuncts make a variable of different SQL types, all are cast to strings.
+    none. The declared domains of streams' columns are filters, as ingestion rejects what is
+    outside them (list_domains). Where the disjuncts make a variable of different SQL types, all
+    are cast to strings.
 
     Args:
         union: what to print; no disjunct gives a SELECT without rows.
@@ -48,6 +55,11 @@ def print_sql(
         dialect: a dialect of sqlglot.
         comments: name the mappings and axioms above every SELECT.
     """
+    if union.aggregation is not None:
+        matches = print_sql(
+            replace(union, aggregation=None), catalog, dialect=dialect, comments=comments
+        )
+        return _aggregate(matches, union.aggregation, dialect)
     if not union.disjuncts:
         return _print_empty(union, dialect, comments)
     mixed = _mixed_variables(union, catalog)
@@ -58,6 +70,51 @@ def print_sql(
         header = _comments(query, number, len(union.disjuncts)) if comments else ""
         selects.append(header + text)
     return ("\nUNION\n" if union.distinct else "\nUNION ALL\n").join(selects)
+
+
+def _aggregate(matches: str, aggregation: Aggregation, dialect: str) -> str:
+    """GROUP BY over the matches, as a derived table."""
+    from sqlglot import exp
+
+    def column(name: str) -> exp.Column:
+        return exp.column(exp.to_identifier(name, quoted=_needs_quotes(name)))
+
+    calls = {a.name: _call(a, column) for a in aggregation.aggregates}
+    columns = [
+        exp.alias_(calls[name], name, quoted=_needs_quotes(name)) if name in calls else column(name)
+        for name in aggregation.columns
+    ]
+    head = exp.select(*columns).sql(dialect=dialect, pretty=True)
+    text = f"{head}\nFROM (\n{indent(matches, '  ')}\n) AS matches"
+    if aggregation.group:
+        names = ", ".join(column(name).sql(dialect=dialect) for name in aggregation.group)
+        text += f"\nGROUP BY {names}"
+    return text
+
+
+def _call(aggregate: Aggregate, column: Callable[[str], exp.Column]) -> exp.Expr:
+    from sqlglot import exp
+
+    if aggregate.argument is None:
+        return exp.Count(this=exp.Star())
+    value = column(aggregate.argument)
+    match aggregate.function:
+        case AggregateFunction.COUNT:
+            return exp.Count(this=value)
+        case AggregateFunction.COUNT_DISTINCT:
+            return exp.Count(this=exp.Distinct(expressions=[value]))
+        case AggregateFunction.SUM:
+            return exp.Sum(this=value)
+        case AggregateFunction.AVG:
+            return exp.Avg(this=value)
+        case AggregateFunction.MIN:
+            return exp.Min(this=value)
+        case AggregateFunction.MAX:
+            return exp.Max(this=value)
+        case AggregateFunction.MEDIAN:
+            return exp.Median(this=value)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _print_empty(union: SpjUnion, dialect: str, comments: bool) -> str:
@@ -190,12 +247,32 @@ def _select(
         )
         tree = tree.from_(table) if n == 0 else tree.join(table, join_type="cross")
     where: exp.Expr | None = None
-    for condition in query.conditions:
-        made = _condition(condition, types, dialect)
+    conjuncts = [_condition(c, types, dialect) for c in query.conditions]
+    conjuncts += [_domain(d, types, dialect) for d in list_domains(query, catalog)]
+    for made in conjuncts:
         where = made if where is None else exp.And(this=where, expression=made)
     if where is not None:
         tree.set("where", exp.Where(this=where))
     return tree.distinct() if distinct else tree
+
+
+def _domain(domain: DomainFilter, types: Types, dialect: str) -> exp.Expr:
+    from sqlglot import exp
+
+    attribute = domain.attribute
+    column = _column(attribute)
+
+    def constant(value: Scalar) -> exp.Expr:
+        return _constant(value, attribute, types, dialect)
+
+    if domain.enum is not None:
+        return exp.In(this=column, expressions=[constant(v) for v in domain.enum])
+    if domain.minimum is None:
+        assert domain.maximum is not None
+        return exp.LTE(this=column, expression=constant(domain.maximum))
+    if domain.maximum is None:
+        return exp.GTE(this=column, expression=constant(domain.minimum))
+    return exp.Between(this=column, low=constant(domain.minimum), high=constant(domain.maximum))
 
 
 def _condition(condition: Condition, types: Types, dialect: str) -> exp.Expr:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from ontoweir.errors import Source
+from ontoweir.rewriter.aggregation import Aggregation
 from ontoweir.rewriter.spj import Op
 
 
@@ -107,3 +108,5 @@ class ConjunctiveQuery:
     """The number of the branch of the user's union that this is, or came from."""
     graphs: tuple[str, ...] = ()
     """The graphs that FROM names; none: the default graph."""
+    aggregation: Aggregation | None = None
+    """What is computed of the matches; the head is then that of the characteristic query."""

@@ -14,11 +14,13 @@ from ontoweir.rewriter.derive_equalities import derive_equalities
 from ontoweir.rewriter.find_contradiction import find_contradiction
 from ontoweir.rewriter.find_disjointness import find_disjointness
 from ontoweir.rewriter.hierarchy import Hierarchy
+from ontoweir.rewriter.list_domains import DomainFilter, list_domains
 from ontoweir.rewriter.name_occurrences import name_occurrences
 from ontoweir.rewriter.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.prune_disjuncts import Candidate, prune_disjuncts
 from ontoweir.rewriter.push_constants import push_constants
 from ontoweir.rewriter.query import ConjunctiveQuery
+from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
 from ontoweir.rewriter.remove_reference_joins import remove_reference_joins
 from ontoweir.rewriter.remove_self_joins import remove_self_joins
 from ontoweir.rewriter.spj import SpjQuery
@@ -35,10 +37,11 @@ class QueryPass:
 
 @dataclass(frozen=True, slots=True)
 class DisjunctPass:
-    """Changes a disjunct into one with the same rows."""
+    """Changes a disjunct into one with the same rows; `sets`: with the same set of rows only."""
 
     name: str
     change: Callable[[SpjQuery, Catalog], SpjQuery]
+    sets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +68,22 @@ PASSES: tuple[Pass, ...] = (
     DisjunctPass("equalities derived", derive_equalities),  # functional dependencies see more
     DisjunctPass("self-joins on keys", remove_self_joins),  # functional dependencies: key → row
     DisjunctPass("joins on references", remove_reference_joins),
+    DisjunctPass("redundant occurrences", remove_redundant_occurrences, sets=True),
     DropPass("contradictions", find_contradiction),  # declared domains among them
     UnionPass("contained disjuncts", prune_disjuncts),
     DisjunctPass("constants pushed", push_constants),
     DisjunctPass("names", name_occurrences),
 )
 """All passes, in order. Each keeps the rows and their multiplicities; under bag semantics
-"contained disjuncts" only drops what would count the same rows twice.
+"redundant occurrences" is left out, and "contained disjuncts" only drops what would count the same
+rows twice.
 
-Declared domains are not written into the SQL as filters. The checker reads them in the catalog,
-and says that the verdict rests on them; as filters they would bound nothing that is not bounded
-already, and the condition would be hidden.
+Declared domains become filters last, where SQL is printed (DOMAINS): the checker reads them in the
+catalog and says that a verdict rests on them, which filters would hide.
 """
+
+DOMAINS = "declared domains"
+"""The name of the step that list_domains takes in the trace."""
 
 
 def excluded_by(
@@ -107,6 +114,8 @@ def run_passes(
         match rule:
             case QueryPass():
                 pass  # it has run before unfolding
+            case DisjunctPass(sets=True) if not distinct:
+                pass
             case DisjunctPass():
                 found = _change(rule, found, catalog, record)
             case DropPass():
@@ -117,8 +126,14 @@ def run_passes(
                 assert_never(unreachable)
     final = tuple(found)
     for place, candidate in enumerate(final, 1):
+        if DOMAINS not in skip and (domains := list_domains(candidate.query, catalog)):
+            record(Step(DOMAINS, f"disjunct {candidate.number}", f"with {_join(domains)}"))
         record(Step("result", f"disjunct {candidate.number}", f"is SQL {place}"))
     return tuple(candidate.query for candidate in final)
+
+
+def _join(domains: Sequence[DomainFilter]) -> str:
+    return ", ".join(map(str, domains))
 
 
 def _change(

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Scalar
+from ontoweir.rewriter.aggregation import Aggregation
 
 
 class Op(StrEnum):
@@ -142,18 +143,42 @@ class Provenance:
     axioms: tuple[str, ...] = ()
     axiom_sources: tuple[Source, ...] = ()
     query_source: Source | None = None
+    time: str | None = None
+    """The query's variable for the time at which it holds."""
+
+
+class FoldFunction(StrEnum):
+    """What is computed of an attribute while matching, instead of projecting it."""
+
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """`function` of `attribute` over the matches of a group, as the column `name`."""
+
+    name: str
+    function: FoldFunction
+    attribute: Attribute
 
 
 @dataclass(frozen=True, slots=True)
 class SpjQuery:
     """One SPJ query. Attributes used in `outputs` are guaranteed not NULL by `conditions`
-    (NotNull, or any comparison). No timestamp is in `outputs` ([S] Def. 4)."""
+    (NotNull, or any comparison). No timestamp is in `outputs` ([S] Def. 4).
+
+    `folds`: None for a plain query; otherwise its matches are grouped by `outputs` and folded
+    ([A] section 8.2): the reduced characteristic query of an aggregate.
+    """
 
     occurrences: tuple[Occurrence, ...]
     conditions: tuple[Condition, ...]
     outputs: tuple[tuple[str, Output], ...]
     provenance: tuple[tuple[str, Provenance], ...] = ()
     """(alias, where that occurrence came from); the alias of an ontology's fact is empty."""
+    folds: tuple[Fold, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +186,8 @@ class SpjUnion:
     """A union of SPJ queries with the same variables: the unfolded query.
 
     `distinct`: set semantics (π, UNION) instead of bag semantics (π̇, UNION ALL).
+    `aggregation`: what is computed of the matches, which then are those of the characteristic
+    query ([A] Th. 8.4): `distinct` says that all aggregates ignore duplicates.
     """
 
     name: str
@@ -168,6 +195,7 @@ class SpjUnion:
     disjuncts: tuple[SpjQuery, ...]
     distinct: bool
     source: Source | None = None
+    aggregation: Aggregation | None = None
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:

@@ -10,6 +10,7 @@ from math import prod
 from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.assertion import MappingSet
 from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.check_aggregates import check_aggregates
 from ontoweir.rewriter.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.hierarchy import Hierarchy
@@ -91,13 +92,16 @@ def unfold_query(
         )
     )
     numbered = (replace(c, number=n) for n, c in enumerate(candidates, 1))
-    return SpjUnion(
+    union = SpjUnion(
         name=first.name,
         variables=tuple(v.name for v in first.head),
         disjuncts=run_passes(numbered, catalog, distinct=first.distinct, skip=skip, record=record),
         distinct=first.distinct,
         source=first.source,
+        aggregation=first.aggregation,
     )
+    check_aggregates(union, catalog)
+    return union
 
 
 def _name_outputs(disjunct: SpjQuery, first: ConjunctiveQuery) -> SpjQuery:

@@ -2,7 +2,8 @@
 
 A frame is a bag of rows: equally long numpy columns (int64, or float64 for dense values), by name.
 Column names: ("e",) the marker a match was completed at; ("w",) its weight; ("t", member) a kept
-timestamp; ("v", class) a value; ("f", i) a frontier value; others are the caller's.
+timestamp; ("v", class) a value; ("f", i) a frontier value; ("s", i) a sum of something over what
+the weight counts; others are the caller's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -96,25 +97,44 @@ def check_total(values: Array) -> None:
     """Refuse sums of weights that do not fit 64 bits."""
     if len(values) and float(np.sum(values, dtype=np.float64)) > _LIMIT:
         raise RunError(
-            "a number of matches exceeds 2^62",
-            why="multiplicities are 64-bit whole numbers",
+            "a number of matches, or a sum over them, exceeds 2^62",
+            why="multiplicities and sums are 64-bit whole numbers",
             fix="replay a shorter history, add a window, or select DISTINCT",
         )
 
 
 def multiply(left: Array, right: Array) -> Array:
-    """Products of weights; refused where they do not fit 64 bits."""
-    if len(left) and float(left.max()) * float(right.max()) > _LIMIT:
-        product = left.astype(np.float64) * right.astype(np.float64)
+    """Products of weights or sums; refused where they do not fit 64 bits."""
+    if len(left) and float(np.abs(left).max()) * float(np.abs(right).max()) > _LIMIT:
+        product = np.abs(left.astype(np.float64) * right.astype(np.float64))
         if float(product.max()) > _LIMIT:
             check_total(product)
     return left * right
 
 
+def sums_of(frame: Frame) -> list[Name]:
+    """The names of a frame's sums."""
+    return [name for name in frame.columns if name[0] == "s"]
+
+
+def join_weights(left: Frame, right: Frame, index: Array) -> dict[Name, Array]:
+    """Weights and sums of the pairs of every row of `left` with the row `index` of `right`:
+    the pairs of c and d tuples are c·d, and what sums to s over the c sums to s·d over them."""
+    mine, theirs = left[WEIGHT], right[WEIGHT][index]
+    found = {WEIGHT: multiply(mine, theirs)}
+    for name in sums_of(left):
+        found[name] = multiply(left[name], theirs)
+    for name in sums_of(right):
+        found[name] = multiply(right[name][index], mine)
+    return found
+
+
 def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
-    """One row per distinct value of `by`, with the sum of weights (bag) or weight one (set)."""
+    """One row per distinct value of `by`, with the sum of weights (bag) or weight one (set), and
+    the sums of sums."""
+    sums = sums_of(frame)
     if frame.rows == 0:
-        return frame.select([*by, WEIGHT])
+        return frame.select([*by, WEIGHT, *sums])
     codes, count = group_codes([frame[name] for name in by], frame.rows)
     first = first_of(codes, count)
     columns = {name: frame[name][first] for name in by}
@@ -124,6 +144,10 @@ def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
         np.add.at(weight, codes, frame[WEIGHT])
     else:
         weight = np.ones(count, dtype=np.int64)
+    for name in sums:
+        check_total(np.abs(frame[name]))
+        columns[name] = np.zeros(count, dtype=np.int64)
+        np.add.at(columns[name], codes, frame[name])
     return Frame(count, {**columns, WEIGHT: weight})
 
 

@@ -19,7 +19,6 @@ from ontoweir.rewriter.spj import (
     Constant,
     NotNull,
     Op,
-    output_attributes,
 )
 from ontoweir.runtime.encode import Encoded, StringPool, encode_column
 from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame, Name, aggregate, expand, pair_up
@@ -118,7 +117,7 @@ class Intake:
             found |= {q.x, q.y}
         for d in self.form.disequalities:
             found |= {d.x, d.y}
-        return frozenset(found)
+        return frozenset(found | {fold.value for fold in self.form.folds or ()})
 
     def batches(self, arrivals: Mapping[str, Arrival]) -> list[Frame]:
         """One frame per member: ("e",), ("t", member), ("v", class)…, ("w",)."""
@@ -341,8 +340,3 @@ class Intake:
 
 def _plain(number: int | Fraction) -> int | float:
     return int(number) if number == int(number) else float(number)
-
-
-def projected_classes(form: NormalForm) -> list[int]:
-    """The classes that results are made from."""
-    return [form.class_of[a] for _, output in form.query.outputs for a in output_attributes(output)]

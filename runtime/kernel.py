@@ -14,6 +14,7 @@ import numpy as np
 
 from ontoweir.checker.normal_form import Inequality, TimeLimit
 from ontoweir.checker.plan import Kept, SynopsisPlan, Table, Term
+from ontoweir.rewriter.spj import FoldFunction
 from ontoweir.runtime.frame import (
     EVENT,
     LONG_AGO,
@@ -28,8 +29,10 @@ from ontoweir.runtime.frame import (
     expand,
     first_of,
     group_codes,
+    join_weights,
     multiply,
     pair_up,
+    sums_of,
 )
 from ontoweir.runtime.keep_best import keep_best
 
@@ -61,6 +64,11 @@ def stamp(member: int) -> Name:
 def frontier(index: int) -> Name:
     """The column of a frontier value."""
     return ("f", index)
+
+
+def total(place: int) -> Name:
+    """The column of a fold's sum."""
+    return ("s", place)
 
 
 def table_columns(table: Table) -> list[Name]:
@@ -105,6 +113,7 @@ class _Chunk:
     def _empty(self, table: Table) -> Frame:
         names = [*table_columns(table), EVENT, WEIGHT]
         names += [frontier(i) for i in range(len(table.frontier))]
+        names += [total(place) for place in table.sums]
         return Frame(0, {name: np.zeros(0, dtype=self._dtype(name)) for name in names})
 
     def _dtype(self, name: Name) -> type:
@@ -132,9 +141,8 @@ class _Chunk:
                 left, position = expand(start[cut], length[cut])
                 right = runs[position]
                 mine = frame.take(left + cut.start)
-                theirs = {n: c[right] for n, c in other.columns.items() if n not in (*on, WEIGHT)}
-                weight = multiply(mine[WEIGHT], other[WEIGHT][right])
-                joined = mine.with_columns({**theirs, WEIGHT: weight})
+                theirs = {n: c[right] for n, c in other.columns.items() if n not in on}
+                joined = mine.with_columns({**theirs, **join_weights(mine, other, right)})
                 parts.append(self._compare(joined, seen, {member}))
             seen.add(member)
             if not parts:
@@ -221,8 +229,7 @@ class _Chunk:
         """
         keys = [value(k.value) for k in table.keys]
         events, codes, first, runs, start, length = self._grouped(frame, events, keys)
-        check_total(events[WEIGHT])
-        total = np.concatenate([[0], np.cumsum(events[WEIGHT])])
+        totals = {n: _running(events[n]) for n in (WEIGHT, *sums_of(events))}
         search = _Ranks(codes, events[EVENT])
         until = search.place(frame[EVENT] - window[1] + 1)
         since = None if window[0] is None else search.place(frame[EVENT] - window[0])
@@ -233,13 +240,18 @@ class _Chunk:
             group = runs[position]
             upper = search.rank_at(group, until[row])
             lower = first[group] if since is None else search.rank_at(group, since[row])
-            weight = total[upper] - total[np.minimum(lower, upper)]
-            hit = weight > 0
-            row, group, weight = row[hit], group[hit], weight[hit]
+            lower = np.minimum(lower, upper)
+            sums = Frame(len(row), {n: of[upper] - of[lower] for n, of in totals.items()})
+            hit = sums[WEIGHT] > 0
+            row, group, sums = row[hit], group[hit], sums.take(hit)
             mine = frame.take(row)
             theirs = {n: events[n][first[group]] for n in keys if n not in frame.columns}
-            weight = multiply(mine[WEIGHT], weight) if self.bag else np.ones(len(row), np.int64)
-            parts.append(mine.with_columns({**theirs, WEIGHT: weight}))
+            weights = (
+                join_weights(mine, sums, np.arange(sums.rows))
+                if self.bag
+                else {WEIGHT: np.ones(len(row), np.int64)}
+            )
+            parts.append(mine.with_columns({**theirs, **weights}))
         return concat(parts) if parts else Frame(0, {})
 
     def _look_up_best(self, frame: Frame, table: Table, events: Frame) -> Frame:
@@ -310,12 +322,12 @@ class _Chunk:
                 for n in events.columns
                 if n not in frame.columns
             }
-            weight = (
-                multiply(left[WEIGHT], events[WEIGHT][position])
+            weights = (
+                join_weights(left, events, position)
                 if self.bag
-                else np.ones(len(row), np.int64)
+                else {WEIGHT: np.ones(len(row), np.int64)}
             )
-            joined = left.with_columns({**theirs, WEIGHT: weight})
+            joined = left.with_columns({**theirs, **weights})
             parts.append(joined.take(self._in_time(joined, past, now)))
         return concat(parts) if parts else Frame(0, {})
 
@@ -366,15 +378,20 @@ class _Chunk:
         other comparisons while a frontier value holds what this one needs."""
         if value(index) not in frame.columns:
             return False
-        return q.clips or not self._in_frontier(frame, index)
+        return q.clips or not self._in_frontier(frame, index, q)
 
-    def _in_frontier(self, frame: Frame, index: int) -> bool:
-        """Whether the frontier of a joined table has a class among its terms."""
+    def _in_frontier(self, frame: Frame, index: int, q: Inequality | None = None) -> bool:
+        """Whether the frontier of a joined table has a class among its terms (for the sake of a
+        comparison, if one is given)."""
+        wanted = set() if q is None else {(q.y, 1, q.strict), (q.x, -1, q.strict)}
+        parts = (
+            self.by_members[name[1]].frontier[name[2]] for name in frame.columns if name[0] == "p"
+        )
         return any(
             term.value == index
-            for name in frame.columns
-            if name[0] == "p"
-            for term in self.by_members[name[1]].frontier[name[2]].terms
+            for part in parts
+            if q is None or wanted & set(part.serves)
+            for term in part.terms
         )
 
     def _frontier_holds(self, frame: Frame, q: Inequality) -> Array:
@@ -437,8 +454,8 @@ class _Chunk:
             columns[stamp(kept.member)] = frame[stamp(kept.member)]
         for index, wanted in enumerate(table.frontier):
             columns[frontier(index)] = self._greatest(frame, wanted.terms)
-        columns[EVENT] = frame[EVENT]
-        columns[WEIGHT] = frame[WEIGHT]
+        for name in (EVENT, WEIGHT, *sums_of(frame)):
+            columns[name] = frame[name]
         projected = Frame(frame.rows, columns)
         return projected if table.frontier else aggregate(projected, by, bag=self.bag)
 
@@ -474,14 +491,16 @@ class _Chunk:
         """Set semantics: only what neither the state nor an earlier marker has."""
         names = table_columns(table)
         old = self.state.tables.get(table.members)
-        if table.frontier:
-            best, _ = keep_best(frame, names, len(table.frontier))
-            return best.select(list(frame.columns))
         both = (
             frame
             if old is None or old.rows == 0
             else concat([old.select(list(frame.columns)), frame])
         )
+        if table.frontier:
+            last = table is self.plan.tables[-1]  # what was told before is not told again
+            best, _ = keep_best(both if last else frame, names, len(table.frontier))
+            best = best.select(list(frame.columns))
+            return best.take(best[EVENT] > LONG_AGO) if last else best
         known = both.rows - frame.rows
         codes, count = group_codes([both[n] for n in names], both.rows)
         order = np.lexsort((both[EVENT], np.arange(both.rows) >= known, codes))
@@ -573,6 +592,22 @@ def _settle(column: Array, kept: Kept, now: int) -> Array:
     return column
 
 
+def _running(column: Array) -> Array:
+    """Sums of the first 0, 1, 2 … rows."""
+    check_total(np.abs(column))
+    return np.concatenate([[0], np.cumsum(column)])
+
+
+def _with_sums(plan: SynopsisPlan, member: int, batch: Frame) -> Frame:
+    """A member's tuples with what is summed of them."""
+    made = {
+        total(place): multiply(batch[value(fold.value)] + int(fold.shift), batch[WEIGHT])
+        for place, fold in enumerate(plan.form.folds or ())
+        if fold.function is FoldFunction.SUM and fold.member == member
+    }
+    return batch.with_columns(made) if made else batch
+
+
 def advance_kernel(
     plan: SynopsisPlan, state: KernelState, batches: Sequence[Frame], now: int
 ) -> tuple[Frame, KernelState]:
@@ -587,7 +622,7 @@ def advance_kernel(
     Returns:
         The results completed in the chunk (("e",) is `at`), and the state to carry.
     """
-    chunk = _Chunk(plan, state, batches)
+    chunk = _Chunk(plan, state, [_with_sums(plan, m, b) for m, b in enumerate(batches)])
     for table in plan.tables:
         chunk.new[table.members] = chunk.grow(table)
     return chunk.new[plan.tables[-1].members], chunk.carry(now)

@@ -1,5 +1,6 @@
 """Replay a bounded query over history, on Spark: a scan over chunks that end at markers."""
 
+import dataclasses
 import pickle
 import shutil
 import tempfile
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.column_types import epoch_us
+from ontoweir.runtime.aggregate_chunk import plan_aggregates
 from ontoweir.runtime.gather_statistics import gather_statistics
 from ontoweir.runtime.history import Cursor, History
 from ontoweir.runtime.kernel import KernelState
@@ -34,6 +36,7 @@ from ontoweir.runtime.replay_chunk import (
 from ontoweir.runtime.replay_job import OutputFormat, ProgressListener, ReplayJob, ReplaySummary
 from ontoweir.runtime.stage_stream import stage_stream
 from ontoweir.runtime.start_session import start_session
+from ontoweir.runtime.update_groups import GroupState
 from ontoweir.runtime.write_results import ResultWriter
 
 if TYPE_CHECKING:
@@ -87,7 +90,10 @@ def replay_history(
         RunError: Spark failed, or the state exceeds its bound.
     """
     begun = time.perf_counter()
-    schema = result_schema(job.union, job.catalog)
+    aggregates = (
+        plan_aggregates(job.union, job.parts, job.catalog) if job.union.aggregation else None
+    )
+    schema = result_schema(job.union, job.catalog) if aggregates is None else aggregates.schema
     written = schema
     if expand and MULTIPLICITY in schema.names:
         written = schema.remove(schema.get_field_index(MULTIPLICITY))
@@ -102,6 +108,7 @@ def replay_history(
         try:
             session = spark or start_session()
             work = _prepare(job, session, folder, schema, (start, stop), rows_per_chunk, statics)
+            work = dataclasses.replace(work, aggregates=aggregates)
             return _scan(job, work, session, writer, progress, expand, begun)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -207,6 +214,7 @@ def _scan(
         {h.stream.name: Cursor() for h in work.histories},
         tuple(KernelState() for _ in job.plans),
         tuple(() for _ in job.plans),
+        GroupState(),
     )
     total = sum(h.rows for h in work.histories)
     markers = tuples = most = 0
@@ -279,6 +287,8 @@ def _check_bound(job: ReplayJob, state: ReplayState) -> None:
             if frame is not None:
                 names = ", ".join(plan.form.members[i].alias for i in sorted(table.members))
                 sizes.append(f"{{{names}}} {frame.rows} of {table.bound.rows}")
+    if state.groups.rows:
+        sizes.append(f"groups {state.groups.rows}")
     raise RunError(
         f"{job.name}: the state has {state.rows} rows, more than its bound of {job.bound} "
         f"({'; '.join(sizes)})",

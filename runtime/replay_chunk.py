@@ -12,10 +12,13 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.normal_form import Kind
 from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.checker.split_aggregates import AggregatePart
 from ontoweir.checker.units import choose_units
 from ontoweir.errors import OntoweirError, QueryError
 from ontoweir.mappings.catalog import Catalog, IntType, StringType
+from ontoweir.rewriter.aggregation import AggregateFunction
 from ontoweir.runtime.admit_rows import Admitted, ReferenceCheck, admit_rows
+from ontoweir.runtime.aggregate_chunk import AggregateWork, advance_groups, read_numbers
 from ontoweir.runtime.cut_chunk import Chunk, cut_chunk
 from ontoweir.runtime.encode import Encoded, StringPool, encode_column
 from ontoweir.runtime.frame import Array, Frame
@@ -23,6 +26,7 @@ from ontoweir.runtime.history import Cursor, History
 from ontoweir.runtime.intake import Arrival, Intake, StaticData, encode_static, used_columns
 from ontoweir.runtime.kernel import KernelState, advance_kernel
 from ontoweir.runtime.render_results import AT, MULTIPLICITY, render_results
+from ontoweir.runtime.update_groups import GroupState
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class ReplayWork:
     distinct: bool
     span: tuple[int | None, int | None]
     rows_per_chunk: int
+    aggregates: AggregateWork | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +55,12 @@ class ReplayState:
     cursors: Mapping[str, Cursor]
     kernels: tuple[KernelState, ...]
     texts: tuple[tuple[str, ...], ...]
+    groups: GroupState
 
     @property
     def rows(self) -> int:
-        """All synopsis rows."""
-        return sum(k.rows for k in self.kernels)
+        """All synopsis rows, and the groups of aggregates."""
+        return sum(k.rows for k in self.kernels) + self.groups.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,25 +181,36 @@ def advance_chunk(
             history, chunk.slices[name], chunk.before[name], checks.get(name, ()), work.span
         )
         rejected.update(admitted[name].rejected)
-    kernels, texts, tables, old = [], [], [], []
+    kernels, texts = [], []
+    found: list[_Found] = []
     encoded = _Encoder(work.catalog, admitted)
     for index, prepared in enumerate(plans):
         pool = _pool(prepared.texts, state.texts[index])
         before = state.kernels[index]
         results, after = _advance(work, prepared, encoded, pool, before, chunk)
+        part, schema, several = _part_of(work, index)
+        distinct = work.distinct if part is None else part.union.distinct
+        table = old = None
         if results.rows:
-            tables.append(_render(work, prepared, results, pool))
-        if work.distinct and len(plans) > 1:
+            table = _render(work, prepared, results, pool, schema)
+        if distinct and several:
             said = before.tables.get(prepared.plan.tables[-1].members)
             if said is not None and said.rows:
-                old.append(_render(work, prepared, said, pool))
+                old = _render(work, prepared, said, pool, schema)
+        found.append(_Found(prepared.plan, results, table, old))
         after, kept = _prune(prepared, after, pool)
         kernels.append(after)
         texts.append(kept)
     times = [a.times for a in admitted.values() if len(a.times)]
+    if work.aggregates is None:
+        answers, groups = _union(found, work.schema, work.distinct), state.groups
+    else:
+        answers, groups = advance_groups(
+            work.aggregates, _by_part(work.aggregates, found), state.groups
+        )
     return ChunkOutcome(
-        state=ReplayState(chunk.after, tuple(kernels), tuple(texts)),
-        results=_pack(_union(tables, old, work)),
+        state=ReplayState(chunk.after, tuple(kernels), tuple(texts), groups),
+        results=_pack(answers),
         markers=_count_distinct(times),
         tuples=sum(a.read for a in admitted.values()),
         rejected=dict(rejected),
@@ -267,28 +284,77 @@ def _advance(
     return advance_kernel(prepared.plan, state, batches, chunk.now_us // prepared.step_us)
 
 
-def _render(work: ReplayWork, prepared: _Prepared, results: Frame, pool: StringPool) -> pa.Table:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A plan's results in a chunk; `old`: those of the chunks before, where they matter."""
+
+    plan: SynopsisPlan
+    results: Frame
+    table: pa.Table | None
+    old: pa.Table | None
+
+
+def _part_of(work: ReplayWork, index: int) -> tuple[AggregatePart | None, pa.Schema, bool]:
+    """Of a plan: its part of an aggregate query, the columns of its results, and whether there
+    are others whose results are the same answers."""
+    if work.aggregates is None:
+        return None, work.schema, len(work.plans) > 1
+    for (part, plans), schema in zip(work.aggregates.parts, work.aggregates.schemas, strict=True):
+        if index < plans:
+            counted = part.aggregates[0].function is AggregateFunction.COUNT_DISTINCT
+            return part, schema, counted and plans > 1
+        index -= plans
+    raise AssertionError("a plan of no part")
+
+
+def _by_part(
+    work: AggregateWork, found: Sequence[_Found]
+) -> list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]]:
+    """The results of every part, with their numbers; distinct values of several plans once."""
+    parts: list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]] = []
+    start = 0
+    for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
+        mine = found[start : start + plans]
+        start += plans
+        if part.aggregates[0].function is AggregateFunction.COUNT_DISTINCT:
+            parts.append([(_union(mine, schema, distinct=True), {})])
+            continue
+        parts.append(
+            [
+                (f.table, read_numbers(part, f.plan, f.results, work.scales))
+                for f in mine
+                if f.table is not None
+            ]
+        )
+    return parts
+
+
+def _render(
+    work: ReplayWork, prepared: _Prepared, results: Frame, pool: StringPool, schema: pa.Schema
+) -> pa.Table:
     form = prepared.plan.form
-    return render_results(results, form, work.catalog, work.schema, pool, prepared.step_us)
+    return render_results(results, form, work.catalog, schema, pool, prepared.step_us)
 
 
-def _union(tables: Sequence[pa.Table], old: Sequence[pa.Table], work: ReplayWork) -> pa.Table:
+def _union(found: Sequence[_Found], schema: pa.Schema, distinct: bool) -> pa.Table:
     """All plans' results, in order; merged (bag), or without what was a result before (set)."""
+    tables = [f.table for f in found if f.table is not None]
+    old = [f.old for f in found if f.old is not None]
     if not tables:
-        return work.schema.empty_table()
+        return schema.empty_table()
     whole = pa.concat_tables(tables)
-    variables = [n for n in work.schema.names if n not in (AT, MULTIPLICITY)]
-    if len(work.plans) > 1 and work.distinct:
+    variables = [n for n in schema.names if n not in (AT, MULTIPLICITY)]
+    if len(found) > 1 and distinct:
         both = pa.concat_tables([*tables, *old])
         first = both.group_by(variables, use_threads=False).aggregate([(AT, "min")])
-        first = first.rename_columns([*variables, AT]).select(work.schema.names)
+        first = first.rename_columns([*variables, AT]).select(schema.names)
         since = pc.min(whole.column(AT))
-        whole = first.filter(pc.greater_equal(first.column(AT), since)).cast(work.schema)
-    elif len(work.plans) > 1:
+        whole = first.filter(pc.greater_equal(first.column(AT), since)).cast(schema)
+    elif len(found) > 1:
         merged = whole.group_by([*variables, AT], use_threads=False)
         summed = merged.aggregate([(MULTIPLICITY, "sum")])
         summed = summed.rename_columns([*variables, AT, MULTIPLICITY])
-        whole = summed.select(work.schema.names).cast(work.schema)
+        whole = summed.select(schema.names).cast(schema)
     return whole.sort_by([(n, "ascending") for n in (AT, *variables)])
 
 

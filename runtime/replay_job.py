@@ -7,6 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from ontoweir.checker.declarations import Declaration
 from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.checker.split_aggregates import AggregatePart
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import SpjUnion
 
@@ -26,6 +27,7 @@ class ReplayJob:
         bound: the most state rows, all plans together (None: not known); checked after every
             chunk.
         declarations: declared constraints; references among them are enforced on every tuple.
+        parts: of an aggregate query, with the number of plans that each has, in order.
     """
 
     name: str
@@ -34,6 +36,7 @@ class ReplayJob:
     catalog: Catalog
     bound: int | None
     declarations: tuple[Declaration, ...] = ()
+    parts: tuple[tuple[AggregatePart, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

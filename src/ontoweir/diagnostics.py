@@ -61,6 +61,7 @@ CODES = {
     "C1": "OW211",
     "C2": "OW212",
     "C3": "OW213",
+    "G1": "OW214",
     "declaration": "OW221",
     "warning": "OW231",
     "plan": "OW299",

@@ -156,6 +156,7 @@ def replay_query(
         catalog=catalog,
         bound=refined.bound.rows,
         declarations=verdict.declarations,
+        parts=tuple((p.part, len(p.plans)) for p in refined.parts),
     )
     with show_progress(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(

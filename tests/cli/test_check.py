@@ -211,6 +211,29 @@ def test_json_has_labels_and_trees(run: Run, example: Path) -> None:
     assert kinds == {"query", "mapping", "axiom", "catalog"}
 
 
+def test_without_a_plan_the_mapping_is_named_too(run: Run, project: Path) -> None:
+    """Two fixed dates limit the lag, but no plan follows them: OW299."""
+    (project / "queries" / "dated.rq").write_text("""PREFIX : <http://traffic.example/ns#>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+SELECT ?a WHERE {
+  GRAPH ?t1 { ?a a :FastReading }
+  GRAPH ?t2 { ?b a :SilentReading }
+  FILTER(?t1 >= "2014-08-01T00:00:00"^^xsd:dateTime && ?t2 < "2014-08-02T00:00:00"^^xsd:dateTime)
+}
+""")
+    (found,) = check_json(run, project, "--query", "dated")
+    (because,) = found["disjuncts"][0]["because"]
+    assert (because["code"], because["mapping"]) == ("OW299", "<Fast>")
+    assert [label["kind"] for label in because["labels"]] == [
+        "query",
+        "query",
+        "catalog",
+        "mapping",
+    ]
+    for reason in because["because"]:
+        check_reason(reason)
+
+
 def test_of_a_union_the_mapping_to_blame_is_named(run: Run, project: Path) -> None:
     """One mapping of the class has a column without a domain: only its disjunct fails."""
     mapping = project / "traffic.r2rml.ttl"

@@ -1,7 +1,7 @@
 """Run the kernel over in-memory data, chunk by chunk, without Spark."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any
@@ -22,7 +22,7 @@ from ontoweir.mappings.catalog import (
 )
 from ontoweir.rewriter.spj import output_attributes
 from ontoweir.runtime.encode import StringPool, encode_column
-from ontoweir.runtime.frame import EVENT, WEIGHT
+from ontoweir.runtime.frame import EVENT, WEIGHT, Frame
 from ontoweir.runtime.intake import Arrival, Intake, encode_static, used_columns
 from ontoweir.runtime.kernel import KernelState, advance_kernel, value
 
@@ -46,6 +46,35 @@ def run_kernel(
 ) -> tuple[dict[int, Counter[Row]], list[int]]:
     """Results by marker, and the state's rows after every chunk."""
     form = plan.form
+    found: dict[int, Counter[Row]] = {}
+    sizes = []
+    outputs = [
+        (a, form.class_of[a], dict(form.classes[form.class_of[a]].attributes)[a])
+        for _, o in form.query.outputs
+        for a in output_attributes(o)
+    ]
+    steps = run_chunks(plan, catalog, data, chunks)
+    for (first, last), (results, state, pool) in zip(chunks, steps, strict=True):
+        sizes.append(state.rows)
+        for i in range(results.rows):
+            row = tuple(
+                _decode(results[value(c)][i].item() + s, form.kinds[a], form.unit, pool)
+                for a, c, s in outputs
+            )
+            at = int(results[EVENT][i])
+            assert first <= at <= last
+            found.setdefault(at, Counter())[row] += int(results[WEIGHT][i])
+    return found, sizes
+
+
+def run_chunks(
+    plan: SynopsisPlan,
+    catalog: Catalog,
+    data: Mapping[str, tuple[Sequence[str], Sequence[Row]]],
+    chunks: Sequence[tuple[int, int]],
+) -> Iterator[tuple[Frame, KernelState, StringPool]]:
+    """Results and state after every chunk, as the kernel leaves them."""
+    form = plan.form
     pool = StringPool()
 
     def column(table: str, name: str, values: Sequence[Any]) -> "pa.Array":
@@ -64,13 +93,6 @@ def run_kernel(
         statics[name] = encode_static(relation, mine, used.get(name, set()), form.unit, pool)
     intake = Intake(form, catalog, statics, pool)
     state = KernelState()
-    found: dict[int, Counter[Row]] = {}
-    sizes = []
-    outputs = [
-        (a, form.class_of[a], dict(form.classes[form.class_of[a]].attributes)[a])
-        for _, o in form.query.outputs
-        for a in output_attributes(o)
-    ]
     for first, last in chunks:
         arrivals = {}
         for name in {m.stream for m in form.members}:
@@ -93,16 +115,7 @@ def run_kernel(
                 },
             )
         results, state = advance_kernel(plan, state, intake.batches(arrivals), last)
-        sizes.append(state.rows)
-        for i in range(results.rows):
-            row = tuple(
-                _decode(results[value(c)][i].item() + s, form.kinds[a], form.unit, pool)
-                for a, c, s in outputs
-            )
-            at = int(results[EVENT][i])
-            assert first <= at <= last
-            found.setdefault(at, Counter())[row] += int(results[WEIGHT][i])
-    return found, sizes
+        yield results, state, pool
 
 
 def _decode(number: float, kind: Kind, unit: int, pool: StringPool) -> Any:

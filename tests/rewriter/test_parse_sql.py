@@ -10,7 +10,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.project import load_project
 from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.print_spj import print_spj
+from ontoweir.rewriter.print_spj import print_spj, show_condition
 from ontoweir.rewriter.print_sql import print_sql
 
 TOML = """
@@ -89,8 +89,16 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM a WHERE ts > y", 1, "timestamp with something else"),
         ("SELECT a.x FROM a, c WHERE a.ts < c.ts", 1, "units"),
         ("SELECT x FROM a WHERE y = 1 OR w = 'b'", 1, "OR over different columns"),
-        ("SELECT count(*) FROM a", 1, "in SELECT"),
-        ("SELECT x FROM a GROUP BY x", 1, "GROUP BY"),
+        ("SELECT x FROM a GROUP BY x", 1, "GROUP BY without an aggregate"),
+        ("SELECT y, count(*) FROM a\nGROUP BY x", 1, "y neither grouped nor aggregated"),
+        ("SELECT count(*) FROM a GROUP BY x", 1, "GROUP BY x that is not selected"),
+        ("SELECT x, sum(x + 1) FROM a GROUP BY x", 1, "SUM"),
+        ("SELECT x, sum(DISTINCT y) FROM a GROUP BY x", 1, "SUM"),
+        ("SELECT stddev(x) FROM a", 1, "STDDEV"),
+        ("SELECT count(*) AS n, sum(x) AS n FROM a", 1, "two columns called n"),
+        ("SELECT x, count(*) FROM a GROUP BY ROLLUP (x)", 1, "GROUP BY an expression"),
+        ("SELECT x, count(*) FROM a GROUP BY x HAVING count(*) > 3", 1, "HAVING"),
+        ("SELECT DISTINCT count(*) FROM a", 1, "DISTINCT with aggregates"),
         ("SELECT x FROM a ORDER BY x", 1, "ORDER BY"),
         ("SELECT x FROM a LIMIT 3", 1, "LIMIT"),
         ("SELECT a.x FROM a LEFT JOIN b ON a.x = b.x", 1, "LEFT JOIN"),
@@ -114,3 +122,26 @@ def test_refused_by_name(sql: str, line: int, message: str, catalog: Catalog) ->
         parse_sql(sql, catalog, name="q", file="q.sql")
     assert message in str(caught.value)
     assert str(caught.value).startswith(f"q.sql:{line}: ")
+
+
+def test_aggregates_and_their_matches(catalog: Catalog) -> None:
+    text = "SELECT x AS g, COUNT(*) AS n, MAX(y) AS m, COUNT(DISTINCT y) AS k FROM a GROUP BY x"
+    union = parse_sql(text, catalog, name="q", file="q.sql")
+    assert union.aggregation is not None
+    assert union.aggregation.group == ("g",)
+    assert union.aggregation.columns == ("g", "n", "m", "k")
+    assert [(str(a.function), a.argument) for a in union.aggregation.aggregates] == [
+        ("COUNT", None),
+        ("MAX", "of_1"),
+        ("COUNT DISTINCT", "of_1"),
+    ]
+    assert union.variables == ("g", "of_1")
+    assert not union.distinct
+
+
+def test_a_count_of_a_column_counts_rows_where_it_is_not_null(catalog: Catalog) -> None:
+    union = parse_sql("SELECT COUNT(y) AS n FROM a", catalog, name="q", file="q.sql")
+    assert union.variables == ()
+    assert [show_condition(c) for c in union.disjuncts[0].conditions] == ["a.y IS NOT NULL"]
+    union = parse_sql("SELECT COUNT(*) AS n FROM a", catalog, name="q", file="q.sql")
+    assert union.disjuncts[0].conditions == ()

@@ -23,12 +23,19 @@ from ontoweir.project import load_project
 from ontoweir.rewriter.derive_equalities import derive_equalities
 from ontoweir.rewriter.find_contradiction import find_contradiction
 from ontoweir.rewriter.find_disjointness import find_disjointness
+from ontoweir.rewriter.list_domains import list_domains
+from ontoweir.rewriter.name_occurrences import name_occurrences
 from ontoweir.rewriter.parse_query import parse_union
 from ontoweir.rewriter.print_spj import show_condition
+from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.rewriter.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.prune_disjuncts import Candidate
 from ontoweir.rewriter.push_constants import push_constants
+from ontoweir.rewriter.query import ConjunctiveQuery
+from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
 from ontoweir.rewriter.remove_reference_joins import remove_reference_joins
 from ontoweir.rewriter.remove_self_joins import remove_self_joins
-from ontoweir.rewriter.run_passes import PASSES, pass_names
+from ontoweir.rewriter.run_passes import DOMAINS, PASSES, pass_names, run_passes
 from ontoweir.rewriter.spj import (
     Attribute,
     Compare,
@@ -38,6 +45,7 @@ from ontoweir.rewriter.spj import (
     Occurrence,
     Op,
     SpjQuery,
+    SpjUnion,
 )
 from ontoweir.rewriter.trace_steps import Step, trace_steps
 from ontoweir.show_stage import show_stage
@@ -61,6 +69,7 @@ keys = [["k"]]
 columns = { k = "int", z = "int" }
 """
 OPS = {op.value: op for op in Op}
+ASKED = ConjunctiveQuery("q", (), (), (), True)
 
 
 @pytest.fixture
@@ -127,6 +136,126 @@ def test_joins_on_references(
     tables: str, conditions: tuple[str, ...], left: int, catalog: Catalog
 ) -> None:
     assert len(remove_reference_joins(spj(tables, *conditions), catalog).occurrences) == left
+
+
+@pytest.mark.parametrize(
+    ("tables", "conditions", "left"),
+    [
+        ("s a, s b", ("a.v = 3", "b.v = 3"), ["a"]),  # [A] Def. 8.2
+        ("s a, s b", ("a.v > 3", "b.v > 2"), ["a"]),  # the stronger one covers the weaker
+        ("s a, s b", ("a.v = b.v", "b.v > 2"), ["a"]),
+        ("s a, s b, s c", ("a.v < b.v", "a.v < c.v"), ["a", "b"]),
+        ("s a, s b", ("a.ts <= b.ts",), ["a"]),
+        ("s a, s b", ("a.ts = b.ts", "b.v > 3", "a.v > 3"), ["a"]),
+        # b may be a row that a's declared reference guarantees, but the result is made of a
+        ("s a, s b, r c", ("a.k = c.k", "b.k = c.k"), ["a", "c"]),
+        ("s a, s b", ("a.v = 3", "b.v = 4"), ["a", "b"]),
+        ("s a, s b", ("a.ts < b.ts",), ["a", "b"]),  # a later row
+        ("s a, s b", ("a.v < b.v",), ["a", "b"]),
+        ("s a, s b", ("a.v > 2", "b.v > 3"), ["a", "b"]),  # the result is made of the weaker one
+        ("s a, r b", ("a.k = b.k",), ["a", "b"]),  # another table
+    ],
+)
+def test_redundant_occurrences(
+    tables: str, conditions: tuple[str, ...], left: list[str], catalog: Catalog
+) -> None:
+    query = remove_redundant_occurrences(spj(tables, *conditions), catalog)
+    assert [o.alias for o in query.occurrences] == left
+
+
+def test_what_a_redundant_occurrence_implies_stays(catalog: Catalog) -> None:
+    query = spj("s a, s b, s c", "a.v < b.v", "b.v < c.v", "c.d > 3", "b.d > 3")
+    assert remove_redundant_occurrences(query, catalog) == query
+    between = spj("s a, s b, s c", "a.v = b.v", "b.v = c.v", "c.d > 3", "b.d > 2")
+    found = remove_redundant_occurrences(between, catalog)
+    assert [o.alias for o in found.occurrences] == ["a", "c"]
+    assert "a.v = c.v" in shown(found)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        # one attribute stands for all that equal it, in every other condition
+        (("a.v = b.v", "b.v > 3"), ["a.v = b.v", "a.v > 3"]),
+        (("a.v = b.v", "b.v = c.v", "c.v > 3"), ["a.v = b.v", "a.v = c.v", "a.v > 3"]),
+        (("b.v = a.v",), ["a.v = b.v"]),
+        (("a.v = a.v",), ["a.v IS NOT NULL"]),
+        (("a.v <= a.v",), ["a.v IS NOT NULL"]),
+        (("a.ts = a.ts",), []),  # never NULL
+        (("a.v < b.v", "b.v > 3"), ["a.v < b.v", "b.v > 3"]),  # not equal
+        (("a.v = b.v + 1", "b.v > 3"), ["a.v = b.v + 1", "b.v > 3"]),  # not the same value
+        (("a.v < a.v",), ["a.v < a.v"]),  # left for "contradictions" to see
+    ],
+)
+def test_equalities_propagated(
+    conditions: tuple[str, ...], expected: list[str], catalog: Catalog
+) -> None:
+    found = shown(propagate_equalities(spj("s a, s b, s c", *conditions), catalog))
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        ("s x0", ["s"]),
+        ("s x0, r x1", ["s", "r"]),
+        ("s x0, s x1, r x2", ["s_1", "s_2", "r"]),  # numbered only where there are several
+    ],
+)
+def test_names(tables: str, expected: list[str], catalog: Catalog) -> None:
+    named = name_occurrences(spj(tables, "x0.k = 3"), catalog)
+    assert [o.alias for o in named.occurrences] == expected
+    assert shown(named) == [f"{expected[0]}.k = 3"]
+    assert name_occurrences(named, catalog) == named
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        (("a.v > b.k",), ["0 <= a.v <= 9"]),
+        (("a.v > 0",), ["a.v <= 9"]),
+        (("a.v >= 3", "a.v < 7"), []),  # implied
+        (("a.v >= 0", "a.v <= 10"), ["a.v <= 9"]),
+        (("a.v = 4",), []),
+        (("a.v <> 4",), ["0 <= a.v <= 9"]),
+        (("a.name <> p",), ["a.name in {p, q}"]),
+        (("a.name = p",), []),
+        (("a.d > 3",), []),  # nothing is declared of d
+        (("b.z > 3",), []),  # a static relation that breaks its domain is an error
+        (("a.k = 3",), []),  # what the query does not use may be anything
+    ],
+)
+def test_declared_domains(
+    conditions: tuple[str, ...], expected: list[str], catalog: Catalog
+) -> None:
+    found = list_domains(spj("s a, r b", *conditions), catalog)
+    assert list(map(str, found)) == expected
+
+
+def test_declared_domains_are_filters_in_sql_and_steps_in_the_trace(catalog: Catalog) -> None:
+    query = spj("s a", "a.v > 3", "a.name <> p")
+    sql = print_sql(SpjUnion("q", ("k",), (query,), distinct=True), catalog)
+    assert "a.v <= 9" in sql
+    assert "a.name IN ('p', 'q')" in sql
+    steps: list[Step] = []
+    run_passes(
+        [Candidate(query, ASKED)],
+        catalog,
+        distinct=True,
+        record=steps.append,
+    )
+    (step,) = [s for s in steps if s.name == DOMAINS]
+    assert step.did == "with s.v <= 9, s.name in {p, q}"
+    steps.clear()
+    skip = frozenset([DOMAINS])
+    run_passes(
+        [Candidate(query, ASKED)],
+        catalog,
+        distinct=True,
+        skip=skip,
+        record=steps.append,
+    )
+    assert not [s for s in steps if s.name == DOMAINS]
 
 
 @pytest.mark.parametrize(
@@ -292,8 +421,9 @@ WORTH = {
     "disjointness axioms": (129, 44, 488, 0),  # contradictory filters find the same one
     "equalities propagated": (129, 44, 488, 0),  # the passes that remove joins call it
     "equalities derived": (129, 44, 488, 0),
-    "self-joins on keys": (280, 44, 679, 6),
+    "self-joins on keys": (264, 44, 691, 6),
     "joins on references": (136, 44, 492, 2),
+    "redundant occurrences": (129, 44, 488, 0),
     "contradictions": (129, 44, 488, 0),  # disjointness axioms find the same one
     "contained disjuncts": (135, 47, 506, 0),
     "constants pushed": (129, 44, 488, 0),

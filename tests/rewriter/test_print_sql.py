@@ -15,6 +15,7 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
+from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.print_spj import print_spj
 from ontoweir.rewriter.print_sql import print_sql
 from ontoweir.rewriter.spj import (
@@ -134,3 +135,47 @@ def test_algebra() -> None:
     query = stream_query(Compare(TS, Op.LE, TS2, 6), NotNull(X))
     assert print_spj(query) == ("π̇_{v: a.x}(σ_{a.ts <= b.ts + 6 ∧ a.x IS NOT NULL}(s a × s b))")
     assert print_spj(query, distinct=True).startswith("π_")
+
+
+def aggregated(*aggregates: Aggregate, group: tuple[str, ...] = ("v",)) -> SpjUnion:
+    names = (*group, *(a.name for a in aggregates))
+    made = Aggregation(group, aggregates, names)
+    outputs = {"v": LiteralOutput(Attribute("r", "x")), "w": LiteralOutput(Attribute("r", "f"))}
+    query = SpjQuery(
+        (Occurrence("r", "r"),),
+        (NotNull(Attribute("r", "x")), NotNull(Attribute("r", "f"))),
+        tuple((v, outputs[v]) for v in made.variables),
+    )
+    return SpjUnion("q", made.variables, (query,), not made.duplicate_sensitive, aggregation=made)
+
+
+def test_aggregates_are_computed_of_the_matches_and_run_in_duckdb() -> None:
+    union = aggregated(
+        Aggregate("n", AggregateFunction.COUNT, None),
+        Aggregate("d", AggregateFunction.COUNT_DISTINCT, "w"),
+        Aggregate("m", AggregateFunction.MEDIAN, "w"),
+        Aggregate("low", AggregateFunction.MIN, "w"),
+        Aggregate("high", AggregateFunction.MAX, "w"),
+    )
+    text = print_sql(union, CATALOG)
+    assert text == (
+        "SELECT\n  v,\n  COUNT(*) AS n,\n  COUNT(DISTINCT w) AS d,\n  MEDIAN(w) AS m,\n"
+        "  MIN(w) AS low,\n  MAX(w) AS high\nFROM (\n"
+        "  SELECT\n    r.x AS v,\n    r.f AS w\n  FROM r\n  WHERE\n"
+        "    NOT r.x IS NULL AND NOT r.f IS NULL\n"
+        ") AS matches\nGROUP BY v"
+    )
+    db = duckdb.connect()
+    db.execute("create table r(x int, f double)")
+    db.execute("insert into r values (1, 2), (1, 2), (1, 5), (2, 7), (2, null)")
+    assert sorted(db.execute(print_sql(union, CATALOG, dialect="duckdb")).fetchall()) == [
+        (1, 3, 2, 2.0, 2.0, 5.0),
+        (2, 1, 1, 7.0, 7.0, 7.0),
+    ]
+
+
+def test_without_groups_and_where_duplicates_do_not_matter() -> None:
+    union = aggregated(Aggregate("high", AggregateFunction.MAX, "w"), group=())
+    text = print_sql(union, CATALOG)
+    assert "GROUP BY" not in text
+    assert "SELECT DISTINCT" in text

@@ -1,0 +1,189 @@
+"""Changes to a query or a catalog that can make a query bounded, as a closed union."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
+
+from ontoweir.mappings.catalog import (
+    Catalog,
+    Column,
+    DateType,
+    DecimalType,
+    FloatType,
+    Reference,
+    Scalar,
+    Stream,
+    StringType,
+)
+from ontoweir.rewriter.spj import Attribute, Compare, Op, SpjQuery, SpjUnion
+
+RANGE = (0, 999)
+"""What a range is tried with: whether it is bounded does not depend on the numbers."""
+DAYS = ("2000-01-01", "2029-12-31")
+VALUES = ("value 1", "value 2", "value 3")
+SCALE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareDomain:
+    """Declare the values of a stream's column: a range, for strings an enumeration; a float
+    becomes a decimal with a range."""
+
+    stream: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareReference:
+    """Declare that a stream's column holds values of a static relation's key."""
+
+    stream: str
+    column: str
+    relation: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddWindow:
+    """`later - earlier <= steps`, between two times of the query."""
+
+    earlier: str
+    later: str
+    steps: int = 12
+
+
+@dataclass(frozen=True, slots=True)
+class AddOrder:
+    """`earlier < later`, between two times of the query."""
+
+    earlier: str
+    later: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropVariable:
+    """Do not select a variable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetDistinct:
+    """SELECT DISTINCT (True) instead of SELECT, or the other way round."""
+
+    distinct: bool
+
+
+Change: TypeAlias = (
+    DeclareDomain | DeclareReference | AddWindow | AddOrder | DropVariable | SetDistinct
+)
+"""One change."""
+
+
+def rank_change(change: Change) -> int:
+    """How much a change alters the answer: declarations say what the data is, the rest asks for
+    something else."""
+    match change:
+        case DeclareReference():
+            return 0
+        case DeclareDomain():
+            return 1
+        case AddWindow():
+            return 2
+        case AddOrder():
+            return 3
+        case DropVariable():
+            return 4
+        case SetDistinct():
+            return 5
+        case _:
+            assert_never(change)
+
+
+def name_times(query: SpjQuery, catalog: Catalog) -> dict[str, str]:
+    """The time of every stream occurrence, by alias: the query's variable, or the alias itself
+    where the query is plain SQL."""
+    known = {alias: p.time for alias, p in query.provenance if p.time is not None}
+    streams = (o.alias for o in query.occurrences if o.table in catalog.streams)
+    return {alias: known.get(alias, alias) for alias in streams}
+
+
+def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog]:
+    """The union and the catalog after a change."""
+    match change:
+        case DeclareDomain(stream=name, column=column):
+            stream = catalog.streams[name]
+            columns = tuple(bound_column(c) if c.name == column else c for c in stream.columns)
+            return union, _with(catalog, replace(stream, columns=columns))
+        case DeclareReference(stream=name, column=column, relation=relation, to=to):
+            stream = catalog.streams[name]
+            reference = Reference((column,), relation, (to,))
+            references = (*stream.references, reference)
+            return union, _with(catalog, replace(stream, references=references))
+        case AddWindow(earlier=earlier, later=later, steps=steps):
+            return _compare_times(union, catalog, later, Op.LE, earlier, steps), catalog
+        case AddOrder(earlier=earlier, later=later):
+            return _compare_times(union, catalog, earlier, Op.LT, later, 0), catalog
+        case DropVariable(name=name):
+            kept = tuple(v for v in union.variables if v != name)
+            disjuncts = tuple(
+                replace(q, outputs=tuple((v, o) for v, o in q.outputs if v != name))
+                for q in union.disjuncts
+            )
+            return replace(union, variables=kept, disjuncts=disjuncts), catalog
+        case SetDistinct(distinct=distinct):
+            return replace(union, distinct=distinct), catalog
+        case _:
+            assert_never(change)
+
+
+def bound_column(column: Column) -> Column:
+    """A column with a domain, as DeclareDomain declares it."""
+    low: Scalar
+    high: Scalar
+    match column.type:
+        case StringType():
+            return replace(column, enum=VALUES)
+        case DateType():
+            low, high = DAYS
+        case _:
+            low, high = RANGE
+    kind = column.type
+    if isinstance(kind, FloatType):
+        kind = DecimalType(len(str(RANGE[1])) + SCALE, SCALE)
+    low = low if column.minimum is None else column.minimum
+    if column.maximum is not None:
+        high = column.maximum
+    elif isinstance(low, int) and isinstance(high, int):
+        high = max(high, low + high)
+    return replace(column, type=kind, minimum=low, maximum=high)
+
+
+def _with(catalog: Catalog, stream: Stream) -> Catalog:
+    streams: Mapping[str, Stream] = {**catalog.streams, stream.name: stream}
+    return replace(catalog, streams=streams)
+
+
+def _compare_times(
+    union: SpjUnion, catalog: Catalog, left: str, op: Op, right: str, offset: int
+) -> SpjUnion:
+    disjuncts = []
+    for query in union.disjuncts:
+        names = name_times(query, catalog)
+        tables = {o.alias: o.table for o in query.occurrences}
+
+        def attribute(
+            time: str, names: Mapping[str, str] = names, tables: Mapping[str, str] = tables
+        ) -> Attribute | None:
+            alias = next((a for a, n in names.items() if n == time), None)
+            if alias is None:
+                return None
+            return Attribute(alias, catalog.streams[tables[alias]].timestamp)
+
+        a, b = attribute(left), attribute(right)
+        if a is None or b is None:
+            disjuncts.append(query)
+        else:
+            more = Compare(a, op, b, offset)
+            disjuncts.append(replace(query, conditions=(*query.conditions, more)))
+    return replace(union, disjuncts=tuple(disjuncts))

@@ -1,0 +1,74 @@
+"""Grouping and aggregates over the matches of a query ([A] section 8.2)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ontoweir.errors import Source
+
+
+class AggregateFunction(StrEnum):
+    """The seven standard aggregates."""
+
+    COUNT = "COUNT"
+    SUM = "SUM"
+    AVG = "AVG"
+    MIN = "MIN"
+    MAX = "MAX"
+    COUNT_DISTINCT = "COUNT DISTINCT"
+    MEDIAN = "MEDIAN"
+
+    @property
+    def duplicate_sensitive(self) -> bool:
+        """Whether f(X) may differ from f of the distinct values of X."""
+        return self not in (
+            AggregateFunction.MIN,
+            AggregateFunction.MAX,
+            AggregateFunction.COUNT_DISTINCT,
+        )
+
+    @property
+    def holistic(self) -> bool:
+        """Whether no bounded summary of the values seen suffices, even of one group."""
+        return self in (AggregateFunction.COUNT_DISTINCT, AggregateFunction.MEDIAN)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """`function(argument)` as the column `name`; `argument` is a variable of the matches, None
+    for COUNT, which counts matches."""
+
+    name: str
+    function: AggregateFunction
+    argument: str | None
+    source: Source | None = None
+
+    def __str__(self) -> str:
+        if self.function is AggregateFunction.COUNT_DISTINCT:
+            return f"COUNT(DISTINCT ?{self.argument})"
+        inner = "*" if self.argument is None else f"?{self.argument}"
+        return f"{self.function}({inner})"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """GROUP BY `group`, with the aggregates, over the matches of a query.
+
+    `columns` are the result's columns in order: every group variable and every aggregate's name.
+    The matches are those of the characteristic query ([A] Th. 8.4): its variables are the
+    group variables and the arguments.
+    """
+
+    group: tuple[str, ...]
+    aggregates: tuple[Aggregate, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def duplicate_sensitive(self) -> bool:
+        """Whether multiplicities matter: then the characteristic query is π̇, otherwise π."""
+        return any(a.function.duplicate_sensitive for a in self.aggregates)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the characteristic query: the group's, then the arguments."""
+        arguments = (a.argument for a in self.aggregates if a.argument is not None)
+        return tuple(dict.fromkeys((*self.group, *arguments)))

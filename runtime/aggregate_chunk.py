@@ -1,0 +1,213 @@
+"""The aggregates of a chunk: what the plans of every part found, added to the groups."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, assert_never
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.checker.split_aggregates import AggregatePart
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.aggregation import AggregateFunction, Aggregation
+from ontoweir.rewriter.spj import FoldFunction, LiteralOutput, SpjUnion
+from ontoweir.runtime.aggregate_columns import ArgumentScale, aggregate_schema, scale_argument
+from ontoweir.runtime.frame import WEIGHT, Array, Frame, first_of, group_codes
+from ontoweir.runtime.kernel import frontier, total, value
+from ontoweir.runtime.render_results import AT, INSTANT, MULTIPLICITY, result_schema
+from ontoweir.runtime.update_groups import Deltas, GroupState, update_groups
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateWork:
+    """What the tasks of an aggregate query need: its parts, and how many plans each has."""
+
+    aggregation: Aggregation
+    parts: tuple[tuple[AggregatePart, int], ...]
+    scales: Mapping[str, ArgumentScale]
+    schemas: tuple[pa.Schema, ...]
+    """Per part, the columns of its matches: variables, `at`, and `multiplicity` for bags."""
+
+    schema: pa.Schema
+    """The columns of the results."""
+
+
+def plan_aggregates(
+    union: SpjUnion, parts: Sequence[tuple[AggregatePart, int]], catalog: Catalog
+) -> AggregateWork:
+    """What the tasks of an aggregate query need; `parts` with the number of plans each has."""
+    assert union.aggregation is not None
+    plain = result_schema(union, catalog)
+    arguments = {
+        a.argument
+        for a in union.aggregation.aggregates
+        if a.argument is not None and a.function is not AggregateFunction.COUNT_DISTINCT
+    }
+    schemas = []
+    for part, _ in parts:
+        fields = [plain.field(name) for name in part.union.variables]
+        fields.append(pa.field(AT, INSTANT))
+        if not part.union.distinct:
+            fields.append(pa.field(MULTIPLICITY, pa.int64()))
+        schemas.append(pa.schema(fields))
+    return AggregateWork(
+        union.aggregation,
+        tuple(parts),
+        {a: scale_argument(union, catalog, a) for a in sorted(arguments)},
+        tuple(schemas),
+        aggregate_schema(union, catalog),
+    )
+
+
+def read_numbers(
+    part: AggregatePart, plan: SynopsisPlan, results: Frame, scales: Mapping[str, ArgumentScale]
+) -> dict[tuple[Any, ...], Array]:
+    """What a plan's results say of the arguments of its part, in units of their scales."""
+    form = plan.form
+    found: dict[tuple[Any, ...], Array] = {}
+    for place, fold in enumerate(form.folds or ()):
+        unit = _Unit(form.unit, scales[fold.name].scale, scales[fold.name].kind)
+        if fold.function is FoldFunction.SUM:
+            found[("s", fold.name)] = unit.convert(results[total(place)])
+            continue
+        sign = 1 if fold.function is FoldFunction.MIN else -1
+        best = sign * results[frontier(0)]
+        found[(fold.function.value, fold.name)] = unit.convert(_shifted(best, fold.shift))
+    first = part.aggregates[0]
+    if first.function is AggregateFunction.MEDIAN:
+        assert first.argument is not None
+        output = dict(form.query.outputs)[first.argument]
+        assert isinstance(output, LiteralOutput)
+        group = form.classes[form.class_of[output.value]]
+        column = _shifted(results[value(group.index)], dict(group.attributes)[output.value])
+        scale = scales[first.argument]
+        found[("hist", first.argument)] = _Unit(form.unit, scale.scale, scale.kind).convert(column)
+        found[("w",)] = results[WEIGHT]
+    return found
+
+
+def _shifted(column: Array, shift: Any) -> Array:
+    if not shift:
+        return column
+    return column + (int(shift) if shift == int(shift) else float(shift))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    unit: int
+    scale: int | None
+    kind: str
+
+    def convert(self, column: Array) -> Array:
+        """From 1/unit to multiples of 10^-scale; exact, as columns have at most that many
+        decimal places."""
+        if self.scale is None:
+            return column.astype(np.float64) / self.unit
+        if self.kind != "number":
+            return column
+        if column.dtype != np.int64:
+            column = np.rint(column).astype(np.int64)
+        up, down = 10**self.scale, self.unit
+        made: Array = column * (up // down) if up >= down else column // (down // up)
+        return made
+
+
+def advance_groups(
+    work: AggregateWork,
+    tables: Sequence[Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]],
+    state: GroupState,
+) -> tuple[pa.Table, GroupState]:
+    """The rows of groups that a chunk changed, in order of `at`, and the groups after.
+
+    `tables`: per part, rows of its schema with the numbers beside them.
+    """
+    flat = [entry for part in tables for entry in part if entry[0].num_rows]
+    if not flat:
+        return work.schema.empty_table(), state
+    names = list(work.aggregation.group)
+    keys = pa.concat_tables([t.select([*names, AT]) for t, _ in flat])
+    codes, count = group_codes(
+        [keys.column(n).combine_chunks().dictionary_encode().indices.to_numpy() for n in names],
+        keys.num_rows,
+    )
+    unique = keys.take(pa.array(first_of(codes, count))).select(names)
+    groups = [tuple(row[n] for n in names) for row in unique.to_pylist()] if names else [()]
+    deltas, start = [], 0
+    for (part, _), entries in zip(work.parts, tables, strict=True):
+        filled = [entry for entry in entries if entry[0].num_rows]
+        if not filled:  # nothing new for this part, but its numbers are told with the others'
+            none = np.zeros(0, dtype=np.int64)
+            deltas.append(Deltas(none, none, _nothing(part, work.scales)))
+            continue
+        rows = sum(t.num_rows for t, _ in filled)
+        at = np.concatenate([t.column(AT).cast(pa.int64()).to_numpy() for t, _ in filled])
+        deltas.append(Deltas(codes[start : start + rows], at, _join(part, filled)))
+        start += rows
+    scales = {name: scale.scale for name, scale in work.scales.items()}
+    code, at, columns, after = update_groups(
+        work.aggregation.aggregates, scales, groups, deltas, state
+    )
+    found = {n: unique.column(n).take(pa.array(code)) for n in names}
+    functions = {a.name: a for a in work.aggregation.aggregates}
+    for name, column in columns.items():
+        aggregate = functions[name]
+        scale = work.scales.get(aggregate.argument or "")
+        found[name] = _render(column, work.schema.field(name).type, scale)
+    found[AT] = pa.array(at).cast(INSTANT)
+    table = pa.table([found[n] for n in work.schema.names], schema=work.schema)
+    return table.sort_by([(n, "ascending") for n in (AT, *names)]), after
+
+
+def _join(
+    part: AggregatePart, entries: Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]
+) -> dict[tuple[Any, ...], Array]:
+    """The numbers of a part's tables, one after the other; matches are counted too."""
+    found = {name: np.concatenate([e[1][name] for e in entries]) for name in entries[0][1]}
+    first = part.aggregates[0]
+    rows = sum(t.num_rows for t, _ in entries)
+    if first.function is AggregateFunction.COUNT_DISTINCT:
+        found[("distinct", first.argument)] = np.ones(rows, dtype=np.int64)
+    elif first.function.duplicate_sensitive and not first.function.holistic:
+        found[("w",)] = np.concatenate([t.column(MULTIPLICITY).to_numpy() for t, _ in entries])
+    return found
+
+
+def _nothing(
+    part: AggregatePart, scales: Mapping[str, ArgumentScale]
+) -> dict[tuple[Any, ...], Array]:
+    """The columns of a part without rows."""
+    found: dict[tuple[Any, ...], Array] = {}
+    for aggregate in part.aggregates:
+        argument = aggregate.argument
+        scale = scales.get(argument or "")
+        dense = scale is not None and scale.scale is None
+        empty = np.zeros(0, dtype=np.float64 if dense else np.int64)
+        match aggregate.function:
+            case AggregateFunction.COUNT:
+                found[("w",)] = empty
+            case AggregateFunction.SUM | AggregateFunction.AVG:
+                found[("w",)] = found[("s", argument)] = empty
+            case AggregateFunction.MIN:
+                found[("min", argument)] = empty
+            case AggregateFunction.MAX:
+                found[("max", argument)] = empty
+            case AggregateFunction.COUNT_DISTINCT:
+                found[("distinct", argument)] = empty
+            case AggregateFunction.MEDIAN:
+                found[("w",)] = np.zeros(0, dtype=np.int64)
+                found[("hist", argument)] = empty
+            case _:
+                assert_never(aggregate.function)
+    return found
+
+
+def _render(column: Array, kind: pa.DataType, scale: ArgumentScale | None) -> "pa.Array":
+    if pa.types.is_decimal(kind):
+        places = scale.scale if scale is not None else None
+        assert places is not None
+        return pa.array([Decimal(n).scaleb(-places) for n in column.tolist()], kind)
+    if pa.types.is_date(kind):
+        return pa.array(column.astype(np.int32)).cast(kind)
+    return pa.array(column).cast(kind)

@@ -1,0 +1,143 @@
+"""Repairs: each mends, none has a part that is not needed, the gentlest come first."""
+
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import event, given
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import STYLES, make_case
+
+from ontoweir.checker.changes import (
+    AddOrder,
+    AddWindow,
+    Change,
+    DeclareDomain,
+    DeclareReference,
+    DropVariable,
+    SetDistinct,
+    apply_change,
+    rank_change,
+)
+from ontoweir.checker.check_query import check_query, has_plan
+from ontoweir.checker.find_repairs import MOST, find_repairs
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.project import load_project
+from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.rewriter.spj import SpjUnion
+
+TOML = """
+[streams.s]
+source = { format = "parquet", path = "s" }
+timestamp = { column = "ts", unit = "1 second" }
+max_per_timestamp = 3
+[streams.s.columns]
+k = "int"
+a = "int"
+f = "double"
+name = "string"
+small = { type = "int", min = 0, max = 9 }
+[streams.u]
+source = { format = "parquet", path = "u" }
+timestamp = { column = "ts", unit = "1 second" }
+max_per_timestamp = 3
+columns = { k = "int", b = "int", f = "double" }
+[relations.r]
+source = { format = "csv", path = "r" }
+keys = [["k"]]
+max_rows = 20
+columns = { k = "int", z = "int" }
+"""
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    (tmp_path / "ontoweir.toml").write_text(TOML)
+    return load_project(tmp_path, environ={}).catalog
+
+
+def repairs(text: str, catalog: Catalog) -> list[tuple[Change, ...]]:
+    union = parse_sql(text, catalog, name="q", file="q.sql")
+    return [r.changes for r in find_repairs(union, catalog)]
+
+
+def test_a_comparison_by_order(catalog: Catalog) -> None:
+    text = "SELECT s.small FROM s, u WHERE s.ts < u.ts AND s.a < u.b"
+    assert repairs(text, catalog) == [
+        (DeclareDomain("s", "a"),),
+        (DeclareDomain("u", "b"),),
+        (AddWindow("s", "u"),),
+        (SetDistinct(True),),
+    ]
+
+
+def test_a_join_over_a_key_of_a_static_relation(catalog: Catalog) -> None:
+    text = "SELECT DISTINCT s.small FROM s, u WHERE s.ts < u.ts AND s.k = u.k"
+    assert repairs(text, catalog) == [
+        (DeclareReference("s", "k", "r", "k"),),
+        (DeclareReference("u", "k", "r", "k"),),
+        (DeclareDomain("s", "k"),),
+        (DeclareDomain("u", "k"),),
+        (AddWindow("s", "u"),),
+    ]
+
+
+def test_a_result_that_has_to_be_remembered(catalog: Catalog) -> None:
+    text = "SELECT DISTINCT s.small, s.name FROM s"
+    assert repairs(text, catalog) == [
+        (DeclareDomain("s", "name"),),
+        (DropVariable("name"),),
+        (SetDistinct(False),),
+    ]
+
+
+def test_a_float_becomes_a_decimal_with_a_range(catalog: Catalog) -> None:
+    text = "SELECT s.small FROM s, u WHERE s.ts < u.ts AND s.f = u.f"
+    union = parse_sql(text, catalog, name="q", file="q.sql")
+    found = find_repairs(union, catalog)
+    assert found
+    assert all((DeclareDomain("u", "f"),) != r.changes for r in found)  # an equality needs both
+    assert (AddWindow("s", "u"),) in [r.changes for r in found]
+
+
+def test_an_order_where_there_is_none(catalog: Catalog) -> None:
+    # each may have to wait for the other, and both are in the result: an order frees the later
+    found = repairs("SELECT s.a, u.b FROM s, u", catalog)
+    assert all(len(changes) == 2 for changes in found)
+    assert (DeclareDomain("s", "a"), DeclareDomain("u", "b")) in found
+    assert (DeclareDomain("s", "a"), AddOrder("s", "u")) in found
+    assert (DeclareDomain("s", "a"), AddOrder("u", "s")) not in found
+
+
+def test_what_is_bounded_needs_none(catalog: Catalog) -> None:
+    assert repairs("SELECT s.a FROM s", catalog) == []
+
+
+def _apply(changes: tuple[Change, ...], union: SpjUnion, catalog: Catalog) -> bool:
+    for change in changes:
+        union, catalog = apply_change(change, union, catalog)
+    return has_plan(union, catalog)
+
+
+@pytest.mark.parametrize("style", sorted(STYLES))
+@budget(0.3)
+@given(seed=SEEDS)
+def test_repairs_mend_and_are_minimal(style: str, seed: int) -> None:
+    case = make_case(Random(seed), style=style)
+    if check_query(case.query, case.catalog, disprove=False).plans is not None:
+        assert has_plan(case.query, case.catalog)
+        return
+    assert not has_plan(case.query, case.catalog)
+    found = find_repairs(case.query, case.catalog)
+    event(f"{len(found)} repairs")
+    assert len(found) <= MOST
+    ranks = [sum(map(rank_change, r.changes)) for r in found]
+    assert ranks == sorted(ranks)
+    for repair in found:
+        assert repair.verdict.plans is not None
+        assert repair.verdict.bound is not None
+        assert _apply(repair.changes, case.query, case.catalog)
+        for size in range(len(repair.changes)):
+            for fewer in combinations(repair.changes, size):
+                assert not _apply(fewer, case.query, case.catalog)
