@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import TypeAlias, assert_never
 
 from ontoweir.mappings.catalog import (
@@ -17,9 +19,10 @@ from ontoweir.mappings.catalog import (
 )
 from ontoweir.rewriter.spj import Attribute, Compare, Op, SpjQuery, SpjUnion
 
-RANGE = (0, 999)
-"""What a range is tried with: whether it is bounded does not depend on the numbers."""
-DAYS = ("2000-01-01", "2029-12-31")
+NUMBERS = 1000
+"""How many numbers a range is tried with: whether it is bounded does not depend on them."""
+DAYS = 10_958
+FIRST_DAY = date(2000, 1, 1)
 VALUES = ("value 1", "value 2", "value 3")
 SCALE = 2
 
@@ -27,10 +30,11 @@ SCALE = 2
 @dataclass(frozen=True, slots=True)
 class DeclareDomain:
     """Declare the values of a stream's column: a range, for strings an enumeration; a float
-    becomes a decimal with a range."""
+    becomes a decimal with a range. `start`: where a range of numbers begins."""
 
     stream: str
     column: str
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +115,11 @@ def name_times(query: SpjQuery, catalog: Catalog) -> dict[str, str]:
 def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog]:
     """The union and the catalog after a change."""
     match change:
-        case DeclareDomain(stream=name, column=column):
+        case DeclareDomain(stream=name, column=column, start=start):
             stream = catalog.streams[name]
-            columns = tuple(bound_column(c) if c.name == column else c for c in stream.columns)
+            columns = tuple(
+                bound_column(c, start) if c.name == column else c for c in stream.columns
+            )
             return union, _with(catalog, replace(stream, columns=columns))
         case DeclareReference(stream=name, column=column, relation=relation, to=to):
             stream = catalog.streams[name]
@@ -137,26 +143,44 @@ def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[Spj
             assert_never(change)
 
 
-def bound_column(column: Column) -> Column:
-    """A column with a domain, as DeclareDomain declares it."""
-    low: Scalar
-    high: Scalar
+def bound_column(column: Column, start: int = 0) -> Column:
+    """A column with a domain, as DeclareDomain declares it; a limit that it has is kept."""
+    low, high = column.minimum, column.maximum
     match column.type:
         case StringType():
             return replace(column, enum=VALUES)
         case DateType():
-            low, high = DAYS
+            low, high = _days(low, high)
+            return replace(column, minimum=low, maximum=high)
         case _:
-            low, high = RANGE
+            first, last = (None if x is None else Decimal(str(x)) for x in (low, high))
+    if first is None:
+        first = Decimal(start) if last is None else min(Decimal(start), last - NUMBERS + 1)
+    if last is None:
+        last = max(Decimal(start), first) + NUMBERS - 1
     kind = column.type
     if isinstance(kind, FloatType):
-        kind = DecimalType(len(str(RANGE[1])) + SCALE, SCALE)
-    low = low if column.minimum is None else column.minimum
-    if column.maximum is not None:
-        high = column.maximum
-    elif isinstance(low, int) and isinstance(high, int):
-        high = max(high, low + high)
-    return replace(column, type=kind, minimum=low, maximum=high)
+        digits = len(str(int(max(abs(first), abs(last)))))
+        kind = DecimalType(digits + SCALE, SCALE)
+    elif isinstance(kind, DecimalType):
+        most = Decimal(10) ** (kind.precision - kind.scale) - 1
+        first, last = max(first, -most), min(last, most)
+    return replace(column, type=kind, minimum=_number(first), maximum=_number(last))
+
+
+def _number(value: Decimal) -> Scalar:
+    return int(value) if value == value.to_integral_value() else value
+
+
+def _days(low: Scalar | None, high: Scalar | None) -> tuple[str, str]:
+    """Both ends of a range of days."""
+    first = None if low is None else date.fromisoformat(str(low))
+    last = None if high is None else date.fromisoformat(str(high))
+    if first is None:
+        first = FIRST_DAY if last is None else min(FIRST_DAY, last - timedelta(DAYS - 1))
+    if last is None:
+        last = max(first, FIRST_DAY) + timedelta(DAYS - 1)
+    return first.isoformat(), last.isoformat()
 
 
 def _with(catalog: Catalog, stream: Stream) -> Catalog:

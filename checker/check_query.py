@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from ontoweir.checker.confirm_aggregates import MOST_SUBSETS
 from ontoweir.checker.decide_aggregates import decide_aggregates
 from ontoweir.checker.decide_lag import Failure, decide_lag
 from ontoweir.checker.decide_published import decide_arasu, decide_set, decide_tree
@@ -15,6 +16,7 @@ from ontoweir.checker.normal_form import NormalForm, Statistics
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import Bound, SynopsisPlan, total_bound
 from ontoweir.checker.split_aggregates import split_aggregates
+from ontoweir.checker.split_ranges import split_ranges
 from ontoweir.checker.split_times import split_times
 from ontoweir.checker.verdict import (
     Bounded,
@@ -27,6 +29,7 @@ from ontoweir.checker.verdict import (
     Verdict,
 )
 from ontoweir.checker.witness import Witness
+from ontoweir.errors import QueryError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
@@ -40,6 +43,7 @@ def check_query(
     statistics: Statistics | None = None,
     timed: bool = True,
     disprove: bool = True,
+    size: int = 4,
 ) -> Verdict:
     """Decide an unfolded query.
 
@@ -49,6 +53,7 @@ def check_query(
         statistics: what is known of the static data; without it the schema alone decides.
         timed: False for the arrival model ([A]): timestamps are ignored.
         disprove: look for a witness where there is no plan.
+        size: how many optional tuples the witness has.
 
     Raises:
         QueryError: a comparison mixes types.
@@ -59,15 +64,16 @@ def check_query(
     parts: list[PartVerdict] = []
     witness: Witness | None = None
     if union.aggregation is None:
-        checker = _Checker(union, catalog, known, timed)
-        disjuncts = tuple(checker.decide(q) for q in union.disjuncts)
+        checker = _Checker(union, catalog, known, timed, size=size)
+        disjuncts = tuple(d for q in union.disjuncts for d in checker.decide_parts(q))
+        union = replace(union, disjuncts=tuple(d.query for d in disjuncts))
         witness = checker.disprove(disjuncts) if disprove else None
         bound = _bound(union, disjuncts)
     else:
         for part in split_aggregates(union):
             if part.union.distinct:
                 part = replace(part, union=_reduce(part.union, catalog))
-            checker = _Checker(part.union, catalog, known, timed, part.aggregates)
+            checker = _Checker(part.union, catalog, known, timed, part.aggregates, size, union)
             found = PartVerdict(part, tuple(checker.decide(q) for q in part.union.disjuncts))
             parts.append(found)
             if disprove and witness is None:
@@ -103,29 +109,36 @@ def _reduce(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     return replace(union, disjuncts=tuple(reduced))
 
 
-def has_plan(union: SpjUnion, catalog: Catalog) -> bool:
+def has_plan(union: SpjUnion, catalog: Catalog, *, timed: bool = True) -> bool:
     """Whether a query is bounded, and nothing else of its verdict."""
-    return not any(True for _ in _undecided(union, catalog))
+    return not any(True for _ in _undecided(union, catalog, timed))
 
 
-def undecided_forms(union: SpjUnion, catalog: Catalog) -> tuple[NormalForm, ...]:
+def undecided_forms(
+    union: SpjUnion, catalog: Catalog, *, timed: bool = True
+) -> tuple[NormalForm, ...]:
     """The disjuncts, of an aggregate query those of its parts, that have no plan."""
-    return tuple(_undecided(union, catalog))
+    return tuple(_undecided(union, catalog, timed))
 
 
-def _undecided(union: SpjUnion, catalog: Catalog) -> Iterator[NormalForm]:
+def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[NormalForm]:
     unions = [union]
     if union.aggregation is not None:
         unions = [part.union for part in split_aggregates(union)]
     for one in unions:
         if one.distinct:
             one = _reduce(one, catalog)
-        checker = _Checker(one, catalog, Statistics(), timed=True)
+        checker = _Checker(one, catalog, Statistics(), timed)
         for query in one.disjuncts:
             form = checker.normal(query)
-            if form.satisfiable and not (
-                decide_lag(form).holds and isinstance(make_plan(form), SynopsisPlan)
-            ):
+            if not form.satisfiable or checker.holds(query):
+                continue
+            split = (
+                split_ranges(query, checker.normal)
+                if one.distinct and union.aggregation is None
+                else (query,)
+            )
+            if len(split) == 1 or not all(map(checker.holds, split)):
                 yield form
 
 
@@ -168,7 +181,10 @@ class _Checker:
         statistics: Statistics,
         timed: bool,
         aggregates: tuple[Aggregate, ...] = (),
+        size: int = 4,
+        whole: SpjUnion | None = None,
     ) -> None:
+        self.size, self.whole = size, union if whole is None else whole
         self.union, self.catalog, self.aggregates = union, catalog, aggregates
         self.statistics, self.timed = statistics, timed
         self.forms: dict[SpjQuery, tuple[NormalForm, tuple[Failure, ...]]] = {}
@@ -206,8 +222,8 @@ class _Checker:
             if self.aggregates
             else None,
         )
-        plan = make_plan(form)
-        if lag.holds and isinstance(plan, SynopsisPlan):
+        plan = make_plan(form) if lag.holds else ()
+        if isinstance(plan, SynopsisPlan):
             conditions = self.conditions(query)
             tier = self.tier(form, ordered, criteria, conditions)
             return Bounded(query, tier, criteria, plan, conditions)
@@ -217,12 +233,27 @@ class _Checker:
             because = tuple(explain_obstacle(form, o, self.union, self.catalog) for o in plan)
         return Failing(query, Tier.UNDECIDED, criteria, because)
 
-    def holds(self, query: SpjQuery, use: Callable[[Declaration], bool]) -> bool:
+    def decide_parts(self, query: SpjQuery) -> tuple[DisjunctVerdict, ...]:
+        """The verdict on a disjunct; of a set query without a plan, those on parts of it that
+        have plans, if it can be split so."""
+        whole = self.decide(query)
+        if isinstance(whole, Failing) and self.union.distinct:
+            parts = split_ranges(query, self.normal)
+            if len(parts) > 1:
+                decided = tuple(map(self.decide, parts))
+                if not any(isinstance(d, Failing) for d in decided):
+                    return decided
+        return (whole,)
+
+    def holds(self, query: SpjQuery, use: Callable[[Declaration], bool] = lambda _: True) -> bool:
         """Whether a disjunct is bounded with those declared constraints alone."""
         form = self.normal(query, use)
         if not form.satisfiable:
             return True
-        return decide_lag(form).holds and isinstance(make_plan(form), SynopsisPlan)
+        try:
+            return decide_lag(form).holds and isinstance(make_plan(form), SynopsisPlan)
+        except QueryError:  # too large a plan; `decide` says so
+            return False
 
     def conditions(self, query: SpjQuery) -> tuple[Declaration, ...]:
         """A minimal set of declared constraints that suffices; none where the query's own
@@ -267,10 +298,18 @@ class _Checker:
         if not functions or AggregateFunction.COUNT in functions:
             for query in failing:
                 form, failures = self.forms[query]
-                witness = find_witness(form, self.union, failures, self.catalog)
+                witness = find_witness(form, self.union, failures, self.catalog, size=self.size)
                 if witness is not None:
                     return witness
-        return self.disprove_groups(failing) if functions else None
+        if not functions:
+            return None
+        for query in failing:
+            form, failures = self.forms[query]
+            for size in dict.fromkeys((self.size, min(self.size, MOST_SUBSETS))):
+                witness = find_witness(form, self.whole, failures, self.catalog, size=size)
+                if witness is not None:
+                    return witness
+        return self.disprove_groups(failing)
 
     def disprove_groups(self, failing: Sequence[SpjQuery]) -> Witness | None:
         """A witness that tells subsets of tuples apart by which groups (or counted values) exist:
@@ -283,10 +322,12 @@ class _Checker:
             disjuncts=tuple(replace(q, folds=None) for q in self.union.disjuncts),
             distinct=True,
         )
-        checker = _Checker(plain, self.catalog, self.statistics, self.timed)
+        checker = _Checker(plain, self.catalog, self.statistics, self.timed, size=self.size)
         for query in failing:
             form = checker.normal(replace(query, folds=None))
-            witness = find_witness(form, plain, decide_lag(form).failures, self.catalog)
+            witness = find_witness(
+                form, plain, decide_lag(form).failures, self.catalog, size=self.size
+            )
             if witness is not None:
                 return witness
         return None

@@ -5,13 +5,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from ontoweir.checker.confirm_aggregates import confirm_aggregates, confirm_medians
 from ontoweir.checker.evaluate_naively import evaluate_naively
+from ontoweir.checker.find_rank import find_rank
 from ontoweir.checker.witness import Witness, WitnessRow, instance_of
 from ontoweir.mappings.catalog import Catalog, Column, Stream
 from ontoweir.rewriter.spj import SpjUnion
 
 
-def confirm_witness(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+def confirm_witness(
+    union: SpjUnion, catalog: Catalog, witness: Witness, *, ranked: bool = False
+) -> bool:
     """Whether the relational answers prove that all subsets of optional tuples differ."""
     prefix = [*witness.fixed, *witness.optional]
     if not all(_is_legal(catalog, [*prefix, *s]) for s in witness.suffixes):
@@ -23,6 +27,9 @@ def confirm_witness(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool
         for r in prefix
     ):
         return False
+    if union.aggregation is not None:
+        confirm = confirm_medians if ranked else confirm_aggregates
+        return confirm(union, catalog, witness)
     if union.distinct:
         return _confirms_set(union, catalog, witness)
     return _confirms_bag(union, catalog, witness)
@@ -61,23 +68,7 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
             if everything[answer] - none[answer] != sum(row):
                 return False
             rows.append(row)
-    return _rank(rows, size) == size
-
-
-def _rank(rows: list[list[Fraction]], width: int) -> int:
-    rank = 0
-    rows = [list(r) for r in rows]
-    for column in range(width):
-        pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[rank], rows[pivot] = rows[pivot], rows[rank]
-        for i in range(rank + 1, len(rows)):
-            if rows[i][column]:
-                factor = rows[i][column] / rows[rank][column]
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[rank], strict=True)]
-        rank += 1
-    return rank
+    return find_rank(rows, size) == size
 
 
 def _is_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> bool:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from ontoweir.checker.normal_form import Kind, NormalForm
 from ontoweir.errors import Source
-from ontoweir.rewriter.spj import FoldFunction
+from ontoweir.rewriter.spj import Compare, FoldFunction, Op
 
 FOLDED = -1
 """In the place of a class: the partner outside of a value whose minimum or maximum is kept."""
@@ -60,9 +60,6 @@ def decide_lag(form: NormalForm) -> Criterion:
     complete in all fuzzing without self-joins, `≠` and unions. Aggregates: G1 in the place of E1;
     a minimum or maximum is one more comparison with all that is still to come, for C3.
     """
-    streams = [m.stream for m in form.members]
-    plain = len(set(streams)) == len(streams) and not form.disequalities
-    plain = plain and not any(m.finite for m in form.members)
     failures = [*_projections(form), *_equalities(form)]
     if form.distinct:
         failures += _pairs(form)
@@ -72,7 +69,37 @@ def decide_lag(form: NormalForm) -> Criterion:
         failures = []
     if form.folds is not None and not form.distinct:
         failures = [*_groups_unbounded(form), *(f for f in failures if f.condition != "E1")]
-    return Criterion("lag", tuple(failures), sufficient=True, necessary=plain)
+    return Criterion("lag", tuple(failures), sufficient=True, necessary=_is_exact(form))
+
+
+def _is_exact(form: NormalForm) -> bool:
+    """Whether no algorithm has bounded memory where the criterion fails: argued for bags (theory
+    §7), complete in all fuzzing for sets. Everything that may bound a query unseen is left out:
+    self-joins, finite streams, `≠`, static data, strings by order, and numbers of different or no
+    grain (of a float and a bounded integer only finitely many comparisons matter, and limits of
+    mixed grains need not be the tightest). Of sets also limits on one side of what is compared,
+    by which split_ranges may divide the query; of aggregates everything (an average of equal
+    values needs nothing)."""
+    streams = [m.stream for m in form.members]
+    if len(set(streams)) < len(streams) or any(m.finite or m.statics for m in form.members):
+        return False
+    if form.disequalities or form.time_differences or form.folds is not None:
+        return False
+    numbers = {c.grain for c in form.classes if c.kind in (Kind.NUMBER, Kind.FLOAT)}
+    if len(numbers) > 1 or 0 in numbers:
+        return False
+    for c in form.query.conditions:
+        if not isinstance(c, Compare):
+            continue
+        if c.op is Op.NE:
+            return False
+        if form.kinds.get(c.left) is Kind.STRING and c.op is not Op.EQ:
+            return False
+    return not form.distinct or not any(
+        form.bounds.limit(form.class_nodes[q.x], 0) or form.bounds.limit(0, form.class_nodes[q.y])
+        for q in form.inequalities
+        if not q.clips
+    )
 
 
 def _groups_unbounded(form: NormalForm) -> list[Failure]:

@@ -9,7 +9,7 @@ implies it and its clipped values are infinitely many (see normal_form.Inequalit
 
 from ontoweir.checker.decide_lag import Criterion, Failure
 from ontoweir.checker.normal_form import NormalForm
-from ontoweir.checker.split_times import TimeOrder
+from ontoweir.checker.split_times import MOST_PARTS, TimeOrder
 from ontoweir.rewriter.spj import Attribute, Compare, Op
 
 
@@ -122,8 +122,18 @@ def decide_set(form: NormalForm) -> Criterion:
     return Criterion("[S] Th. 2", tuple(failures), sufficient=False, necessary=False)
 
 
-def decide_tree(form: NormalForm, parts: tuple[TimeOrder, ...]) -> Criterion:
-    """[S] Th. 1 (bags), as published: sufficient, not necessary (theory §6, errata 1, 2)."""
+def decide_tree(form: NormalForm, parts: tuple[TimeOrder, ...] | None) -> Criterion:
+    """[S] Th. 1 (bags), as published: sufficient, not necessary (theory §6, errata 1, 2).
+
+    `parts`: by split_times; None, too many of them, is told as a failure.
+    """
+    if parts is None:
+        many = Failure(
+            "orders",
+            f"the timestamps can be ordered in more than {MOST_PARTS} ways: not decided",
+            "compare timestamps by < instead of <=",
+        )
+        return Criterion("[S] Th. 1", (many,), sufficient=True, necessary=False)
     failures: dict[Failure, None] = {}
     for order in parts:
         for failure in _tree(form, order):

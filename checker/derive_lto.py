@@ -13,7 +13,8 @@ from itertools import pairwise, product
 
 from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.normal_form import Kind, Member, NormalForm
-from ontoweir.checker.split_times import TimeOrder, split_times
+from ontoweir.checker.split_times import MOST_PARTS, TimeOrder, split_times
+from ontoweir.errors import QueryError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import (
     Attribute,
@@ -103,7 +104,14 @@ def derive_lto(form: NormalForm) -> Iterator[LtoQuery]:
             and form.kinds[c.left] in (Kind.NUMBER, Kind.FLOAT)
         }
     )
-    for times in split_times(form):
+    parts = split_times(form)
+    if parts is None:
+        raise QueryError(
+            f"the timestamps can be ordered in more than {MOST_PARTS} ways",
+            why="each order of timestamps leads to LTO queries of its own",
+            fix="compare timestamps by < instead of <=; the verdict does not need LTO queries",
+        )
+    for times in parts:
         choices = [list(_orders(form, m, constants)) for m in form.members]
         for orders in product(*choices):
             bounds = form.bounds.copy()

@@ -5,8 +5,11 @@ It works on the query as unfolded and shares nothing with normal forms, plans or
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeAlias, assert_never
 
+from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.spj import (
     Attribute,
     BlankOutput,
@@ -34,6 +37,51 @@ def evaluate_naively(union: SpjUnion, instance: Instance) -> Counter[tuple[Any, 
         for answer, count in _answers(query, instance).items():
             found[answer] += count
     return Counter(dict.fromkeys(found, 1)) if union.distinct else found
+
+
+def aggregate_naively(
+    union: SpjUnion, instance: Instance
+) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """The groups of an aggregate query, each with the values of its aggregates."""
+    assert union.aggregation is not None
+    place = {name: n for n, name in enumerate(union.variables)}
+    matches = evaluate_naively(replace(union, distinct=False), instance)
+    groups: dict[tuple[Any, ...], Counter[tuple[Any, ...]]] = {}
+    for row, count in matches.items():
+        key = tuple(row[place[v]] for v in union.aggregation.group)
+        groups.setdefault(key, Counter())[row] += count
+    return {
+        key: tuple(_aggregate(a, place, rows) for a in union.aggregation.aggregates)
+        for key, rows in groups.items()
+    }
+
+
+def _aggregate(
+    aggregate: Aggregate, place: Mapping[str, int], rows: Counter[tuple[Any, ...]]
+) -> Any:
+    if aggregate.argument is None:
+        return rows.total()
+    values: Counter[Any] = Counter()
+    for row, count in rows.items():
+        values[row[place[aggregate.argument]]] += count
+    match aggregate.function:
+        case AggregateFunction.COUNT:
+            return values.total()
+        case AggregateFunction.COUNT_DISTINCT:
+            return len(values)
+        case AggregateFunction.MIN:
+            return min(values)
+        case AggregateFunction.MAX:
+            return max(values)
+        case AggregateFunction.SUM:
+            return sum(Fraction(v) * count for v, count in values.items())
+        case AggregateFunction.AVG:
+            return sum(Fraction(v) * count for v, count in values.items()) / values.total()
+        case AggregateFunction.MEDIAN:
+            ordered = sorted(Fraction(v) for v in values.elements())
+            return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+        case _:
+            assert_never(aggregate.function)
 
 
 def _answers(query: SpjQuery, instance: Instance) -> Counter[tuple[Any, ...]]:

@@ -28,17 +28,24 @@ def find_witness(
 ) -> Witness | None:
     """A confirmed witness with `size` optional tuples for some failure, or None.
 
-    Only a layout that also has room for three times as many copies is tried: a domain that is
-    finite without our knowing it must not pass for an unbounded one.
+    Only a layout that also has room for three times as many copies, with the same static values,
+    is tried: a domain that is finite without our knowing it must not pass for an unbounded one.
+    What static data limits could still pass by its slack: there the larger one is confirmed too.
     """
     mixed = form.unit > 1 or any(g.grain == 0 for g in form.classes)
     passes = (True, False) if mixed else (False,)
     for failure in failures:
         for layout in plan_layouts(form, failure):
             for unique, coarse in product((True, False), passes):
-                witness = lay_out_copies(form, catalog, layout, size, unique, coarse)
-                if witness is None or not confirm_witness(union, catalog, witness):
+                found = lay_out_copies(form, catalog, layout, size, unique, coarse)
+                if found is None or not confirm_witness(
+                    union, catalog, found[0], ranked=layout.ranked
+                ):
                     continue
-                if lay_out_copies(form, catalog, layout, 3 * size, unique, coarse) is not None:
+                witness, statics = found
+                larger = lay_out_copies(form, catalog, layout, 3 * size, unique, coarse, statics)
+                if larger is None:
+                    continue
+                if not statics or confirm_witness(union, catalog, larger[0], ranked=layout.ranked):
                     return witness
     return None

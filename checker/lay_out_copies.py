@@ -1,9 +1,9 @@
 """Lay out copies of a match in time and value, by difference constraints."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from ontoweir.checker.make_rows import make_rows
 from ontoweir.checker.normal_form import Kind, NormalForm
@@ -13,20 +13,85 @@ from ontoweir.checker.witness import Witness
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import Attribute, Compare, Op
 
+Statics: TypeAlias = Mapping[int, int | Fraction]
+"""The values of classes that static data limits, by class."""
+
 
 def lay_out_copies(
-    form: NormalForm, catalog: Catalog, layout: Layout, size: int, unique: bool, coarse: bool
-) -> Witness | None:
-    """Data for a layout. `coarse`: whole numbers only, which columns of every grain can hold."""
+    form: NormalForm,
+    catalog: Catalog,
+    layout: Layout,
+    size: int,
+    unique: bool,
+    coarse: bool,
+    statics: Statics | None = None,
+) -> tuple[Witness, Statics] | None:
+    """Data for a layout, and the values that static data has there.
+
+    Args:
+        form: the disjunct.
+        catalog: its tables.
+        layout: what is laid out.
+        size: how many optional tuples.
+        unique: key columns of different tuples get different values.
+        coarse: whole numbers only, which columns of every grain can hold.
+        statics: the values of static data, where it is given already.
+    """
+    copies = 4 * size - 1 if layout.ranked else size + 1 if layout.anchored else size
+    found = _lay_out(form, catalog, layout, copies, unique, coarse, statics or {})
+    if found is None:
+        return None
+    witness, values = found
+    if layout.ranked:
+        # `size` great values, the optional ones, and later, for suffix i, 2i - 1 small ones: of k
+        # optional tuples medians (size + k) / 2 - i + 1 from below are seen (citations, 8)
+        rows = witness.optional
+        small = rows[2 * size :]
+        witness = Witness(
+            size,
+            (*witness.fixed, *rows[:size]),
+            rows[size : 2 * size],
+            tuple(small[: 2 * i - 1] for i in range(1, size + 1)),
+        )
+    elif layout.anchored:
+        anchor, *optional = witness.optional
+        first, *suffixes = witness.suffixes
+        witness = Witness(
+            size,
+            (*witness.fixed, anchor),
+            tuple(optional),
+            tuple((*first, *suffix) for suffix in suffixes),
+        )
+    return witness, values
+
+
+def _lay_out(
+    form: NormalForm,
+    catalog: Catalog,
+    layout: Layout,
+    size: int,
+    unique: bool,
+    coarse: bool,
+    statics: Statics,
+) -> tuple[Witness, Statics] | None:
     shared = {c.index for c in form.classes if c.domain.finite}
-    edges: list[Edge] = []
+    folded = {f.value for f in form.folds or ()} & shared if layout.anchored else set()
+    edges: list[Edge] = [
+        (("v", index, "anchor"), ("v", index), -(form.classes[index].grain or 1))
+        for index in sorted(folded)
+    ]
 
     def val(index: int, copy: int) -> Var:
+        if copy == 0 and index in folded:
+            return ("v", index, "anchor")
         return ("v", index) if index in shared else ("v", index, copy)
 
     def time(member: int, copy: int) -> Var:
         return ("t", member, 0 if form.members[member].finite else copy)
 
+    for index, number in statics.items():
+        edges.append((val(index, 0), ("zero",), number))
+        edges.append((("zero",), val(index, 0), -number))
     if form.members[layout.optional].finite:
         return None
 
@@ -52,6 +117,10 @@ def lay_out_copies(
         for x, y, limit, step in layout.between:
             near, far = (copy, copy + 1) if step > 0 else (copy + 1, copy)
             edges.append((val(y, near), val(x, far), -limit - form.unit))
+        for x, y, shift, step in layout.equal:
+            near, far = (copy, copy + 1) if step > 0 else (copy + 1, copy)
+            edges.append((val(x, far), val(y, near), shift))
+            edges.append((val(y, near), val(x, far), -shift))
         for member in layout.before:
             if form.members[member].finite:
                 continue
@@ -66,6 +135,14 @@ def lay_out_copies(
                 for late in range(len(form.members)):
                     if late not in layout.before:
                         edges.append((time(k, copy), time(late, other), -1))
+    if layout.ranked:
+        index, _ = layout.chains[0]
+        some = (size + 1) // 4
+        grain = form.classes[index].grain or Fraction(form.unit, 16 * size)
+        # the small values are further away than the optional ones are apart
+        least = val(index, 2 * some - 1)
+        edges.append((val(index, some), least, some * grain))
+        edges.append((val(index, 2 * some), least, -(some + 1) * grain))
     if unique:
         edges.extend(_unique(form, catalog, val, shared, size))
     if coarse:
@@ -81,7 +158,10 @@ def lay_out_copies(
     solution = _differ(form, edges, unequal, 12)
     if solution is not None and coarse:
         solution = {n: v // form.unit if n[0] == "t" else v for n, v in solution.items()}
-    return None if solution is None else make_rows(form, catalog, layout, size, solution, val)
+    if solution is None:
+        return None
+    values = {c.index: solution.get(val(c.index, 0), 0) for c in form.classes if c.domain.within}
+    return make_rows(form, catalog, layout, size, solution, val), values
 
 
 def _unequal(form: NormalForm, val: Any, size: int) -> list[Edge]:

@@ -3,12 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import islice
 
 from ontoweir.checker.decide_lag import FOLDED
 from ontoweir.checker.normal_form import Inequality, Kind, NormalForm
 from ontoweir.checker.plan import Bound, Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
+from ontoweir.errors import QueryError
 from ontoweir.rewriter.spj import FoldFunction
+
+MOST_STEPS = 20_000
+"""A plan with more steps is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +28,27 @@ def make_plan(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
     """The plan of a satisfiable disjunct, or every obstacle that prevents one.
 
     That frontiers stay small is not decided here ([the pair criterion], theory §7).
+
+    Raises:
+        QueryError: there are more than MOST_STEPS orders in which tuples can complete matches.
     """
     everything = frozenset(range(len(form.members)))
     tables: dict[frozenset[int], tuple[Step, ...]] = {}
-    waiting = [everything]
+    waiting, steps = [everything], 0
     while waiting:
         members = waiting.pop()
         if members in tables:
             continue
-        tables[members] = tuple(_steps(form, members))
+        found = islice(_steps(form, members), MOST_STEPS + 1 - steps)
+        tables[members] = tuple(sorted(found, key=lambda s: (len(s.now), sorted(s.now))))
+        steps += len(tables[members])
+        if steps > MOST_STEPS:
+            raise QueryError(
+                f"a plan for {len(form.members)} streams would have more than {MOST_STEPS} steps",
+                why="tuples of streams that no timestamps order complete matches in every order, "
+                "and each way is a step of the plan",
+                fix="order the timestamps of more streams by <, or use fewer streams in one query",
+            )
         for step in tables[members]:
             waiting.extend(step.past)
     made: list[Table] = []
@@ -47,16 +63,26 @@ def make_plan(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
 
 def _steps(form: NormalForm, members: frozenset[int]) -> Iterable[Step]:
     """Every way the last tuples of a match arrive together, the rest strictly before them."""
-    for size in range(1, len(members) + 1):
-        for now in map(frozenset, combinations(sorted(members), size)):
-            past = members - now
-            if any(_below(form, i, j, 1) for i in past for j in now):
-                continue
-            if any(_below(form, i, j, 0) for i in now for j in now):
-                continue
-            if any(d.steps == 0 and {d.left, d.right} <= now for d in form.time_differences):
-                continue
-            yield Step(now, tuple(_components(form, past)))
+    apart = [{d.left, d.right} for d in form.time_differences if d.steps == 0]
+
+    def choose(rest: tuple[int, ...], now: frozenset[int], past: frozenset[int]) -> Iterable[Step]:
+        if not rest:
+            if now:
+                yield Step(now, tuple(_components(form, past)))
+            return
+        one, *others = rest
+        may_be_past = not any(_below(form, one, j, 1) for j in now)
+        may_be_now = not (
+            any(_below(form, i, one, 1) for i in past)
+            or any(_below(form, i, one, 0) or _below(form, one, i, 0) for i in now)
+            or any(one in pair and pair - {one} <= now for pair in apart)
+        )
+        if may_be_past:
+            yield from choose(tuple(others), now, past | {one})
+        if may_be_now:
+            yield from choose(tuple(others), now | {one}, past)
+
+    return choose(tuple(sorted(members)), frozenset(), frozenset())
 
 
 def _below(form: NormalForm, i: int, j: int, least: int) -> bool:

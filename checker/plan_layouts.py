@@ -1,11 +1,12 @@
 """How copies of a match can be laid out so that each optional tuple is needed by its own suffix."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ontoweir.checker.decide_lag import Failure
 from ontoweir.checker.normal_form import NormalForm
+from ontoweir.rewriter.spj import FoldFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,36 @@ class Layout:
     """(x, y, limit, step): value(x) of copy m + step exceeds value(y) of copy m by > limit."""
     sequence: tuple[int, int] | None
     """(a, b): copies of a and b alternate in time: a1 < b1 < a2 < b2 …"""
+    equal: tuple[tuple[int, int, int | Fraction, int], ...] = ()
+    """(x, y, shift, step): value(x) of copy m + step is value(y) of copy m, plus shift."""
+    ranked: bool = False
+    """Later tuples move the median of a group from one optional tuple to the next."""
+    anchored: bool = False
+    """One more copy comes first: its tuples are always there, of the suffix too, and what is
+    summed of it differs. An average then tells how many others there are."""
 
 
 def plan_layouts(form: NormalForm, failure: Failure) -> Iterable[Layout]:
+    """Layouts that might become a witness for a failed condition, most promising first."""
     if failure.condition == "C3":
+        yield from _best_in_step(form, failure)
         yield from _lockstep(form, failure)
         return
+    counted = failure.condition == "G1" and form.folds == () and len(form.members) == 1
+    if counted and failure.value is not None:
+        yield Layout(0, frozenset({0}), ((failure.value, -1),), (), None, ranked=True)
+    for layout in _by_value(form, failure):
+        # sums and averages: each optional tuple adds another amount
+        chained = {value for value, _ in layout.chains}
+        amounts = {f.value for f in form.folds or () if f.value not in chained}
+        amounts = {v for v in amounts if not form.classes[v].domain.finite}
+        layout = replace(layout, chains=(*layout.chains, *((v, 1) for v in sorted(amounts))))
+        yield layout
+        if form.folds:
+            yield replace(layout, anchored=True)
+
+
+def _by_value(form: NormalForm, failure: Failure) -> Iterable[Layout]:
     if failure.value is None:
         return
     holders = list(failure.members) or sorted(form.classes[failure.value].members)
@@ -46,6 +71,12 @@ def plan_layouts(form: NormalForm, failure: Failure) -> Iterable[Layout]:
                     continue
                 yield from _staircase(form, optional, before, q.x, q.y, q.limit)
         else:
+            for d in form.disequalities:
+                # suffix m meets every optional tuple but that of the next copy
+                if {d.x, d.y} == set(failure.values):
+                    for step in (1, -1):
+                        equal = ((d.x, d.y, d.shift, step),)
+                        yield Layout(optional, before, (), (), None, equal)
             for direction in (1, -1):
                 yield Layout(optional, before, ((failure.value, direction),), (), None)
 
@@ -89,6 +120,32 @@ def _lockstep(form: NormalForm, failure: Failure) -> Iterable[Layout]:
             for pair in ((a, b), (b, a)):
                 for optional in pair:
                     yield Layout(optional, before, chains, between, pair)
+
+
+def _best_in_step(form: NormalForm, failure: Failure) -> Iterable[Layout]:
+    """A minimum or maximum over what a comparison lets pass: suffix m lets pass copy m, and on
+    one side of it those with worse values."""
+    a, b = failure.members
+    before = form.reach({a, b})
+    for fold in form.folds or ():
+        if fold.function is FoldFunction.SUM or not form.classes[fold.value].members & {a, b}:
+            continue
+        worse = 1 if fold.function is FoldFunction.MIN else -1
+        for q in form.inequalities:
+            for sign, inside, outside in ((1, q.x, q.y), (-1, q.y, q.x)):
+                near, far = form.classes[inside], form.classes[outside]
+                if q.clips or not near.members & {a, b} or not far.members - before:
+                    continue
+                for step in (-1, 1):
+                    # copies `step` further on are blocked, the others fold to less
+                    between = (_tight(sign, inside, outside, q.limit, step),)
+                    chains = {(inside, sign * step), (fold.value, worse * -step)}
+                    if len({value for value, _ in chains}) < len(chains):
+                        continue
+                    for pair in ((a, b), (b, a)):
+                        for optional in dict.fromkeys(pair):
+                            sequence = None if a == b else pair
+                            yield Layout(optional, before, tuple(sorted(chains)), between, sequence)
 
 
 def _tight(

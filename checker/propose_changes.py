@@ -1,8 +1,11 @@
 """Changes that may make a query bounded: what its unbounded values and waits suggest."""
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from math import floor
 
 from ontoweir.checker.changes import (
+    NUMBERS,
     AddOrder,
     AddWindow,
     Change,
@@ -13,9 +16,9 @@ from ontoweir.checker.changes import (
     name_times,
     rank_change,
 )
-from ontoweir.checker.normal_form import NormalForm, ValueClass
+from ontoweir.checker.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.mappings.catalog import BooleanType, Catalog, Column, Stream, TimestampType
-from ontoweir.rewriter.spj import SpjUnion, output_attributes
+from ontoweir.rewriter.spj import Attribute, SpjUnion, output_attributes
 
 
 def propose_changes(
@@ -50,8 +53,22 @@ def _columns(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
             if stream is None or column is None:
                 continue
             if not isinstance(column.type, BooleanType | TimestampType):
-                yield DeclareDomain(stream.name, column.name)
+                yield DeclareDomain(stream.name, column.name, _start(form, group, attribute))
             yield from _references(stream, column, catalog)
+
+
+def _start(form: NormalForm, group: ValueClass, attribute: Attribute) -> int:
+    """Where a range of the column's numbers begins that the query can meet."""
+    if group.kind not in (Kind.NUMBER, Kind.FLOAT):
+        return 0
+    shift = dict(group.attributes)[attribute]
+    low, high = (
+        None if limit is None else floor(Fraction(limit + shift) / form.unit)
+        for limit in (group.domain.low, group.domain.high)
+    )
+    if low is not None and low >= NUMBERS:
+        return low
+    return high - NUMBERS + 1 if high is not None and high < 0 else 0
 
 
 def _matters(form: NormalForm, group: ValueClass) -> bool:

@@ -1,11 +1,18 @@
 """[S] preprocessing, steps 1-3: split `<=` and `≠` of timestamps, merge equal ones, find finite
 streams; the result is a union of queries whose timestamps are compared by < alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from typing import TypeAlias
 
 from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.normal_form import NormalForm
+
+MOST_PARTS = 1_000
+"""A query whose timestamps split into more parts is not split."""
+
+Choice: TypeAlias = tuple[tuple[int, int, bool], tuple[int, int, bool]]
+"""Two ways, one of which holds: (low, high, whether low < high; else they are equal)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +43,12 @@ class TimeOrder:
         )
 
 
-def split_times(form: NormalForm) -> tuple[TimeOrder, ...]:
-    """All parts of a disjunct without time differences (see drop_windows)."""
+def split_times(form: NormalForm) -> tuple[TimeOrder, ...] | None:
+    """All parts of a disjunct without time differences (see drop_windows); None: there are more
+    than MOST_PARTS."""
     n = len(form.members)
     base = DifferenceBounds([1] * (n + 1))
-    choices: list[tuple[tuple[int, int, bool], ...]] = []
+    choices: list[Choice] = []
     for t in form.times:
         if t.steps < 0:
             base.add(t.later + 1, t.earlier + 1, Limit(-1))
@@ -55,15 +63,26 @@ def split_times(form: NormalForm) -> tuple[TimeOrder, ...]:
         if m.first is not None:
             base.add(0, m.index + 1, Limit(-m.first))
     parts: dict[TimeOrder, None] = {}
-    for chosen in product(*choices):
-        bounds = base.copy()
-        for low, high, strict in chosen:
-            bounds.add(low + 1, high + 1, Limit(-1 if strict else 0))
-            if not strict:
-                bounds.add(high + 1, low + 1, Limit(0))
-        if bounds.satisfiable:
-            parts[_order(bounds, n)] = None
-    return tuple(parts)
+    return tuple(parts) if _split(base, choices, n, parts) else None
+
+
+def _split(
+    bounds: DifferenceBounds, choices: Sequence[Choice], n: int, parts: dict[TimeOrder, None]
+) -> bool:
+    """Add what remains to be chosen, way by way; False: there are too many parts."""
+    if not bounds.satisfiable:
+        return True
+    if not choices:
+        parts[_order(bounds, n)] = None
+        return len(parts) <= MOST_PARTS
+    for low, high, strict in choices[0]:
+        chosen = bounds.copy()
+        chosen.add(low + 1, high + 1, Limit(-1 if strict else 0))
+        if not strict:
+            chosen.add(high + 1, low + 1, Limit(0))
+        if not _split(chosen, choices[1:], n, parts):
+            return False
+    return True
 
 
 def _order(bounds: DifferenceBounds, n: int) -> TimeOrder:

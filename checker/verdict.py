@@ -31,6 +31,16 @@ class Tier(StrEnum):
         return list(Tier).index(self)
 
 
+def name_tier(tier: Tier) -> str:
+    """The verdict of a tier: "unsatisfiable", "bounded", "conditionally-bounded", "undecided" or
+    "unbounded"."""
+    match tier:
+        case Tier.UNSATISFIABLE | Tier.CONDITIONALLY_BOUNDED | Tier.UNDECIDED | Tier.UNBOUNDED:
+            return str(tier)
+        case _:
+            return "bounded"
+
+
 @dataclass(frozen=True, slots=True)
 class Criteria:
     """What each criterion says of a disjunct, by name. `published_set` is [S] Th. 2, `grouped`
@@ -110,11 +120,7 @@ class Verdict:
     @property
     def name(self) -> str:
         """ "unsatisfiable", "bounded", "conditionally-bounded", "undecided" or "unbounded"."""
-        match self.tier:
-            case Tier.UNSATISFIABLE | Tier.CONDITIONALLY_BOUNDED | Tier.UNDECIDED | Tier.UNBOUNDED:
-                return str(self.tier)
-            case _:
-                return "bounded"
+        return name_tier(self.tier)
 
     @property
     def plans(self) -> tuple[SynopsisPlan, ...] | None:

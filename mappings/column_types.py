@@ -1,7 +1,7 @@
 """Column types: their spelling in `ontoweir.toml`, their constants, their natural datatypes."""
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Literal, TypeAlias, assert_never
 
@@ -72,6 +72,10 @@ _NUMERIC = frozenset(
         "unsignedByte",
     ]
 )
+
+
+_UTC = re.compile(r"(?<=\d{2})(Z|[+-]00:00)$")
+_DAY_END = re.compile(r"T24:00:00(\.0+)?")
 
 
 def parse_column_type(text: str) -> ColumnType | None:
@@ -181,7 +185,7 @@ def parse_constant(text: str, kind: ColumnType) -> Scalar | None:
             case "boolean":
                 return {"true": True, "1": True, "false": False, "0": False}.get(text.strip())
             case "date":
-                return date.fromisoformat(text.strip()).isoformat()
+                return date.fromisoformat(_UTC.sub("", text.strip())).isoformat()
             case "timestamp":
                 return parse_instant(text).strftime("%Y-%m-%d %H:%M:%S.%f")
             case _ as unreachable:
@@ -193,10 +197,16 @@ def parse_constant(text: str, kind: ColumnType) -> Scalar | None:
 def parse_instant(text: str) -> datetime:
     """An ISO date or dateTime as a UTC datetime; without a zone it is UTC already.
 
+    24:00:00 is the midnight at a day's end (XML Schema Part 2, section 3.2.7).
+
     Raises:
         ValueError: it is neither.
     """
-    found = datetime.fromisoformat(text.strip())
+    text = text.strip()
+    ends_day = _DAY_END.search(text)
+    if ends_day is not None:
+        text = text[: ends_day.start()] + "T00:00:00" + text[ends_day.end() :]
+    found = datetime.fromisoformat(text) + timedelta(days=1 if ends_day else 0)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 

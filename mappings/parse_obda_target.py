@@ -243,7 +243,7 @@ class _Parser:
             if "{" in text:
                 raise self.unexpected(named, "a datatype's IRI")
         elif self.peek().kind == "tag":
-            language = self.take().text[1:]
+            language = self.take().text[1:].lower()  # compared without case
         body = token.text[1:-1]
         form = "column"
         if token.kind == "string":

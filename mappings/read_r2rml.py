@@ -222,7 +222,8 @@ class _Reader:
 
         if isinstance(node, Literal):
             datatype = None if node.datatype is None else str(node.datatype)
-            return RdfTerm(str(node), "literal", datatype, node.language)
+            language = node.language.lower() if node.language else None
+            return RdfTerm(str(node), "literal", datatype, language)
         if not isinstance(node, URIRef):
             raise place.error(
                 "a blank node as constant", why="R2RML", fix="write an IRI or a literal"

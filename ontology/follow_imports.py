@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from rdflib import OWL, RDF, URIRef
 
@@ -9,25 +10,37 @@ from ontoweir.errors import OntologyError, Source
 from ontoweir.ontology.import_catalog import FILE_NAME, ImportCatalog, path_of_iri, read_catalog
 from ontoweir.ontology.read_triples import Triples, read_triples
 
+if TYPE_CHECKING:
+    from owlready2 import Ontology, World
+
 Missing = Callable[[str, str, Source], None]
 """Called with an IRI for which there is no file, why, and the place of the import."""
 
+OntologySource: TypeAlias = "Path | Ontology | World"
+"""A file, or what owlready2 holds in memory."""
+
 
 def follow_imports(
-    paths: Sequence[Path], imports: Mapping[str, Path], missing: Missing
+    sources: Sequence[OntologySource], imports: Mapping[str, Path], missing: Missing
 ) -> tuple[Triples, ...]:
-    """The files and all that they import, also indirectly, in the order in which they are met.
+    """The sources and all that they import, also indirectly, in the order in which they are met.
 
-    An imported IRI stands for, in this order: a file already read whose ontology IRI or version
-    IRI it is; an entry of `imports`; an entry of catalog-v001.xml beside the importing file; the
-    file of a file: IRI. Imports may be cyclic.
+    An imported IRI stands for, in this order: an ontology already read whose IRI or version IRI
+    it is; an entry of `imports`; an entry of catalog-v001.xml beside the importing file; the file
+    of a file: IRI. Imports may be cyclic.
 
     Raises:
         OntologyError: a file is missing or broken, or a catalog is.
     """
     reader = _Reader(imports, missing)
-    for path in paths:
-        reader.read(path, None)
+    for source in sources:
+        if isinstance(source, Path):
+            reader.read(source, None)
+        else:
+            from ontoweir.ontology.read_owlready import read_owlready  # owlready2 is slow to import
+
+            for triples in read_owlready(source):
+                reader.keep(None, triples)
     place = 0
     while place < len(reader.found):
         reader.follow(*reader.found[place])
@@ -38,7 +51,7 @@ def follow_imports(
 class _Reader:
     def __init__(self, imports: Mapping[str, Path], missing: Missing) -> None:
         self.imports, self.missing = imports, missing
-        self.found: list[tuple[Path, Triples]] = []
+        self.found: list[tuple[Path | None, Triples]] = []
         self.seen: set[Path] = set()
         self.known: set[str] = set()
         self.catalogs: dict[Path, ImportCatalog | None] = {}
@@ -57,6 +70,10 @@ class _Reader:
             )
         triples = read_triples(path)
         triples.imported_by = importer
+        self.keep(path, triples)
+
+    def keep(self, path: Path | None, triples: Triples) -> None:
+        """Take in what was read, of a file or of memory."""
         self.found.append((path, triples))
         for s, p, o, _ in triples.rows:
             if p == RDF.type and o == OWL.Ontology and isinstance(s, URIRef):
@@ -64,8 +81,8 @@ class _Reader:
             elif p == OWL.versionIRI:
                 self.known.add(str(o))
 
-    def follow(self, path: Path, triples: Triples) -> None:
-        """Read what a file imports."""
+    def follow(self, path: Path | None, triples: Triples) -> None:
+        """Read what an ontology imports."""
         wanted = [(s, str(o), n) for s, p, o, n in triples.rows if p == OWL.imports]
         for s, iri, line in wanted:
             place = triples.source(line, s)
@@ -74,7 +91,7 @@ class _Reader:
             if iri in self.imports:
                 self.read(self.imports[iri], place)
                 continue
-            catalog = self.catalog(path.parent)
+            catalog = None if path is None else self.catalog(path.parent)
             if catalog is not None and iri in catalog.entries:
                 target, entry = catalog.entries[iri]
                 self.read(target, entry if not target.is_file() else place)

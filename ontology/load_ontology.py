@@ -1,4 +1,4 @@
-"""Load ontology files, and what they import, into a TBox."""
+"""Load ontologies, and what they import, into a TBox."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from rdflib.term import Node
 
 from ontoweir.errors import OntologyError, Source
 from ontoweir.ontology.axioms import Axiom, ClassFact, Fact, RoleFact
-from ontoweir.ontology.follow_imports import follow_imports
+from ontoweir.ontology.follow_imports import OntologySource, follow_imports
 from ontoweir.ontology.read_axioms import read_axioms
 from ontoweir.ontology.read_expressions import Kinds
 from ontoweir.ontology.read_triples import Triples
@@ -31,7 +31,8 @@ _NO_IMPORTS: Mapping[str, Path] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class OntologyFile:
-    """A file that was read; `imported_by` is the import that led to it, if the user did not."""
+    """A file that was read, or owlready2's ontology of that IRI; `imported_by` is the import that
+    led to it, if the user did not."""
 
     file: str
     format: str
@@ -57,7 +58,7 @@ class OntologyReading:
 
 
 def load_ontology(
-    paths: Sequence[Path],
+    sources: Sequence[OntologySource],
     *,
     imports: Mapping[str, Path] = _NO_IMPORTS,
     strict: bool = False,
@@ -66,7 +67,8 @@ def load_ontology(
     """The OWL 2 QL axioms and facts of the files, together, with their saturated hierarchy.
 
     Args:
-        paths: Turtle, N-Triples, RDF/XML, OWL/XML or functional syntax.
+        sources: files in Turtle, N-Triples, RDF/XML, OWL/XML or functional syntax; or an
+            owlready2.Ontology or World, whose triples in memory are read.
         imports: local files for imported IRIs; more sources are in follow_imports. Nothing is
             ever fetched.
         strict: an axiom outside OWL 2 QL, or an import without a file, is an error; otherwise it
@@ -76,11 +78,11 @@ def load_ontology(
     Raises:
         OntologyError: a file is missing, broken, in another format, or (strict) not OWL 2 QL.
     """
-    return read_ontology(paths, imports=imports, strict=strict, warn=warn).tbox
+    return read_ontology(sources, imports=imports, strict=strict, warn=warn).tbox
 
 
 def read_ontology(
-    paths: Sequence[Path],
+    sources: Sequence[OntologySource],
     *,
     imports: Mapping[str, Path] = _NO_IMPORTS,
     strict: bool = False,
@@ -107,7 +109,7 @@ def read_ontology(
         fix = f'it is left out: write "{iri}" = "FILE" under [project.imports], or remove it'
         leave_out(LeftOut(f"Import(<{iri}>)", why, source), f"no file for the import {iri}", fix)
 
-    files = follow_imports(paths, imports, missing)
+    files = follow_imports(sources, imports, missing)
     kinds = _find_kinds(files)
     found: dict[Axiom | Fact, None] = {}
     for file in files:
@@ -144,6 +146,8 @@ def _find_kinds(files: Iterable[Triples]) -> Kinds:
             declared[o].add(str(s))
         elif p == RDFS.range and (str(o).startswith(_XSD) or o == RDFS.Literal):
             kinds.data.add(str(s))
+        if p == RDFS.range and isinstance(o, URIRef):
+            kinds.ranges.setdefault(str(s), set()).add(str(o))
         if p in _ABOUT_PROPERTIES or o in _CHARACTERISTICS:
             kinds.used.add(str(s))
     kinds.used -= kinds.annotation

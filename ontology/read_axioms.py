@@ -31,6 +31,7 @@ from ontoweir.ontology.read_expressions import (
     Nothing,
     OutsideQL,
     Qualified,
+    read_datatypes,
     read_left,
     read_right,
     read_role,
@@ -146,7 +147,7 @@ def _read_role_axiom(
     if p == RDFS.range:
         found = role(s)
         if found.iri in kinds.data:
-            return [DataRange(found, str(o), because)]
+            return [DataRange(found, d, because) for d in read_datatypes(triples, o)]
         return _conclude(triples, kinds, (Exists(found.inverted()),), o, because)
     if p != RDF.type:
         return None

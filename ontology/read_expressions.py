@@ -52,6 +52,8 @@ class Kinds:
     annotation: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     """Properties that axioms are about, declared or not."""
+    ranges: dict[str, set[str]] = field(default_factory=dict)
+    """The datatypes that are declared as the ranges of data properties."""
 
 
 _LEFT = (
@@ -106,8 +108,10 @@ def read_left(triples: Triples, node: Node, kinds: Kinds) -> tuple[Basic, ...]:
     fillers = triples.objects(node, OWL.someValuesFrom)
     if fillers:
         role = _on_property(triples, node, kinds)
-        if fillers[0] == OWL.Thing or fillers[0] == RDFS.Literal:
+        if fillers[0] in (OWL.Thing, RDFS.Literal):
             return (Exists(role),)
+        if role.iri in kinds.data:
+            return _some_value(triples, role, fillers[0], kinds)
         raise OutsideQL(f"{_LEFT}; a filler on the left is owl:Thing (rdfs:Literal for data)")
     if _is_some(triples, node):
         return (Exists(_on_property(triples, node, kinds)),)
@@ -140,6 +144,26 @@ def read_right(triples: Triples, node: Node, kinds: Kinds) -> tuple[Superclass, 
     if _is_some(triples, node):
         return (Exists(_on_property(triples, node, kinds)),)
     raise OutsideQL(f"{_named_construct(triples, node)} is not among them: {_RIGHT}")
+
+
+def _some_value(triples: Triples, role: Role, datatype: Node, kinds: Kinds) -> tuple[Basic, ...]:
+    """DataSomeValuesFrom(P D) on the left, where all values of P are in D: ∃P."""
+    if str(datatype) in kinds.ranges.get(role.iri, ()):
+        return (Exists(role),)
+    shown = f"{show_iri(role.iri)} {show_node(triples, datatype)}"
+    raise OutsideQL(
+        "OWL 2 QL has this, but values are not told apart by datatype here: on the left D is "
+        f"rdfs:Literal or a declared range, DataPropertyRange({shown})"
+    )
+
+
+def read_datatypes(triples: Triples, node: Node) -> tuple[str, ...]:
+    """A data range: a datatype or an intersection of some."""
+    if isinstance(node, URIRef):
+        return (str(node),)
+    if parts := triples.objects(node, OWL.intersectionOf):
+        return tuple(d for p in read_list(triples, parts[0]) for d in read_datatypes(triples, p))
+    raise OutsideQL("a data range in OWL 2 QL is a datatype or DataIntersectionOf datatypes")
 
 
 def _is_some(triples: Triples, node: Node) -> bool:

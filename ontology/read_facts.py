@@ -37,7 +37,8 @@ def read_fact(kinds: Kinds, s: Node, p: Node, o: Node, because: Because) -> tupl
         if o.ill_typed:
             raise OutsideQL(f"{str(o)!r} is no {o.datatype}")
         datatype = None if o.datatype in (None, XSD.string) else str(o.datatype)
-        return (RoleFact(prop, str(s), Value(str(o), datatype, o.language), because),)
+        language = o.language.lower() if o.language else None  # compared without case
+        return (RoleFact(prop, str(s), Value(str(o), datatype, language), because),)
     assert isinstance(o, URIRef)
     if prop in kinds.data and prop not in kinds.objects:
         raise OutsideQL("a data property has literals as values, not individuals")

@@ -22,6 +22,7 @@ from ontoweir.mappings.catalog import Catalog
 from ontoweir.ontology.tbox import Because, Exists, NamedClass, Role
 from ontoweir.rewriter.contain_spj import is_contained
 from ontoweir.rewriter.hierarchy import Hierarchy
+from ontoweir.rewriter.index_disjuncts import DisjunctIndex
 from ontoweir.rewriter.instantiate_assertion import assertion_query
 from ontoweir.rewriter.spj import SpjQuery
 
@@ -124,13 +125,15 @@ def _drop_contained(assertions: list[MappingAssertion], catalog: Catalog) -> lis
     if len(assertions) < 2:
         return assertions
     facts = {(a.subject, a.object): a for a in reversed(assertions) if not a.source.tables}
-    kept: list[tuple[MappingAssertion, SpjQuery]] = []
+    kept = DisjunctIndex[tuple[MappingAssertion, SpjQuery]](catalog, lambda pair: pair[1])
     for assertion in assertions:
         if (assertion.subject, assertion.object) in facts:
             continue  # a fact is contained in nothing else
-        query = assertion_query(assertion, catalog)
-        if any(is_contained(query, other, catalog) for _, other in kept):
+        pair = (assertion, assertion_query(assertion, catalog))
+        if any(is_contained(pair[1], other, catalog) for _, other in kept.above(pair)):
             continue
-        kept = [(a, q) for a, q in kept if not is_contained(q, query, catalog)]
-        kept.append((assertion, query))
+        below = [p for p in kept.below(pair) if is_contained(p[1], pair[1], catalog)]
+        for other in below:
+            kept.remove(other)
+        kept.add(pair)
     return [*(a for a, _ in kept), *reversed(facts.values())]

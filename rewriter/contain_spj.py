@@ -3,7 +3,8 @@
 from dataclasses import replace
 from decimal import Decimal
 
-from ontoweir.mappings.catalog import Catalog
+from ontoweir.errors import Source
+from ontoweir.mappings.catalog import Catalog, Stream
 from ontoweir.rewriter.bound_differences import Limit, Node, bound_differences
 from ontoweir.rewriter.equality_classes import (
     EqualityClasses,
@@ -11,6 +12,7 @@ from ontoweir.rewriter.equality_classes import (
     map_condition,
     map_output,
 )
+from ontoweir.rewriter.meter_work import Meter
 from ontoweir.rewriter.propagate_equalities import compare_scalars
 from ontoweir.rewriter.spj import (
     Attribute,
@@ -20,8 +22,13 @@ from ontoweir.rewriter.spj import (
     NotNull,
     Occurrence,
     Op,
+    Output,
     SpjQuery,
+    output_attributes,
 )
+
+LIMIT = 200_000
+"""How many steps the search for a homomorphism may take."""
 
 
 def is_contained(
@@ -33,6 +40,9 @@ def is_contained(
     declared references guarantee; big's conditions must follow from small's one by one, or from
     the differences of numbers and times that these imply.
     With `one_to_one` the occurrences correspond one by one and no reference is used.
+
+    Raises:
+        QueryError: the search takes more than LIMIT steps, as containment is NP-complete.
     """
     if one_to_one:
         if len(small.occurrences) != len(big.occurrences):
@@ -44,15 +54,36 @@ def is_contained(
     classes = EqualityClasses(small.occurrences, small.conditions)
     facts = [map_condition(c, classes.find) for c in small.conditions]
     said = {a for c in facts for a in condition_attributes(c)}
-    outputs = [map_output(o, classes.find) for _, o in small.outputs]
+    for table in (catalog.table(o.table) for o in small.occurrences):
+        if isinstance(table, Stream):  # a timestamp is never NULL
+            said |= {
+                classes.find(Attribute(o.alias, table.timestamp))
+                for o in small.occurrences
+                if o.table == table.name
+            }
     implied = _Implied(small, catalog)
     rank = {o.alias: n for n, o in enumerate(big.occurrences)}
     due: list[list[Condition]] = [[] for _ in big.occurrences]
     for condition in big.conditions:
         due[max(rank[a.alias] for a in condition_attributes(condition))].append(condition)
+    made: list[list[tuple[Output, Output]]] = [[] for _ in (*big.occurrences, None)]
+    for (_, wanted), (_, output) in zip(small.outputs, big.outputs, strict=True):
+        last = max((rank[a.alias] + 1 for a in output_attributes(output)), default=0)
+        made[last].append((output, map_output(wanted, classes.find)))
+
+    meter = Meter(
+        "ways to map its tables onto each other",
+        LIMIT,
+        f"it reads {len(big.occurrences)} tables, many of them the same one, and whether one of "
+        "them is redundant is decided by trying all",
+        "join its patterns by more shared variables, declare keys, or ask for fewer patterns",
+        _place(small) or _place(big),
+    )
 
     def search(chosen: dict[str, str]) -> bool:
-        """Extends a mapping; conditions are checked as soon as their occurrences are mapped."""
+        """Extends a mapping; conditions and outputs are compared as soon as their occurrences
+        are mapped."""
+        meter.step()
 
         def move(attribute: Attribute) -> Attribute:
             return classes.find(Attribute(chosen[attribute.alias], attribute.column))
@@ -64,8 +95,10 @@ def is_contained(
             for c in due[size - 1]
         ):
             return False
+        if any(map_output(output, move) != wanted for output, wanted in made[size]):
+            return False
         if size == len(big.occurrences):
-            return [map_output(o, move) for _, o in big.outputs] == outputs
+            return True
         todo = big.occurrences[size]
         return any(
             search({**chosen, todo.alias: target.alias})
@@ -74,6 +107,12 @@ def is_contained(
         )
 
     return search({})
+
+
+def _place(query: SpjQuery) -> Source | None:
+    """The query's or, for an assertion, the mapping's place."""
+    places = (*(p.query_source for _, p in query.provenance), *(c.source for c in query.conditions))
+    return next((place for place in places if place is not None), None)
 
 
 class _Implied:
@@ -149,7 +188,7 @@ def _follows(
     if isinstance(right, Constant):
         return any(_implies(f, goal.op, right) for f in facts if _about(f, goal.left))
     if goal.offset == 0 and goal.op in (Op.EQ, Op.LE, Op.GE) and classes.same(goal.left, right):
-        return True
+        return goal.left in said and right in said  # NULL is not equal to itself
     flipped = Compare(right, goal.op.flipped(), goal.left, -goal.offset)
     for fact in facts:
         if not isinstance(fact, Compare) or isinstance(fact.right, Constant):

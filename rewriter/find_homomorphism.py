@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ontoweir.ontology.tbox import THING, Basic, Exists, NamedClass, Role, TBox
 from ontoweir.rewriter.find_tree_witnesses import free_variables
+from ontoweir.rewriter.meter_work import Meter
 from ontoweir.rewriter.query import (
     Atom,
     ClassAtom,
@@ -17,6 +18,9 @@ from ontoweir.rewriter.query import (
     Term,
     Variable,
 )
+
+LIMIT = 200_000
+"""How many steps the search for a homomorphism may take."""
 
 _Pairs = tuple[tuple[Term, Term], ...]
 
@@ -53,7 +57,11 @@ def find_homomorphism(
     start: dict[Term, Term],
     tbox: TBox | None,
 ) -> bool:
-    """Is there a homomorphism from `query` to `atoms` and `filters` that extends `start`?"""
+    """Is there a homomorphism from `query` to `atoms` and `filters` that extends `start`?
+
+    Raises:
+        QueryError: the search takes more than LIMIT steps, as containment is NP-complete.
+    """
     options = [
         [pairs for b in atoms for pairs in _cover(a, b, tbox) if _agree(start, pairs) is not None]
         for a in query.atoms
@@ -62,7 +70,16 @@ def find_homomorphism(
         return False
     wanted = {_bare(f, {}) for f in filters}
 
+    meter = Meter(
+        "ways to map its patterns onto each other",
+        LIMIT,
+        "whether patterns are redundant is decided by trying all",
+        "ask for fewer patterns of the same property, or join them by more shared variables",
+        query.source,
+    )
+
     def search(todo: list[list[_Pairs]], mapping: dict[Term, Term]) -> bool:
+        meter.step()
         if not todo:
             return all(_bare(f, mapping) in wanted for f in query.filters)
         todo = [[p for p in option if _agree(mapping, p) is not None] for option in todo]

@@ -16,7 +16,11 @@ from typing import TypeAlias
 
 from ontoweir.ontology.saturate_tbox import Hierarchy
 from ontoweir.ontology.tbox import Because, Exists, NamedClass, Role, TBox
+from ontoweir.rewriter.meter_work import Meter, Tell, say_nothing
 from ontoweir.rewriter.query import Atom, ClassAtom, ConjunctiveQuery, Iri, Term, Variable
+
+LIMIT = 500_000
+"""How many steps the search for tree witnesses of a query may take."""
 
 _Path: TypeAlias = tuple[Role, ...]
 """An element of the tree: the generators that lead to it; () is the root."""
@@ -32,9 +36,23 @@ class TreeWitness:
     axioms: tuple[Because, ...]
 
 
-def find_tree_witnesses(query: ConjunctiveQuery, tbox: TBox) -> tuple[TreeWitness, ...]:
-    """Every tree witness of `query`, each for each generating role, without repeats."""
-    return tuple(_Search(query, tbox.hierarchy).run())
+def find_tree_witnesses(
+    query: ConjunctiveQuery, tbox: TBox, *, tell: Tell = say_nothing
+) -> tuple[TreeWitness, ...]:
+    """Every tree witness of `query`, each for each generating role, without repeats.
+
+    Raises:
+        QueryError: the search takes more than LIMIT steps.
+    """
+    meter = Meter(
+        "partial tree witnesses",
+        LIMIT,
+        "existential axioms can satisfy its patterns in very many ways",
+        "ask for fewer patterns with variables that are not selected, or select some of these",
+        query.source,
+        tell,
+    )
+    return tuple(_Search(query, tbox.hierarchy, meter).run())
 
 
 def free_variables(query: ConjunctiveQuery) -> frozenset[Variable]:
@@ -53,7 +71,8 @@ def atom_terms(atom: Atom) -> tuple[Term, ...]:
 
 
 class _Search:
-    def __init__(self, query: ConjunctiveQuery, hierarchy: Hierarchy) -> None:
+    def __init__(self, query: ConjunctiveQuery, hierarchy: Hierarchy, meter: Meter) -> None:
+        self.meter = meter
         self.atoms = query.atoms
         self.hierarchy = hierarchy
         fixed = free_variables(query)
@@ -103,6 +122,7 @@ class _Search:
         self, mapping: dict[Term, _Path], agenda: Sequence[int], done: int, rooted: bool
     ) -> Iterator[dict[Term, _Path]]:
         """All ways to satisfy the atoms of the agenda from `done` on, and what they call for."""
+        self.meter.step()
         if done == len(agenda):
             yield mapping
             return

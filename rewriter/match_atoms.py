@@ -1,24 +1,38 @@
 """Matches the atoms of a conjunctive query with mapping assertions, in all ways."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TypeAlias
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.assertion import MappingAssertion, MappingSet
+from ontoweir.mappings.assertion import ConstantMap, MappingAssertion, MappingSet
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.mappings.r2rml_document import DEFAULT_GRAPH
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.hierarchy import Hierarchy
 from ontoweir.rewriter.instantiate_assertion import Instance, instantiate_assertion
+from ontoweir.rewriter.meter_work import Meter, Tell, say_nothing
 from ontoweir.rewriter.query import Atom, ClassAtom, ConjunctiveQuery, Term, Variable
-from ontoweir.rewriter.spj import Attribute, Condition, Occurrence, Output, Provenance
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Condition,
+    ConstantOutput,
+    Occurrence,
+    Output,
+    Provenance,
+)
 from ontoweir.rewriter.translate_filters import term_output
 from ontoweir.rewriter.unify_outputs import unify_outputs
 
 Warn: TypeAlias = Callable[[str, Source | None], None]
 """Takes a warning: a sentence, and its place."""
+
+LIMIT = 1_000_000
+"""How many combinations of assertions may be tried for a conjunctive query."""
+
+_MANY = 50
+"""From so many assertions of one atom on, the atoms are put into the order that tries least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +117,32 @@ def match_atoms(
     query: ConjunctiveQuery,
     choices: tuple[tuple[MappingAssertion, ...], ...],
     catalog: Catalog,
+    *,
+    tell: Tell = say_nothing,
 ) -> Iterator[Match]:
     """All choices of an assertion for each atom whose term maps unify.
 
+    Facts are found by the individual that is wanted, not one after the other.
+
     Raises:
-        QueryError: the query counts rows that DISTINCT or UNION in a mapping's SQL removes.
+        QueryError: the query counts rows that DISTINCT or UNION in a mapping's SQL removes, or
+            more than LIMIT combinations would have to be tried.
     """
-    for match in _extend(query.atoms, choices, catalog, Match()):
+    largest = max(zip(query.atoms, choices, strict=True), key=lambda pair: len(pair[1]))
+    meter = Meter(
+        "combinations of mapping assertions to try",
+        LIMIT,
+        f"its patterns can be matched in many ways each, {_name(largest[0])} in "
+        f"{len(largest[1]):,}: every triples map and every fact is one",
+        "put facts into a static relation, join patterns by a shared variable, or ask for "
+        "narrower classes",
+        query.source,
+        tell,
+    )
+    pairs = [(atom, _Choices(found)) for atom, found in zip(query.atoms, choices, strict=True)]
+    if len(largest[1]) >= _MANY:
+        pairs = _order(pairs)
+    for match in _extend(tuple(pairs), catalog, Match(), meter):
         if match.repeating is not None and not query.distinct:
             raise _refuse_repeats(*match.repeating)
         yield match
@@ -126,19 +159,65 @@ def _refuse_repeats(atom: Atom, assertion: MappingAssertion) -> QueryError:
     )
 
 
+class _Choices:
+    """The assertions for an atom; those of no table, the facts, by subject and by object."""
+
+    def __init__(self, assertions: tuple[MappingAssertion, ...]) -> None:
+        self.count = len(assertions)
+        self.mapped = tuple(a for a in assertions if a.source.tables)
+        self.facts = tuple(a for a in assertions if not a.source.tables)
+        self.by_end: tuple[dict[str, list[MappingAssertion]], ...] = ({}, {})
+        for fact in self.facts:
+            for place, term in enumerate((fact.subject, fact.object)):
+                if isinstance(term, ConstantMap):
+                    self.by_end[place].setdefault(term.value, []).append(fact)
+
+    def fitting(self, atom: Atom, match: Match) -> Iterator[MappingAssertion]:
+        """The assertions that may match, given what is bound."""
+        yield from self.mapped
+        found: Sequence[MappingAssertion] = self.facts
+        for index, term in zip(self.by_end, _terms(atom), strict=False):
+            known = match.bindings.get(term) if isinstance(term, Variable) else term_output(term)
+            if isinstance(known, ConstantOutput):
+                exact = index.get(known.value, [])
+                found = exact if len(exact) < len(found) else found
+        yield from found
+
+
+def _terms(atom: Atom) -> tuple[Term, ...]:
+    return (atom.term,) if isinstance(atom, ClassAtom) else (atom.subject, atom.object)
+
+
+def _name(atom: Atom) -> str:
+    return atom.cls if isinstance(atom, ClassAtom) else atom.prop
+
+
+def _order(pairs: list[tuple[Atom, _Choices]]) -> list[tuple[Atom, _Choices]]:
+    """Atoms that share a term with those before come first, of these the one with the fewest
+    choices: a combination that cannot meet is seen early."""
+    rest, done = list(pairs), list[tuple[Atom, _Choices]]()
+    bound: set[Term] = set()
+    while rest:
+        best = min(rest, key=lambda p: (not bound.intersection(_terms(p[0])), p[1].count))
+        if not bound:
+            best = min(rest, key=lambda p: p[1].count)
+        rest.remove(best)
+        done.append(best)
+        bound.update(_terms(best[0]))
+    return done
+
+
 def _extend(
-    atoms: tuple[Atom, ...],
-    choices: tuple[tuple[MappingAssertion, ...], ...],
-    catalog: Catalog,
-    match: Match,
+    pairs: tuple[tuple[Atom, _Choices], ...], catalog: Catalog, match: Match, meter: Meter
 ) -> Iterator[Match]:
-    if not atoms:
+    if not pairs:
         yield match
         return
-    for assertion in choices[0]:
-        extended = _add(atoms[0], assertion, catalog, match)
+    atom, choices = pairs[0]
+    for assertion in meter.over(choices.fitting(atom, match)):
+        extended = _add(atom, assertion, catalog, match)
         if extended is not None:
-            yield from _extend(atoms[1:], choices[1:], catalog, extended)
+            yield from _extend(pairs[1:], catalog, extended, meter)
 
 
 def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match) -> Match | None:
@@ -147,13 +226,8 @@ def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match
     types = Types(catalog, occurrences)
     conditions = [*match.conditions, *made.conditions]
     bindings = dict(match.bindings)
-    terms: list[tuple[Term, Output]]
-    if isinstance(atom, ClassAtom):
-        terms = [(atom.term, made.subject)]
-    else:
-        assert made.object is not None
-        terms = [(atom.subject, made.subject), (atom.object, made.object)]
-    for term, output in terms:
+    for term, output in zip(_terms(atom), (made.subject, made.object), strict=False):
+        assert output is not None
         known = bindings.get(term) if isinstance(term, Variable) else term_output(term)
         if known is None:
             assert isinstance(term, Variable)

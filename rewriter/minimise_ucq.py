@@ -1,14 +1,20 @@
 """Minimise a union of conjunctive queries: cores only, and none contained in another."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from ontoweir.ontology.tbox import TBox
 from ontoweir.rewriter.find_homomorphism import contains_query, reduce_query
+from ontoweir.rewriter.meter_work import Tell, say_nothing
 from ontoweir.rewriter.query import ClassAtom, ConjunctiveQuery
 
 
 def minimise_ucq(
-    disjuncts: Iterable[ConjunctiveQuery], tbox: TBox | None = None, *, reduce: bool = True
+    disjuncts: Iterable[ConjunctiveQuery],
+    tbox: TBox | None = None,
+    *,
+    reduce: bool = True,
+    tell: Tell = say_nothing,
 ) -> tuple[ConjunctiveQuery, ...]:
     """An equivalent union of the fewest disjuncts; of equivalent ones the first is kept.
 
@@ -19,24 +25,62 @@ def minimise_ucq(
     """
     queries = [reduce_query(q, tbox) if reduce else q for q in disjuncts]
     order = sorted(range(len(queries)), key=lambda i: len(queries[i].atoms))
-    bits: dict[str, int] = {}
-    masks = [_mask(q, bits) if tbox is None else 0 for q in queries]
-    kept: list[int] = []
-    for i in order:
-        mask, query = masks[i], queries[i]
-        if any(masks[k] & ~mask == 0 and contains_query(queries[k], query, tbox) for k in kept):
+    kept = _Kept(queries, indexed=tbox is None)
+    for done, i in enumerate(order, 1):
+        if done % 64 == 0:
+            tell(f"of {len(order):,} rewritings minimised", done)
+        query = queries[i]
+        if any(contains_query(queries[k], query, tbox) for k in kept.above(i)):
             continue
-        kept = [
-            k for k in kept if mask & ~masks[k] != 0 or not contains_query(query, queries[k], tbox)
-        ]
-        kept.append(i)
-    return tuple(queries[i] for i in sorted(kept))
+        for k in [k for k in kept.below(i) if contains_query(query, queries[k], tbox)]:
+            kept.remove(k)
+        kept.add(i)
+    return tuple(queries[i] for i in sorted(kept.all))
 
 
-def _mask(query: ConjunctiveQuery, bits: dict[str, int]) -> int:
-    """The predicates of a query as a bit set: a query that contains another has a subset."""
-    mask = 0
-    for atom in query.atoms:
-        key = f"c{atom.cls}" if isinstance(atom, ClassAtom) else f"p{atom.prop}"
-        mask |= bits.setdefault(key, 1 << len(bits))
-    return mask
+class _Kept:
+    """Queries by their predicates: over any data, one that contains another has a subset of the
+    other's. Each is filed under the rarest of its predicates, and listed under all."""
+
+    def __init__(self, queries: list[ConjunctiveQuery], *, indexed: bool) -> None:
+        self.indexed = indexed
+        self.sets = [_predicates(q) for q in queries] if indexed else []
+        self.often = Counter(p for found in self.sets for p in found)
+        self.all: set[int] = set()
+        self.filed: dict[str, set[int]] = {}
+        self.listed: dict[str, set[int]] = {}
+
+    def _rarest(self, i: int) -> str:
+        return min(self.sets[i], key=lambda p: (self.often[p], p))
+
+    def add(self, i: int) -> None:
+        self.all.add(i)
+        if self.indexed:
+            self.filed.setdefault(self._rarest(i), set()).add(i)
+            for p in self.sets[i]:
+                self.listed.setdefault(p, set()).add(i)
+
+    def remove(self, i: int) -> None:
+        self.all.remove(i)
+        if self.indexed:
+            self.filed[self._rarest(i)].remove(i)
+            for p in self.sets[i]:
+                self.listed[p].remove(i)
+
+    def above(self, i: int) -> list[int]:
+        """Those that may contain query i, in order."""
+        if not self.indexed:
+            return sorted(self.all)
+        own = self.sets[i]
+        return sorted(k for p in own for k in self.filed.get(p, ()) if self.sets[k] <= own)
+
+    def below(self, i: int) -> list[int]:
+        """Those that query i may contain, in order."""
+        if not self.indexed:
+            return sorted(self.all)
+        found = min((self.listed.get(p, set()) for p in self.sets[i]), key=len)
+        return sorted(k for k in found if self.sets[i] <= self.sets[k])
+
+
+def _predicates(query: ConjunctiveQuery) -> frozenset[str]:
+    return frozenset(f"c{a.cls}" if isinstance(a, ClassAtom) else f"p{a.prop}" for a in query.atoms)

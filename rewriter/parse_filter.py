@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -11,6 +11,7 @@ import rdflib
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.column_types import parse_instant
 from ontoweir.rewriter.patterns import Both, Comparison, Either, Formula, Negation
 from ontoweir.rewriter.query import Filter, Iri, Literal, Term, TimeFilter, ValueFilter, Variable
 from ontoweir.rewriter.read_terms import read_field
@@ -307,7 +308,7 @@ class _Reader:
             point = constants[0][0]
             assert isinstance(point, Literal)
             try:
-                datetime.fromisoformat(point.lexical.strip())
+                parse_instant(point.lexical)
             except ValueError as error:
                 raise self._error(
                     f"{point.lexical!r} is no xsd:dateTime",

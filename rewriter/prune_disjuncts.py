@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.contain_spj import is_contained
+from ontoweir.rewriter.index_disjuncts import DisjunctIndex
+from ontoweir.rewriter.meter_work import Tell, say_nothing
 from ontoweir.rewriter.query import ConjunctiveQuery
 from ontoweir.rewriter.spj import SpjQuery
 from ontoweir.rewriter.trace_steps import Record, Step, ignore_step
@@ -25,6 +27,7 @@ def prune_disjuncts(
     *,
     distinct: bool,
     record: Record = ignore_step,
+    tell: Tell = say_nothing,
 ) -> tuple[Candidate, ...]:
     """Drops redundant disjuncts.
 
@@ -38,17 +41,21 @@ def prune_disjuncts(
     user's own equal UNION branches. Contained assertions of one predicate are gone already
     (compile_tmappings).
     """
-    kept: list[Candidate] = []
-    for candidate in candidates:
-        by = next((k for k in kept if _covers(k, candidate, catalog, distinct)), None)
+    kept = DisjunctIndex[Candidate](catalog, lambda candidate: candidate.query)
+    for done, candidate in enumerate(candidates, 1):
+        if done % 64 == 0:
+            tell(f"of {len(candidates):,} disjuncts compared", done)
+        by = next(
+            (k for k in kept.above(candidate) if _covers(k, candidate, catalog, distinct)), None
+        )
         if by is not None:
             record(_step(candidate, by))
             continue
         if distinct:
-            for k in [k for k in kept if _covers(candidate, k, catalog, distinct)]:
+            for k in [k for k in kept.below(candidate) if _covers(candidate, k, catalog, distinct)]:
                 record(_step(k, candidate))
                 kept.remove(k)
-        kept.append(candidate)
+        kept.add(candidate)
     return tuple(kept)
 
 

@@ -51,14 +51,14 @@ class Terms:
             return Iri(self._resolve(str(node), line))
         if isinstance(node, rdflib.Literal):
             datatype = str(node.datatype) if node.datatype else None
-            return Literal(str(node), datatype, node.language)
+            return Literal(str(node), datatype, _lower(node.language))
         assert isinstance(node, CompValue)
         if node.name == "literal":
             found = self.read(node["datatype"], line) if "datatype" in node else None
             kind = found.value if isinstance(found, Iri) else None
             kind = None if kind == str(rdflib.XSD.string) else kind
             language = str(node["lang"]) if "lang" in node else None
-            return Literal(str(node["string"]), kind, language)
+            return Literal(str(node["string"]), kind, _lower(language))
         prefix, name = str(read_field(node, "prefix", "")), str(read_field(node, "localname", ""))
         if prefix not in self.prefixes:
             raise self._refuse(
@@ -82,6 +82,11 @@ class Terms:
 def read_field(node: CompValue, key: str, default: Any = None) -> Any:
     """What rdflib put under `key` (CompValue.get returns the key itself where there is none)."""
     return node[key] if key in node else default  # noqa: SIM401
+
+
+def _lower(language: str | None) -> str | None:
+    """Language tags are compared without case (RDF 1.1 section 3.3)."""
+    return None if language is None else language.lower()
 
 
 def _join(base: str, iri: str) -> str:

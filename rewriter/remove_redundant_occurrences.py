@@ -71,8 +71,9 @@ def _without(query: SpjQuery, alias: str, catalog: Catalog) -> SpjQuery | None:
             kept.append(condition)
     kept += _implied(query, alias, classes, catalog)
     needed = {a for _, o in outputs for a in output_attributes(o)}
+    needed |= {a for c in query.conditions for a in condition_attributes(c) if a.alias != alias}
     said = {a for c in kept for a in condition_attributes(c)}
-    kept += [NotNull(a) for a in sorted(needed - said)]
+    kept += [NotNull(a) for a in sorted(needed - said) if types.step_of(a) is None]
     return replace(
         query,
         occurrences=tuple(o for o in query.occurrences if o.alias != alias),

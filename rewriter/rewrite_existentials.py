@@ -21,6 +21,7 @@ from ontoweir.rewriter.find_tree_witnesses import (
     find_tree_witnesses,
     free_variables,
 )
+from ontoweir.rewriter.meter_work import Meter, Tell, say_nothing
 from ontoweir.rewriter.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.query import (
     ClassAtom,
@@ -40,18 +41,35 @@ from ontoweir.rewriter.substitute_terms import (
     substitute_terms,
 )
 
+LIMIT = 10_000
+"""How many conjunctive queries the existential axioms may make of one."""
 
-def rewrite_existentials(query: ConjunctiveQuery, tbox: TBox) -> tuple[ConjunctiveQuery, ...]:
+
+def rewrite_existentials(
+    query: ConjunctiveQuery, tbox: TBox, *, tell: Tell = say_nothing
+) -> tuple[ConjunctiveQuery, ...]:
     """A union that gives all certain answers over data closed under the hierarchy of `tbox`.
 
     The first disjunct is the query itself unless another contains it. Heads correspond by
     position: where an axiom makes two answer variables equal, one variable stands in both
     places. Under bag semantics the query keeps redundant atoms, which count.
+
+    Raises:
+        QueryError: there are more than LIMIT conjunctive queries before they are minimised.
     """
-    found: list[ConjunctiveQuery] = []
+    meter = Meter(
+        "rewritings by existential axioms",
+        LIMIT,
+        "sets of its patterns can be satisfied by individuals that only axioms make",
+        "ask for fewer patterns with variables that are not selected, or select some of these",
+        query.source,
+        tell,
+    )
+    found: dict[ConjunctiveQuery, None] = {}
     for base in _use_reflexivity(query, tbox, 0):
-        found.extend(_fold(base, tbox))
-    return minimise_ucq(found, tbox, reduce=query.distinct)
+        for made in _fold(base, tbox, meter, tell):
+            found[made] = None
+    return minimise_ucq(found, tbox, reduce=query.distinct, tell=tell)
 
 
 def _use_reflexivity(query: ConjunctiveQuery, tbox: TBox, start: int) -> Iterator[ConjunctiveQuery]:
@@ -85,10 +103,12 @@ class _Fold:
     choices: tuple[tuple[Basic, tuple[Because, ...]], ...]
 
 
-def _fold(query: ConjunctiveQuery, tbox: TBox) -> Iterator[ConjunctiveQuery]:
-    folds = _collect(find_tree_witnesses(query, tbox), tbox)
+def _fold(
+    query: ConjunctiveQuery, tbox: TBox, meter: Meter, tell: Tell
+) -> Iterator[ConjunctiveQuery]:
+    folds = _collect(find_tree_witnesses(query, tbox, tell=tell), tbox)
     for chosen in _independent(folds, 0, frozenset()):
-        for picks in product(*(fold.choices for fold in chosen)):
+        for picks in meter.over(product(*(fold.choices for fold in chosen))):
             made = _replace(query, chosen, picks)
             if made is not None:
                 yield made

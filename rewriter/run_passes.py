@@ -15,6 +15,7 @@ from ontoweir.rewriter.find_contradiction import find_contradiction
 from ontoweir.rewriter.find_disjointness import find_disjointness
 from ontoweir.rewriter.hierarchy import Hierarchy
 from ontoweir.rewriter.list_domains import DomainFilter, list_domains
+from ontoweir.rewriter.meter_work import Tell, say_nothing
 from ontoweir.rewriter.name_occurrences import name_occurrences
 from ontoweir.rewriter.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.prune_disjuncts import Candidate, prune_disjuncts
@@ -105,6 +106,7 @@ def run_passes(
     distinct: bool,
     skip: frozenset[str] = frozenset(),
     record: Record = ignore_step,
+    tell: Tell = say_nothing,
 ) -> tuple[SpjQuery, ...]:
     """The disjuncts after all passes but those whose names are in `skip`."""
     found: Iterable[Candidate] = candidates
@@ -121,7 +123,7 @@ def run_passes(
             case DropPass():
                 found = _drop(rule, found, catalog, record)
             case UnionPass(prune=prune):
-                found = prune(tuple(found), catalog, distinct=distinct, record=record)
+                found = prune(tuple(found), catalog, distinct=distinct, record=record, tell=tell)
             case _ as unreachable:
                 assert_never(unreachable)
     final = tuple(found)

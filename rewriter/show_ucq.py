@@ -5,6 +5,7 @@ import re
 from ontoweir.ontology.tbox import TBox
 from ontoweir.rewriter.expand_hierarchy import expand_hierarchy
 from ontoweir.rewriter.fix_constants import fix_constants
+from ontoweir.rewriter.meter_work import Meter, Tell, say_nothing
 from ontoweir.rewriter.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.query import (
     Atom,
@@ -18,11 +19,30 @@ from ontoweir.rewriter.query import (
 )
 from ontoweir.rewriter.rewrite_existentials import rewrite_existentials
 
+LIMIT = 500_000
+"""How many disjuncts may be made of a query, before they are minimised."""
 
-def show_ucq(query: ConjunctiveQuery, tbox: TBox) -> tuple[ConjunctiveQuery, ...]:
-    """The minimal union of conjunctive queries that finds the certain answers in plain data."""
-    rewritten = rewrite_existentials(fix_constants(query), tbox)
-    return minimise_ucq(d for q in rewritten for d in expand_hierarchy(q, tbox))
+
+def show_ucq(
+    query: ConjunctiveQuery, tbox: TBox, *, tell: Tell = say_nothing
+) -> tuple[ConjunctiveQuery, ...]:
+    """The minimal union of conjunctive queries that finds the certain answers in plain data.
+
+    Raises:
+        QueryError: the hierarchy makes more than LIMIT disjuncts.
+    """
+    rewritten = rewrite_existentials(fix_constants(query), tbox, tell=tell)
+    meter = Meter(
+        "disjuncts in its UCQ",
+        LIMIT,
+        "the choices of subclasses and subproperties multiply with its patterns",
+        "show the SQL instead (--show sql), which has the hierarchy in its mappings; or ask for "
+        "narrower classes",
+        query.source,
+        tell,
+    )
+    expanded = (d for q in rewritten for d in expand_hierarchy(q, tbox))
+    return minimise_ucq(meter.over(expanded), tell=tell)
 
 
 def format_cq(cq: ConjunctiveQuery) -> str:

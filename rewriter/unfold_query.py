@@ -15,6 +15,7 @@ from ontoweir.rewriter.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.hierarchy import Hierarchy
 from ontoweir.rewriter.match_atoms import Match, Warn, find_assertions, match_atoms
+from ontoweir.rewriter.meter_work import Meter, Tell, say_nothing
 from ontoweir.rewriter.name_graphs import name_graphs
 from ontoweir.rewriter.prune_disjuncts import Candidate
 from ontoweir.rewriter.query import Atom, ClassAtom, ConjunctiveQuery, TimeFilter, Variable
@@ -40,6 +41,9 @@ from ontoweir.rewriter.translate_filters import (
     translate_value_filter,
 )
 
+LIMIT = 10_000
+"""How many disjuncts a query may be unfolded into, before the passes."""
+
 
 def _ignore(message: str, source: Source | None) -> None:
     """No warnings wanted."""
@@ -54,6 +58,7 @@ def unfold_query(
     warn: Warn = _ignore,
     record: Record = ignore_step,
     skip: frozenset[str] = frozenset(),
+    tell: Tell = say_nothing,
 ) -> SpjUnion:
     """The union of SPJ queries that computes `ucq` over the mapped tables.
 
@@ -63,13 +68,15 @@ def unfold_query(
         warn: takes warnings (a predicate without mapping).
         record: takes what the passes did (run_passes), and from how many assertions.
         skip: the names of passes to leave out, for measurements.
+        tell: takes how far it is.
 
     Returns:
         a union, possibly of no disjunct, when nothing can match.
 
     Raises:
         QueryError: an unknown predicate, a stream's predicate outside GRAPH, an unsafe time
-            variable, values that do not compare, or application time in the result.
+            variable, values that do not compare, application time in the result, or more than
+            LIMIT disjuncts.
     """
     if not ucq:
         raise UsageError(
@@ -88,14 +95,25 @@ def unfold_query(
         Candidate(_name_outputs(disjunct, first), query)
         for query in ucq
         for disjunct in _unfold_disjunct(
-            query, compiled, catalog, tbox, warn, mappings, record, skip
+            query, compiled, catalog, tbox, warn, mappings, record, skip, tell
         )
     )
-    numbered = (replace(c, number=n) for n, c in enumerate(candidates, 1))
+    meter = Meter(
+        "disjuncts over the tables",
+        LIMIT,
+        "each way to match all its patterns by triples maps and facts is one, and every one is "
+        "decided",
+        "put facts into a static relation, ask for narrower classes, or register several queries",
+        first.source,
+        tell,
+    )
+    numbered = (replace(c, number=n) for n, c in enumerate(meter.over(candidates), 1))
     union = SpjUnion(
         name=first.name,
         variables=tuple(v.name for v in first.head),
-        disjuncts=run_passes(numbered, catalog, distinct=first.distinct, skip=skip, record=record),
+        disjuncts=run_passes(
+            numbered, catalog, distinct=first.distinct, skip=skip, record=record, tell=tell
+        ),
         distinct=first.distinct,
         source=first.source,
         aggregation=first.aggregation,
@@ -140,6 +158,7 @@ def _unfold_disjunct(
     mappings: MappingSet,
     record: Record,
     skip: frozenset[str],
+    tell: Tell,
 ) -> Iterator[SpjQuery]:
     choices = tuple(
         find_assertions(
@@ -157,7 +176,7 @@ def _unfold_disjunct(
         record(step)
         return
     matches = cases = 0
-    for match in match_atoms(query, choices, catalog):
+    for match in match_atoms(query, choices, catalog, tell=tell):
         outputs = _outputs(query, match, catalog)
         matches += 1
         for conditions in _filter_cases(query, match, catalog):

@@ -7,6 +7,7 @@ import argparse
 import gc
 import json
 import os
+import shutil
 import sys
 import traceback
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from ontoweir.errors import OntoweirError, RunError, UsageError
 
 if TYPE_CHECKING:
     from ontoweir.checker.verdict import Verdict
+    from ontoweir.describe_repairs import DescribedRepair
     from ontoweir.pipeline import CompiledQuery, Workspace
     from ontoweir.runtime.replay_job import OutputFormat
 
@@ -31,6 +33,8 @@ TIERS = (
     "undecided",
     "unbounded",
 )
+MOST_TUPLES = 64
+"""The largest --witness-size; it takes some ten seconds."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -149,7 +153,9 @@ def _add_check(commands: Any) -> None:
     check = commands.add_parser(
         "check",
         help="decide, before anything runs, whether queries run in bounded memory",
-        epilog="example: ontoweir check examples/traffic --fail-on undecided",
+        epilog="examples: `ontoweir check examples/traffic --fail-on undecided`; what the mappings "
+        "allow: `ontoweir check examples/traffic --mappings-only --fail-on unbounded`; "
+        "counterexamples as data: `ontoweir check examples/traffic --witness out --witness-size 8`",
     )
     _project_arguments(check)
     check.add_argument("--query", action="append", metavar="NAME", help="only this query")
@@ -162,6 +168,19 @@ def _add_check(commands: Any) -> None:
         "--fail-on", choices=TIERS, metavar="TIER", help=f"exit 1 from: {', '.join(TIERS)}"
     )
     check.add_argument("--verbose", "-v", action="store_true", help="every criterion, by name")
+    check.add_argument(
+        "--mappings-only",
+        action="store_true",
+        help="what the mappings allow: how each class and property can be used over time",
+    )
+    check.add_argument(
+        "--witness",
+        metavar="DIR",
+        help="write the counterexample of each unbounded query as data that `replay` runs",
+    )
+    check.add_argument(
+        "--witness-size", type=int, metavar="N", help="with so many tuples to remember (default: 4)"
+    )
     check.set_defaults(run=_check)
 
 
@@ -261,10 +280,12 @@ def _add_report(commands: Any) -> None:
 def _open(given: argparse.Namespace) -> "tuple[Workspace, _Warnings]":
     from ontoweir.pipeline import Workspace
     from ontoweir.project import load_project
+    from ontoweir.show_work import WorkProgress
 
     project = load_project(Path(given.project), overrides=given.set)
     warnings = _Warnings(quiet=given.quiet)
-    return Workspace(project, strict=given.strict, warn=warnings), warnings
+    tell = WorkProgress(quiet=given.quiet)
+    return Workspace(project, strict=given.strict, warn=warnings, tell=tell), warnings
 
 
 def _check(given: argparse.Namespace) -> int:
@@ -272,6 +293,9 @@ def _check(given: argparse.Namespace) -> int:
     from ontoweir.describe import describe_verdict
     from ontoweir.pipeline import require_queries
 
+    _check_witness(given)
+    if given.mappings_only:
+        return _lint(given)
     workspace, warnings = _open(given)
     if given.sql is not None:
         compiled = [workspace.compile_sql(Path(given.sql))]
@@ -281,25 +305,39 @@ def _check(given: argparse.Namespace) -> int:
         compiled = [workspace.compile(name) for name in names]
     timed = given.model == "application-time"
     verdicts = [workspace.check(c, timed=timed) for c in compiled]
+    if given.witness is not None:
+        from ontoweir.write_witness import write_witnesses
+
+        size = given.witness_size or 4
+        told = write_witnesses(workspace, compiled, verdicts, Path(given.witness), size=size)
+        for line in () if given.quiet else told:
+            print(line, file=sys.stderr)
+    repairs = _repair(workspace, compiled, verdicts, timed=timed)
     warnings.release()
     if given.format == "json":
         catalog = workspace.project.catalog
-        found = [describe_verdict(v, catalog) for v in verdicts]
+        found = [describe_verdict(v, catalog, r) for v, r in zip(verdicts, repairs, strict=True)]
         print(json.dumps(found, indent=2, ensure_ascii=False))
     elif given.format == "sarif":
         from ontoweir.render_sarif import render_sarif
 
-        sarif = render_sarif(verdicts, workspace.project.root, list(warnings.seen))
+        sarif = render_sarif(verdicts, workspace.project.root, list(warnings.seen), repairs=repairs)
         print(json.dumps(sarif, indent=2, ensure_ascii=False))
     elif given.format == "html":
-        print(_page(workspace, verdicts, warnings), end="")
+        print(_page(workspace, verdicts, repairs, warnings), end="")
     else:
         from rich.console import Console
 
         from ontoweir.render_check import render_check
 
         console = Console(highlight=False)
-        render_check(verdicts, console, workspace.project.catalog, verbose=given.verbose)
+        render_check(
+            verdicts,
+            console,
+            workspace.project.catalog,
+            repairs=repairs,
+            verbose=given.verbose,
+        )
     if given.fail_on is not None:
         limit = Tier(given.fail_on).rank
         if any(v.tier.rank >= limit for v in verdicts):
@@ -307,12 +345,99 @@ def _check(given: argparse.Namespace) -> int:
     return 0
 
 
-def _page(workspace: "Workspace", verdicts: "list[Verdict]", warnings: "_Warnings") -> str:
+def _lint(given: argparse.Namespace) -> int:
+    """`check --mappings-only`."""
+    from ontoweir.checker.verdict import Tier
+    from ontoweir.lint_mappings import lint_mappings
+    from ontoweir.render_lint import dump_lint, print_lint, reaches, render_lint_sarif
+
+    for option in ("query", "sql", "witness"):
+        if getattr(given, option) is not None:
+            raise UsageError(
+                f"--mappings-only does not go with --{option}",
+                why="it looks at the mappings, whatever the queries",
+                fix=f"leave one of them out: without --mappings-only, --{option} checks queries",
+            )
+    if given.format == "html" or given.model == "arrival":
+        other = "--format html" if given.format == "html" else "--model arrival"
+        raise UsageError(
+            f"--mappings-only does not go with {other}",
+            why="it is decided in application time, and told as text, JSON or SARIF",
+            fix=f"leave {other} out",
+        )
+    workspace, warnings = _open(given)
+    lints = lint_mappings(workspace)
+    warnings.release()
+    if given.format == "json":
+        print(dump_lint(lints))
+    elif given.format == "sarif":
+        log = render_lint_sarif(lints, workspace.project.root, list(warnings.seen))
+        print(json.dumps(log, indent=2, ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        print_lint(lints, Console(highlight=False, width=max(_width(), 100)))
+    return 1 if given.fail_on is not None and reaches(lints, Tier(given.fail_on)) else 0
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def _check_witness(given: argparse.Namespace) -> None:
+    """Raise UsageError where --witness cannot do what is asked."""
+    size = given.witness_size
+    if given.witness is None:
+        if size is not None:
+            raise UsageError(
+                "--witness-size without --witness",
+                why="it is the size of what --witness writes",
+                fix="add --witness DIR",
+            )
+    elif given.sql is not None or given.model == "arrival":
+        other = "--sql" if given.sql is not None else "--model arrival"
+        raise UsageError(
+            f"--witness does not go with {other}",
+            why="a witness is data to replay a query of the project over, in application time",
+            fix=f"leave {other} out, or leave --witness out",
+        )
+    elif size is not None and not 1 <= size <= MOST_TUPLES:
+        raise UsageError(
+            f"--witness-size {size} is not between 1 and {MOST_TUPLES}",
+            why="a witness is confirmed by nested loops, whose time grows with its cube or faster",
+            fix=f"write --witness-size {MOST_TUPLES}",
+        )
+
+
+def _repair(
+    workspace: "Workspace",
+    compiled: "Sequence[CompiledQuery]",
+    verdicts: "Sequence[Verdict]",
+    *,
+    timed: bool = True,
+) -> "list[tuple[DescribedRepair, ...]]":
+    """What mends each query; nothing where it is bounded."""
+    return [
+        workspace.repair(c, timed=timed) if v.plans is None else ()
+        for c, v in zip(compiled, verdicts, strict=True)
+    ]
+
+
+def _page(
+    workspace: "Workspace",
+    verdicts: "list[Verdict]",
+    repairs: "list[tuple[DescribedRepair, ...]]",
+    warnings: "_Warnings",
+) -> str:
     from ontoweir.render_html import render_html
 
     project = workspace.project
     return render_html(
-        verdicts, project.catalog, title=project.root.name, warnings=list(warnings.seen)
+        verdicts,
+        project.catalog,
+        title=project.root.name,
+        repairs=repairs,
+        warnings=list(warnings.seen),
     )
 
 
@@ -323,8 +448,9 @@ def _report(given: argparse.Namespace) -> int:
     workspace, warnings = _open(given)
     require_queries(workspace)
     names = given.query or workspace.query_names()
-    verdicts = [workspace.check(workspace.compile(name)) for name in names]
-    page = _page(workspace, verdicts, warnings)
+    compiled = [workspace.compile(name) for name in names]
+    verdicts = [workspace.check(c) for c in compiled]
+    page = _page(workspace, verdicts, _repair(workspace, compiled, verdicts), warnings)
     warnings.release()
     write_file(Path(given.output), page)
     return 0
@@ -371,12 +497,15 @@ def _rewrite(given: argparse.Namespace) -> int:
                 why="without a project there are no mappings and no catalog",
                 fix="use --show ucq, or name a project",
             )
+        from ontoweir.show_work import WorkProgress
+
         warnings = _Warnings(quiet=given.quiet)
         name, lines, more = show_ontology_alone(
             [Path(f) for f in given.ontology],
             Path(given.query),
             strict=given.strict,
             warn=warnings,
+            tell=WorkProgress(quiet=given.quiet),
         )
     else:
         workspace, warnings = _open(given)

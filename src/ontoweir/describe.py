@@ -1,5 +1,6 @@
 """Verdicts, plans and witnesses as JSON (the fields of the interface contract)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ontoweir.checker.decide_lag import Criterion
@@ -8,6 +9,7 @@ from ontoweir.checker.explain_union import explain_union
 from ontoweir.checker.plan import SynopsisPlan, Table
 from ontoweir.checker.verdict import Bounded, DisjunctVerdict, Failing, Unsatisfiable, Verdict
 from ontoweir.checker.witness import Witness, WitnessRow
+from ontoweir.describe_repairs import DescribedRepair
 from ontoweir.diagnostics import Diagnostic, Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Catalog
@@ -16,8 +18,10 @@ from ontoweir.rewriter.print_sql import print_sql
 from ontoweir.rewriter.spj import SpjUnion
 
 
-def describe_verdict(verdict: Verdict, catalog: Catalog) -> dict[str, Any]:
-    """A verdict as `ontoweir check --format json` prints it."""
+def describe_verdict(
+    verdict: Verdict, catalog: Catalog, repairs: Sequence[DescribedRepair] = ()
+) -> dict[str, Any]:
+    """A verdict, and what would mend it, as `ontoweir check --format json` prints it."""
     bound, blame = verdict.bound, explain_union(verdict)
     return {
         "query": verdict.union.name,
@@ -32,7 +36,31 @@ def describe_verdict(verdict: Verdict, catalog: Catalog) -> dict[str, Any]:
         "blame": None if blame is None else _reason(blame),
         "disjuncts": [_disjunct(verdict.union, d, catalog) for d in verdict.disjuncts],
         "witness": None if verdict.witness is None else _witness(verdict.witness),
-        "repairs": [],
+        "repairs": [_repair(r) for r in repairs],
+    }
+
+
+def _repair(repair: DescribedRepair) -> dict[str, Any]:
+    """A repair; each edit writes `lines` from `line` on, in the place of `replaces` lines. All
+    edits of a repair count the lines of the files as they are now."""
+    bound = repair.verdict.bound
+    return {
+        "actions": list(repair.actions),
+        "verdict": repair.verdict.name,
+        "bound": {
+            "rows": None if bound is None else bound.rows,
+            "formula": "∞" if bound is None else bound.formula,
+        },
+        "tier": str(repair.verdict.tier),
+        "edits": [
+            {
+                "file": e.source.file,
+                "line": e.source.line,
+                "replaces": e.replaced,
+                "lines": list(e.lines),
+            }
+            for e in repair.edits
+        ],
     }
 
 

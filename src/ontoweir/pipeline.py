@@ -5,17 +5,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from ontoweir.checker.changes import Change
 from ontoweir.checker.check_query import check_query
+from ontoweir.checker.find_repairs import find_repairs
 from ontoweir.checker.normal_form import Statistics
 from ontoweir.checker.verdict import Verdict
-from ontoweir.errors import CatalogError, QueryError, Source, UsageError
+from ontoweir.checker.witness import Witness
+from ontoweir.describe_repairs import DescribedRepair, Draft, describe_edits, draft_changes
+from ontoweir.errors import CatalogError, OntoweirError, QueryError, Source, UsageError
 from ontoweir.mappings.assert_facts import assert_facts
 from ontoweir.mappings.assertion import MappingSet
+from ontoweir.mappings.catalog import Catalog, ColumnType
 from ontoweir.mappings.load_mappings import load_mappings
 from ontoweir.mappings.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.project import Project
+from ontoweir.rewriter.meter_work import Tell, say_nothing
 from ontoweir.rewriter.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.parse_query import parse_union
 from ontoweir.rewriter.parse_sql import parse_sql
@@ -47,13 +53,15 @@ class Workspace:
     """An open project: its TBox and mappings are read when first needed.
 
     `warn` is called with every warning, `file:line: what; why; fix`. `skip` names passes of the
-    rewriter to leave out (`PASSES` in run_passes), for measurements.
+    rewriter to leave out (`PASSES` in run_passes), for measurements. `tell` is called with what
+    is counted and how many there are, while a query is rewritten.
     """
 
     project: Project
     strict: bool = False
     warn: Warn = field(default=lambda _: None)
     skip: frozenset[str] = frozenset()
+    tell: Tell = say_nothing
 
     @cached_property
     def tbox(self) -> TBox:
@@ -102,17 +110,36 @@ class Workspace:
         Raises:
             OntoweirError: the query, the ontology or the mappings are wrong.
         """
-        branches = self.parse(name)
+        return self.compile_branches(self.parse(name))
+
+    def compile_branches(
+        self,
+        branches: tuple[ConjunctiveQuery, ...],
+        *,
+        catalog: Catalog | None = None,
+        quiet: bool = False,
+    ) -> CompiledQuery:
+        """Rewrite and unfold the branches of a query.
+
+        Args:
+            branches: at least one.
+            catalog: to be used instead of the project's: the same tables, declared otherwise.
+            quiet: say no warnings.
+
+        Raises:
+            OntoweirError: the query, the ontology or the mappings are wrong.
+        """
         warnings: list[str] = []
 
         def warn(message: str, source: Source | None) -> None:
             text = message if source is None else f"{source}: {message}"
             if text not in warnings:
                 warnings.append(text)
-                self.warn(text)
+                if not quiet:
+                    self.warn(text)
 
         first = branches[0]
-        found = [rewrite_existentials(branch, self.tbox) for branch in branches]
+        found = [rewrite_existentials(branch, self.tbox, tell=self.tell) for branch in branches]
         rewritten = tuple(q for queries in found for q in queries)
         if not first.distinct and rewritten != branches:
             axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
@@ -124,21 +151,28 @@ class Workspace:
             )
             rewritten = branches
         elif first.distinct and len(branches) > 1:
-            rewritten = minimise_ucq(rewritten, self.tbox)
+            rewritten = minimise_ucq(rewritten, self.tbox, tell=self.tell)
         trace = [
             Step("existential axioms", f"branch {q.branch + 1}", f"{format_cq(q)}{_because(q)}")
             for q in rewritten
         ]
         union = unfold_query(
             rewritten,
-            self.mappings,
-            self.project.catalog,
+            self._mappings_over(catalog or self.project.catalog),
+            catalog or self.project.catalog,
             self.tbox,
             warn=warn,
             record=trace.append,
             skip=self.skip,
+            tell=self.tell,
         )
-        return CompiledQuery(name, branches, rewritten, union, tuple(warnings), tuple(trace))
+        return CompiledQuery(first.name, branches, rewritten, union, tuple(warnings), tuple(trace))
+
+    def _mappings_over(self, catalog: Catalog) -> MappingSet:
+        """The mappings read over a catalog: natural datatypes depend on the columns' types."""
+        if _column_types(catalog) == _column_types(self.project.catalog):
+            return self.mappings
+        return assert_facts(load_mappings(self.project.mappings, catalog), self.tbox.facts)
 
     def compile_sql(self, file: Path) -> CompiledQuery:
         """Plain SQL over the catalog, no ontology."""
@@ -150,6 +184,78 @@ class Workspace:
     ) -> Verdict:
         """Decide a compiled query."""
         return check_query(compiled.union, self.project.catalog, statistics=statistics, timed=timed)
+
+    def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:
+        """A confirmed witness with that many optional tuples, or None."""
+        return check_query(compiled.union, self.project.catalog, size=size).witness
+
+    def repair(self, compiled: CompiledQuery, *, timed: bool = True) -> tuple[DescribedRepair, ...]:
+        """Minimal changes that make an undecided or unbounded query bounded, the smallest first.
+
+        Each is made in the text of the query and in the catalog, and the text compiled and
+        decided again, so that the verdict and the bound are those that `check` finds after it.
+        """
+        union, catalog, sql = compiled.union, self.project.catalog, not compiled.branches
+        if union.source is None:
+            return ()
+        query, project = read_text(Path(union.source.file)), read_project(catalog.file)
+        drafts: dict[tuple[Change, ...], Draft] = {}
+
+        def recompile(changes: tuple[Change, ...], changed: Catalog) -> SpjUnion | None:
+            drafted = draft_changes(changes, union, catalog, query=query, project=project, sql=sql)
+            if drafted is None:
+                return None
+            drafts[changes] = drafted
+            try:
+                return self._recompile(compiled, drafted.query, query, changed)
+            except OntoweirError:
+                return None
+
+        found = find_repairs(union, catalog, recompile, timed=timed)
+        return tuple(
+            DescribedRepair(
+                *describe_edits(
+                    r.changes,
+                    drafts[r.changes],
+                    union,
+                    catalog,
+                    query=query,
+                    project=project,
+                    sql=sql,
+                ),
+                r.verdict,
+            )
+            for r in found
+        )
+
+    def _recompile(
+        self, compiled: CompiledQuery, text: str, before: str, catalog: Catalog
+    ) -> SpjUnion:
+        """A query compiled again with another text, over a catalog declared otherwise.
+
+        Raises:
+            OntoweirError: it is no query any more.
+        """
+        assert compiled.union.source is not None
+        file = compiled.union.source.file
+        if not compiled.branches:
+            return parse_sql(text, catalog, name=compiled.name, file=file)
+        branches = compiled.branches
+        if text != before:
+            branches = parse_union(text, name=compiled.name, file=file)
+        return self.compile_branches(branches, catalog=catalog, quiet=True).union
+
+
+def _column_types(catalog: Catalog) -> list[tuple[str, str, ColumnType]]:
+    return [(s.name, c.name, c.type) for s in catalog.streams.values() for c in s.columns]
+
+
+def read_project(file: str) -> str | None:
+    """The text of the project file, where it can be read."""
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _because(query: ConjunctiveQuery) -> str:

@@ -1,5 +1,6 @@
 """Verdicts as text for people."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -8,6 +9,7 @@ from rich.text import Text
 from ontoweir.checker.explain_bounded import explain_bounded
 from ontoweir.checker.explain_union import explain_union
 from ontoweir.checker.verdict import Bounded, Failing, Tier, Verdict
+from ontoweir.describe_repairs import DescribedRepair, replaced_lines
 from ontoweir.diagnostics import Diagnostic, Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Catalog
@@ -21,13 +23,32 @@ _STYLE = {
 }
 
 
+SHOWN = 3
+"""How many repairs are printed; the other formats have all of them."""
+
+
 def render_check(
-    verdicts: list[Verdict], console: Console, catalog: Catalog, *, verbose: bool = False
+    verdicts: Sequence[Verdict],
+    console: Console,
+    catalog: Catalog,
+    *,
+    repairs: Sequence[Sequence[DescribedRepair]],
+    verbose: bool = False,
 ) -> None:
-    """Print verdicts: one line each, what it rests on, and why not where it fails."""
+    """Print verdicts: one line each, what it rests on; where it fails why, and what mends it.
+
+    Args:
+        verdicts: what was decided.
+        console: where to.
+        catalog: of the project.
+        repairs: those of each verdict.
+        verbose: every criterion, and why a bounded query is.
+    """
     width = max((len(v.union.name) for v in verdicts), default=0)
-    for verdict in verdicts:
+    for verdict, mending in zip(verdicts, repairs, strict=True):
         _render(verdict, console, catalog, width, verbose)
+        for number, repair in enumerate(mending[:SHOWN], 1):
+            _render_repair(repair, number, console)
     counts: dict[str, int] = {}
     for verdict in verdicts:
         counts[verdict.name] = counts.get(verdict.name, 0) + 1
@@ -68,6 +89,27 @@ def _render(
     blame = explain_union(verdict)
     if blame is not None:
         _render_reason(blame, console, "  ", "  ")
+
+
+def _render_repair(repair: DescribedRepair, number: int, console: Console) -> None:
+    """What to do, what that gives, and the lines: `+` written, `-` taken away."""
+    head = Text(f"  repair {number}: ", style="bold")
+    head.append("; ".join(repair.actions), style="not bold")
+    console.print(head, soft_wrap=True)
+    bound = repair.verdict.bound
+    rows = "finite" if bound is None or bound.rows is None else f"≤ {bound.rows:,} rows"
+    gives = Text("    then ", style="dim")
+    gives.append(str(repair.verdict.tier), style=_STYLE.get(repair.verdict.tier, "bold green"))
+    gives.append(f", {rows}", style="not dim")
+    if bound is not None and bound.formula not in ("0", "1"):
+        gives.append(f" = {bound.formula}")
+    console.print(gives, soft_wrap=True)
+    for edit in repair.edits:
+        console.print(Text(f"    {short_place(edit.source)}", style="dim"), soft_wrap=True)
+        for line in replaced_lines(edit):
+            console.print(Text(f"    - {line}", style="red"), soft_wrap=True)
+        for line in edit.lines:
+            console.print(Text(f"    + {line}", style="green"), soft_wrap=True)
 
 
 def _render_criteria(verdict: Verdict, console: Console) -> None:

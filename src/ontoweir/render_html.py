@@ -10,7 +10,8 @@ from ontoweir.checker.explain_values import labels_of
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.verdict import Bounded, DisjunctVerdict, Failing, Unsatisfiable, Verdict
 from ontoweir.checker.witness import Witness, WitnessRow
-from ontoweir.describe import describe_plan, describe_verdict
+from ontoweir.describe import describe_plan
+from ontoweir.describe_repairs import DescribedRepair, Edit, replaced_lines
 from ontoweir.diagnostics import Diagnostic, Label, Reason
 from ontoweir.draw_comparison import draw_comparison
 from ontoweir.draw_dependency import draw_dependency
@@ -25,7 +26,12 @@ from ontoweir.rewriter.spj import SpjQuery, SpjUnion
 
 
 def render_html(
-    verdicts: Sequence[Verdict], catalog: Catalog, *, title: str, warnings: Sequence[str] = ()
+    verdicts: Sequence[Verdict],
+    catalog: Catalog,
+    *,
+    title: str,
+    repairs: Sequence[Sequence[DescribedRepair]],
+    warnings: Sequence[str] = (),
 ) -> str:
     """The report: a summary, then each query with its verdict, reasons, text, SQL, plan and graphs.
 
@@ -33,6 +39,7 @@ def render_html(
         verdicts: what was decided, in the order to show.
         catalog: what the queries range over.
         title: the page's heading.
+        repairs: those of each verdict.
         warnings: what was said about the input.
     """
     body = [f"<h1>{escape(title)}</h1>", _summary(verdicts)]
@@ -41,7 +48,8 @@ def render_html(
         body.append(
             f"<details><summary>{len(warnings)} warnings</summary><ul>{items}</ul></details>"
         )
-    body += [_query(v, n, catalog) for n, v in enumerate(verdicts, 1)]
+    mended = zip(verdicts, repairs, strict=True)
+    body += [_query(v, r, n, catalog) for n, (v, r) in enumerate(mended, 1)]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -74,7 +82,9 @@ def _rows(verdict: Verdict) -> str:
     return "finite" if verdict.bound.rows is None else f"≤ {verdict.bound.rows:,}"
 
 
-def _query(verdict: Verdict, number: int, catalog: Catalog) -> str:
+def _query(
+    verdict: Verdict, repairs: Sequence[DescribedRepair], number: int, catalog: Catalog
+) -> str:
     union = verdict.union
     parts = [
         f'<section id="q{number}"><h2>{escape(union.name)}</h2>',
@@ -108,7 +118,7 @@ def _query(verdict: Verdict, number: int, catalog: Catalog) -> str:
         )
     labels = [label for d in told for label in d.labels]
     parts.append(_text(union, [*labels, *labels_of(whys)]))
-    parts += [_repairs(describe_verdict(verdict, catalog)["repairs"])]
+    parts.append(_repairs(repairs))
     if verdict.witness is not None:
         parts.append(_witness(verdict.witness))
     for n, disjunct in enumerate(verdict.disjuncts, 1):
@@ -207,16 +217,22 @@ def _marked(line: str, columns: set[int]) -> str:
     return "".join(parts) + ("</mark>" if inside else "")
 
 
-def _repairs(repairs: Sequence[dict[str, object]]) -> str:
+def _repairs(repairs: Sequence[DescribedRepair]) -> str:
+    """Each repair: what to do, what that gives, and the lines to write."""
     if not repairs:
         return ""
     items = "".join(
-        f"<li>{escape('; '.join(map(str, actions if isinstance(actions, list) else [actions])))}"
-        f' <span class="soft">→ {escape(str(r.get("verdict")))}</span></li>'
+        f"<li>{escape('; '.join(r.actions))} <span class=soft>→</span> {_word(r.verdict)} "
+        f"{_rows(r.verdict)}{''.join(map(_edit, r.edits))}</li>"
         for r in repairs
-        for actions in [r.get("actions", [])]
     )
-    return f"<h3>What would mend it</h3><ol>{items}</ol>"
+    return f'<h3>What would mend it</h3><ol class="repairs">{items}</ol>'
+
+
+def _edit(edit: Edit) -> str:
+    lines = [f"- {line}" for line in replaced_lines(edit)] + [f"+ {line}" for line in edit.lines]
+    place = escape(short_place(edit.source))
+    return f'<pre><span class="soft">{place}</span>\n{escape(chr(10).join(lines))}</pre>'
 
 
 def _witness(witness: Witness) -> str:

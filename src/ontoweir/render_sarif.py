@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from ontoweir import __version__
 from ontoweir.checker.verdict import Failing, Verdict
+from ontoweir.describe_repairs import DescribedRepair, Edit
 from ontoweir.diagnostics import CODES, Label
 from ontoweir.errors import Source
 from ontoweir.explain_code import code_titles, explain_code
@@ -18,12 +19,21 @@ from ontoweir.project import FILE_NAME
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
-_LEVELS = {CODES["declaration"]: "note", CODES["warning"]: "warning", CODES["plan"]: "warning"}
+_LEVELS = {
+    CODES["declaration"]: "note",
+    CODES["warning"]: "warning",
+    CODES["plan"]: "warning",
+    CODES["mapping"]: "note",
+}
 _PLACED = re.compile(r"(?P<file>.+?):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 
 
 def render_sarif(
-    verdicts: Sequence[Verdict], root: Path, warnings: Sequence[str] = ()
+    verdicts: Sequence[Verdict],
+    root: Path,
+    warnings: Sequence[str] = (),
+    *,
+    repairs: Sequence[Sequence[DescribedRepair]],
 ) -> dict[str, Any]:
     """A SARIF log with one run.
 
@@ -35,11 +45,22 @@ def render_sarif(
         verdicts: what was decided.
         root: the project's folder.
         warnings: what was said about the input, `file:line: text`.
+        repairs: those of each verdict. One whose every line has a place is a `fix` of all
+            failures of its query: it mends the query.
     """
     found: dict[str, dict[str, Any]] = {}
-    for verdict in verdicts:
-        for result in (*_failures(verdict, root), *_conditions(verdict, root)):
+    for verdict, mending in zip(verdicts, repairs, strict=True):
+        fixes = [_fix(r, root) for r in mending if all(e.source.line for e in r.edits)]
+        for result in (*_failures(verdict, root, fixes), *_conditions(verdict, root)):
             found.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
+    return make_log(list(found.values()), root, warnings)
+
+
+def make_log(
+    results: Sequence[dict[str, Any]], root: Path, warnings: Sequence[str]
+) -> dict[str, Any]:
+    """A SARIF log with one run: results, and warnings about the input."""
+    found = {r["partialFingerprints"]["ontoweir/v1"]: r for r in results}
     for text in warnings:
         result = _warning(text, root)
         found.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
@@ -79,13 +100,49 @@ def _rule(code: str, title: str) -> dict[str, Any]:
     }
 
 
-def _failures(verdict: Verdict, root: Path) -> Iterable[dict[str, Any]]:
+def _fix(repair: DescribedRepair, root: Path) -> dict[str, Any]:
+    """A repair as an object of section 3.55: what is deleted, and what written, in each file."""
+    bound = repair.verdict.bound
+    rows = "finite" if bound is None or bound.rows is None else f"at most {bound.rows:,} rows"
+    text = f"{'; '.join(repair.actions)} (then {repair.verdict.tier}, {rows})"
+    changes: dict[str, dict[str, Any]] = {}
+    for edit in repair.edits:
+        change = changes.setdefault(
+            edit.source.file,
+            {"artifactLocation": _artifact(edit.source, root), "replacements": []},
+        )
+        change["replacements"].append(_replacement(edit))
+    return {"description": {"text": _plain(text)}, "artifactChanges": list(changes.values())}
+
+
+def _replacement(edit: Edit) -> dict[str, Any]:
+    """Whole lines: the last one's end is left where lines are replaced by lines."""
+    first, inserted = edit.source.line or 1, "\n".join(edit.lines)
+    region = {"startLine": first, "startColumn": 1, "endLine": first, "endColumn": 1}
+    if not edit.replaced:
+        inserted += "\n"
+    elif not edit.lines:
+        region["endLine"] = first + edit.replaced
+    else:
+        last = mark_source(Source(edit.source.file, first + edit.replaced - 1, 1))
+        region |= {"endLine": first + edit.replaced - 1, "endColumn": last.stop if last else 1}
+    return {"deletedRegion": region, "insertedContent": {"text": inserted}}
+
+
+def _plain(text: str) -> str:
+    """A message's text: {0} is a placeholder."""
+    return re.sub(r"\{(\d+)\}", r"{{\1}}", text)
+
+
+def _failures(
+    verdict: Verdict, root: Path, fixes: Sequence[dict[str, Any]]
+) -> Iterable[dict[str, Any]]:
     level = "error" if verdict.name == "unbounded" else "warning"
     for disjunct in verdict.disjuncts:
         if isinstance(disjunct, Failing):
             for d in disjunct.because:
                 text = f"{verdict.union.name}: {d.message}. {d.hint}"
-                yield _result(
+                result = make_result(
                     d.code,
                     level,
                     text,
@@ -94,12 +151,13 @@ def _failures(verdict: Verdict, root: Path) -> Iterable[dict[str, Any]]:
                     key=(verdict.union.name, d.message),
                     labels=d.labels,
                 )
+                yield {**result, "fixes": list(fixes)} if fixes else result
 
 
 def _conditions(verdict: Verdict, root: Path) -> Iterable[dict[str, Any]]:
     for condition in verdict.conditions:
         source = condition.source or verdict.union.source
-        yield _result(
+        yield make_result(
             CODES["declaration"],
             "note",
             f"{verdict.union.name} is bounded as long as {condition.text}, which is declared here",
@@ -115,12 +173,14 @@ def _warning(text: str, root: Path) -> dict[str, Any]:
     placed = _PLACED.fullmatch(text)
     if placed is None:
         place = Source(str(root / FILE_NAME))
-        return _result(CODES["warning"], "warning", text, place, root, key=(text,))
+        return make_result(CODES["warning"], "warning", text, place, root, key=(text,))
     source = Source(placed["file"], int(placed["line"]))
-    return _result(CODES["warning"], "warning", placed["text"], source, root, key=(placed["text"],))
+    return make_result(
+        CODES["warning"], "warning", placed["text"], source, root, key=(placed["text"],)
+    )
 
 
-def _result(
+def make_result(
     code: str,
     level: str,
     text: str,
@@ -131,12 +191,13 @@ def _result(
     labels: Sequence[Label] = (),
     mark: str | None = None,
 ) -> dict[str, Any]:
+    """A result at a place; `key` tells it from others of its code."""
     place = next((x.source for x in labels if x.source == source and x.source.column), source)
     result: dict[str, Any] = {
         "ruleId": code,
         "ruleIndex": list(code_titles()).index(code),
         "level": level,
-        "message": {"text": re.sub(r"\{(\d+)\}", r"{{\1}}", text)},  # {0} is a placeholder
+        "message": {"text": _plain(text)},
         "locations": [] if place is None else [_location(place, mark, root)],
         "partialFingerprints": {
             "ontoweir/v1": hashlib.sha256("\0".join((code, *key)).encode()).hexdigest()

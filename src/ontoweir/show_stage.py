@@ -15,6 +15,7 @@ from ontoweir.mappings.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline import CompiledQuery, Warn, Workspace, read_text
+from ontoweir.rewriter.meter_work import Tell, say_nothing
 from ontoweir.rewriter.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.parse_query import parse_union
 from ontoweir.rewriter.print_spj import print_spj
@@ -25,7 +26,12 @@ from ontoweir.rewriter.spj import SpjUnion
 
 
 def show_ontology_alone(
-    ontology: Sequence[Path], query: Path, *, strict: bool, warn: Warn
+    ontology: Sequence[Path],
+    query: Path,
+    *,
+    strict: bool,
+    warn: Warn,
+    tell: Tell = say_nothing,
 ) -> tuple[str, list[str], bool]:
     """The minimal UCQ of a query file over ontology files, without a project.
 
@@ -47,7 +53,7 @@ def show_ontology_alone(
                 source=atom.source,
             )
             warn(str(unknown))
-    return query.stem, _ucq(branches, tbox), False
+    return query.stem, _ucq(branches, tbox, tell), False
 
 
 def show_stage(
@@ -58,7 +64,7 @@ def show_stage(
     catalog, union = workspace.project.catalog, compiled.union
     match stage:
         case "ucq":
-            return _ucq(workspace.parse(compiled.name), workspace.tbox), False
+            return _ucq(workspace.parse(compiled.name), workspace.tbox, workspace.tell), False
         case "sql":
             return _sql(union, catalog, dialect), False
         case "spj":
@@ -82,9 +88,9 @@ def show_stage(
             raise ValueError(stage)
 
 
-def _ucq(branches: Sequence[ConjunctiveQuery], tbox: TBox) -> list[str]:
+def _ucq(branches: Sequence[ConjunctiveQuery], tbox: TBox, tell: Tell = say_nothing) -> list[str]:
     """The minimal union of all branches."""
-    found = [q for branch in branches for q in show_ucq(branch, tbox)]
+    found = [q for branch in branches for q in show_ucq(branch, tbox, tell=tell)]
     return [format_cq(q) for q in (minimise_ucq(found) if len(branches) > 1 else found)]
 
 

@@ -9,12 +9,63 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ontoweir.checker.verdict import Verdict
 from ontoweir.checker.witness import Witness, WitnessRow
 from ontoweir.errors import UsageError
 from ontoweir.mappings.catalog import Catalog, DecimalType, Stream
+from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.runtime.check_domain import arrow_type
 
 SCRIPT = "replay.sh"
+
+
+def write_witnesses(
+    workspace: Workspace,
+    compiled: Sequence[CompiledQuery],
+    verdicts: Sequence[Verdict],
+    folder: Path,
+    *,
+    size: int,
+) -> list[str]:
+    """Write a witness of each unbounded query to a folder of its name; what was done, in lines.
+
+    Args:
+        workspace: the project.
+        compiled: its queries.
+        verdicts: on them.
+        folder: where to write; made if it does not exist.
+        size: how many optional tuples.
+
+    Raises:
+        UsageError: the folder cannot be written.
+    """
+    told = []
+    for query, verdict in zip(compiled, verdicts, strict=True):
+        if verdict.witness is None:
+            continue
+        name = query.name
+        if query.union.aggregation is not None:
+            told.append(
+                f"{name}: no witness written; an aggregate query without a plan cannot be "
+                "replayed; replay the query without aggregates, and aggregate the results"
+            )
+            continue
+        witness = verdict.witness
+        if witness.size != size:
+            found = workspace.find_witness(query, size)
+            if found is None:
+                told.append(f"{name}: no witness with {size} tuples is confirmed")
+            else:
+                witness = found
+        script = write_witness(
+            witness,
+            name,
+            workspace.project.catalog,
+            folder / name,
+            project=workspace.project.file,
+        )
+        told.append(f"{name}: {witness.size} tuples to remember; run sh {script}")
+    return told
 
 
 def write_witness(

@@ -63,8 +63,23 @@ def check_log(log: dict[str, Any]) -> None:
         only(
             result,
             {"ruleId", "ruleIndex", "level", "message", "locations", "partialFingerprints"},
-            {"relatedLocations"},
+            {"relatedLocations", "fixes"},
         )
+        for fix in result.get("fixes", []):
+            only(fix, {"artifactChanges"}, {"description"})
+            assert fix["description"]["text"]
+            assert fix["artifactChanges"]
+            for change in fix["artifactChanges"]:
+                only(change, {"artifactLocation", "replacements"}, set())
+                assert change["replacements"]
+                for part in change["replacements"]:
+                    only(part, {"deletedRegion"}, {"insertedContent"})
+                    only(part["insertedContent"], {"text"}, set())
+                    region = part["deletedRegion"]
+                    only(region, {"startLine", "startColumn", "endLine", "endColumn"}, set())
+                    place = {"artifactLocation": change["artifactLocation"]}
+                    start = {k: region[k] for k in ("startLine", "startColumn")}
+                    check_location({"physicalLocation": {**place, "region": start}}, run)
         assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["level"] in ("note", "warning", "error")
         assert result["message"]["text"]
@@ -121,6 +136,30 @@ def test_an_unbounded_query_is_an_error_where_it_is_written(run: Run, example: P
         for x in result["relatedLocations"]
     }
     assert {"ontoweir.toml", "traffic.r2rml.ttl", "traffic.ttl"} <= related
+
+
+def test_repairs_are_fixes(run: Run, project: Path) -> None:
+    """Each replaces a region as SARIF says (3.57); the files are then what JSON's edits make."""
+    name = "every-congested-reading-with-every-fast-one-after-it"
+    (result,) = sarif(run, project, "--query", name)["results"]
+    (found,) = json.loads(run("check", project, "--query", name, "--format", "json").out)
+    assert len(result["fixes"]) == len(found["repairs"]) == 3
+    for fix, repair in zip(result["fixes"], found["repairs"], strict=True):
+        assert fix["description"]["text"].startswith("; ".join(repair["actions"]))
+        ((change,), (edit,)) = fix["artifactChanges"], repair["edits"]
+        assert Path(edit["file"]) == project / change["artifactLocation"]["uri"]
+        lines = Path(edit["file"]).read_text().split("\n")
+        (part,) = change["replacements"]
+        region = part["deletedRegion"]
+        starts = [0]
+        for line in lines:
+            starts.append(starts[-1] + len(line) + 1)
+        text = "\n".join(lines)
+        first = starts[region["startLine"] - 1] + region["startColumn"] - 1
+        last = starts[region["endLine"] - 1] + region["endColumn"] - 1
+        begin = edit["line"] - 1
+        lines[begin : begin + edit["replaces"]] = edit["lines"]
+        assert text[:first] + part["insertedContent"]["text"] + text[last:] == "\n".join(lines)
 
 
 def test_an_undecided_query_is_a_warning(run: Run, example: Path) -> None:

@@ -31,6 +31,7 @@ VERDICTS = {
     "fast-readings-on-roads-gridlocked-in-the-first-days": ("bag", "jointly-bounded", False),
     "fast-readings-with-a-gridlock-and-a-heavy-load-before": ("bag", "tree-bounded", False),
     "how-full-was-the-gridlock-before-load-and-speed": ("bag", "conditionally-bounded", False),
+    "how-much-congestion-before-each-fast-reading": ("bag", "tree-bounded", True),
     "how-often-congestion-got-worse": ("bag", "unbounded", True),
     "readings-both-fast-and-congested": ("bag", "unsatisfiable", False),
     "roads-congested-then-slow-within-30-minutes": ("set", "tree-bounded", True),
@@ -49,6 +50,7 @@ VERDICTS = {
     "sensors-silent-while-their-road-is-busy": ("set", "stateless", False),
     "sensors-that-ever-reported-a-disturbance": ("set", "conditionally-bounded", True),
     "two-sensors-of-one-road-congested-at-once": ("bag", "stateless", True),
+    "what-is-measured-on-each-road": ("bag", "conditionally-bounded", False),
 }
 BOUNDED = [q for q, (_, tier, _) in VERDICTS.items() if tier != "unbounded"]
 

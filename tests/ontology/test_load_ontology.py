@@ -52,6 +52,35 @@ def below(tbox: TBox, basic: Basic) -> set[Basic]:
     [
         (":A rdfs:subClassOf :B .", cls("A"), cls("B")),
         (":A owl:equivalentClass :B .", cls("B"), cls("A")),
+        (
+            (
+                ":d a owl:DatatypeProperty ; rdfs:range xsd:integer . "
+                "[ owl:onProperty :d ; owl:someValuesFrom xsd:integer ] rdfs:subClassOf :A ."
+            ),
+            Exists(role("d")),
+            cls("A"),
+        ),
+        (
+            (
+                ":d a owl:DatatypeProperty . "
+                "[ owl:onProperty :d ; owl:someValuesFrom rdfs:Literal ] rdfs:subClassOf :A ."
+            ),
+            Exists(role("d")),
+            cls("A"),
+        ),
+        (
+            (
+                ":d a owl:DatatypeProperty . "
+                ":A rdfs:subClassOf [ owl:onProperty :d ; owl:someValuesFrom xsd:integer ] ."
+            ),
+            cls("A"),
+            Exists(role("d")),
+        ),
+        (
+            ":A rdfs:subClassOf [ owl:onProperty :p ; owl:minCardinality 1 ] .",
+            cls("A"),
+            Exists(role("p")),
+        ),
         (":p rdfs:domain :A .", Exists(role("p")), cls("A")),
         (":p rdfs:range :A .", Exists(role("p").inverted()), cls("A")),
         (":p rdfs:subPropertyOf :q .", Exists(role("p")), Exists(role("q"))),
@@ -163,6 +192,18 @@ RESTRICTION = ":A rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :p ; %s ]
             "[ owl:onProperty :p ; owl:someValuesFrom :B ] rdfs:subClassOf :A .",
             "a filler on the left is owl:Thing",
         ),
+        (
+            (
+                ":d a owl:DatatypeProperty . "
+                "[ owl:onProperty :d ; owl:someValuesFrom xsd:integer ] rdfs:subClassOf :A ."
+            ),
+            "DataPropertyRange(:d xsd:integer)",
+        ),
+        (
+            ':d a owl:DatatypeProperty ; rdfs:range [ a rdfs:Datatype ; owl:oneOf ( "a" ) ] .',
+            "a data range in OWL 2 QL is a datatype",
+        ),
+        ("[] a owl:NegativePropertyAssertion .", "NegativePropertyAssertion"),
         (":p a owl:ObjectProperty , owl:TransitiveProperty .", "TransitiveObjectProperty"),
         (":p a owl:ObjectProperty , owl:FunctionalProperty .", "FunctionalProperty"),
         (":p a owl:InverseFunctionalProperty .", "InverseFunctionalObjectProperty"),

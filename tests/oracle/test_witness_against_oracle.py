@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -14,12 +16,16 @@ from ontoweir.checker.find_witness import find_witness
 from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.checker.split_aggregates import AggregatePart, split_aggregates
 from ontoweir.checker.verdict import Tier
 from ontoweir.checker.witness import Witness, WitnessRow
 from ontoweir.mappings.catalog import Catalog, Relation, Stream
+from ontoweir.rewriter.aggregation import Aggregation
+from ontoweir.rewriter.spj import SpjUnion
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, Tables, make_case
 from tests.oracle.relational import Row, answer, load
+from tests.oracle.test_aggregates_against_oracle import aggregate_naively, make_aggregates
 
 
 def find_rank(matrix: Sequence[Sequence[int]]) -> int:
@@ -160,6 +166,65 @@ def test_a_witness_grows_to_any_size(seed: int) -> None:
     larger = find_witness(form, case.query, decide_lag(form).failures, case.catalog, size=7)
     assert larger is not None
     check_witness(case, larger)
+
+
+def check_aggregate_witness(case: Case, union: SpjUnion, witness: Witness) -> None:
+    """Assert that no two subsets of the optional tuples lead to the same updates of groups."""
+    matches = replace(case, query=replace(union, distinct=False))
+    told = set()
+    for chosen in product((False, True), repeat=witness.size):
+        optional = [o for o, taken in zip(witness.optional, chosen, strict=True) if taken]
+        before = [*witness.fixed, *optional]
+        known = aggregate_naively(union, _answers(matches, before)).items()
+        updates = []
+        for suffix in witness.suffixes:
+            check_legal(case.catalog, [*witness.fixed, *witness.optional, *suffix])
+            after = aggregate_naively(union, _answers(matches, [*before, *suffix]))
+            updates.append(frozenset(after.items() - known))
+        told.add((frozenset(known), tuple(updates)))
+    assert len(told) == 2**witness.size
+
+
+@budget(0.6)
+@given(seed=SEEDS)
+def test_witnesses_against_aggregates_convince_duckdb(seed: int) -> None:
+    """And what is bounded has none, whatever condition one might wish to have failed."""
+    random = Random(seed)
+    case = make_case(random, self_joins=False, style=random.choice(["plain", "fronts", "typed"]))
+    union = make_aggregates(random, case)
+    for part in split_aggregates(union):
+        form = normalise_query(
+            part.union.disjuncts[0], distinct=part.union.distinct, catalog=case.catalog
+        )
+        if not form.satisfiable:
+            continue
+        lag = decide_lag(form)
+        holds = lag.holds and check_query(part_of(union, part), case.catalog).plans is not None
+        failures = _any_failures(case) if holds else lag.failures
+        witness = find_witness(form, part_of(union, part), failures, case.catalog)
+        event(f"bounded: {holds}, witness: {witness is not None}")
+        if holds:
+            assert witness is None
+        elif witness is not None:
+            check_aggregate_witness(case, part_of(union, part), witness)
+
+
+def part_of(union: SpjUnion, part: AggregatePart) -> SpjUnion:
+    """The aggregate query with the aggregates of one part alone."""
+    assert union.aggregation is not None
+    names = (*union.aggregation.group, *(a.name for a in part.aggregates))
+    aggregation = Aggregation(union.aggregation.group, part.aggregates, names)
+    kept = aggregation.variables
+    disjuncts = tuple(
+        replace(q, outputs=tuple((v, dict(q.outputs)[v]) for v in kept)) for q in union.disjuncts
+    )
+    return replace(
+        union,
+        variables=kept,
+        disjuncts=disjuncts,
+        distinct=not aggregation.duplicate_sensitive,
+        aggregation=aggregation,
+    )
 
 
 @budget(1.2)

@@ -1,0 +1,216 @@
+"""Confirm a witness against an aggregate query: what each suffix tells of the optional tuples.
+
+That the answers of all subsets of a few tuples differ is not enough: a single sum of different
+numbers does that, and is one unit of memory. Each of the arguments here holds for any number of
+tuples (checker/citations.md, 8).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from typing import Any, TypeAlias
+
+from ontoweir.checker.evaluate_naively import aggregate_naively, evaluate_naively
+from ontoweir.checker.find_rank import find_rank
+from ontoweir.checker.witness import Witness, WitnessRow, instance_of
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.spj import SpjUnion
+
+Groups: TypeAlias = dict[tuple[Any, ...], Counter[Any]]
+"""The values of one argument in each group, counted."""
+
+MOST_SUBSETS = 6
+"""A witness against medians has at most so many optional tuples: all subsets are compared."""
+
+
+def confirm_aggregates(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    """Whether the updates of groups after the suffixes prove that all subsets of the optional
+    tuples must be told apart, by one of the aggregates."""
+    assert union.aggregation is not None
+    work = _Matches(union, catalog, witness)
+    for aggregate in union.aggregation.aggregates:
+        match aggregate.function:
+            case AggregateFunction.MIN | AggregateFunction.MAX:
+                found = _confirms_extreme(work, aggregate)
+            case AggregateFunction.SUM | AggregateFunction.COUNT:
+                found = _confirms_sum(work, aggregate)
+            case AggregateFunction.AVG:
+                found = _confirms_average(work, aggregate)
+            case _:
+                found = False
+        if found:
+            return True
+    return False
+
+
+def confirm_medians(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    """Whether no two subsets lead to the same updates, for a layout whose suffixes move the median
+    from one optional tuple to the next; for no other layout is this an argument."""
+    assert union.aggregation is not None
+    medians = tuple(
+        a for a in union.aggregation.aggregates if a.function is AggregateFunction.MEDIAN
+    )
+    if witness.size > MOST_SUBSETS or len(union.disjuncts) > 1 or not medians:
+        return False
+    union = replace(union, aggregation=replace(union.aggregation, aggregates=medians))
+    seen: set[tuple[frozenset[Any], ...]] = set()
+    for chosen in product((False, True), repeat=witness.size):
+        optional = [o for o, taken in zip(witness.optional, chosen, strict=True) if taken]
+        before = [*witness.fixed, *optional]
+        known = aggregate_naively(union, instance_of(catalog, before)).items()
+        told = tuple(
+            frozenset(
+                aggregate_naively(union, instance_of(catalog, [*before, *suffix])).items() - known
+            )
+            for suffix in witness.suffixes
+        )
+        if told in seen:
+            return False
+        seen.add(told)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Matches:
+    """The matches of an aggregate query over parts of a witness."""
+
+    union: SpjUnion
+    catalog: Catalog
+    witness: Witness
+
+    def groups(
+        self,
+        aggregate: Aggregate,
+        optional: Sequence[WitnessRow],
+        suffix: Sequence[WitnessRow] = (),
+    ) -> Groups:
+        assert self.union.aggregation is not None
+        place = {name: n for n, name in enumerate(self.union.variables)}
+        rows = [*self.witness.fixed, *optional, *suffix]
+        plain = replace(self.union, distinct=False, aggregation=None)
+        found: Groups = {}
+        for row, count in evaluate_naively(plain, instance_of(self.catalog, rows)).items():
+            key = tuple(row[place[v]] for v in self.union.aggregation.group)
+            argument = aggregate.argument
+            value = 1 if argument is None else row[place[argument]]
+            if aggregate.function is AggregateFunction.COUNT:
+                value = 1
+            found.setdefault(key, Counter())[value] += count
+        return found
+
+
+def _confirms_extreme(work: _Matches, aggregate: Aggregate) -> bool:
+    """Minima only fall and maxima only rise with more tuples. If suffix i makes a group's better
+    with tuple i alone than with all the others, and than it was before, then every subset with
+    tuple i leads to an update that none without it leads to."""
+    greatest = aggregate.function is AggregateFunction.MAX
+    optional = work.witness.optional
+    before = work.groups(aggregate, optional)
+    for i, suffix in enumerate(work.witness.suffixes):
+        without = work.groups(aggregate, [*optional[:i], *optional[i + 1 :]], suffix)
+        if not any(
+            all(
+                group not in other
+                or (
+                    max(values) > max(other[group]) if greatest else min(values) < min(other[group])
+                )
+                for other in (without, before)
+            )
+            for group, values in work.groups(aggregate, optional[i : i + 1], suffix).items()
+        ):
+            return False
+    return True
+
+
+def _confirms_sum(work: _Matches, aggregate: Aggregate) -> bool:
+    """What each tuple adds to the sums of groups, as a matrix with a row for each suffix and
+    group, has full rank; no match uses two optional tuples."""
+    rows = []
+    size = work.witness.size
+    for _, added, before in _contributions(work, aggregate, work.witness.suffixes) or ():
+        for group in {g for groups in added for g in groups}:
+            rows.append(
+                [
+                    _total(new.get(group)) - _total(old.get(group))
+                    for new, old in zip(added, before, strict=True)
+                ]
+            )
+    return find_rank(rows, size) == size
+
+
+def _total(values: Counter[Any] | None) -> Fraction:
+    return sum((Fraction(v) * count for v, count in (values or {}).items()), Fraction(0))
+
+
+def _confirms_average(work: _Matches, aggregate: Aggregate) -> bool:
+    """Suffix i shows a group, which was not there before, matches of tuple i and only of tuples
+    on one side of i, and the values of tuple i's are extreme in it: so they move its average,
+    whichever of the others are there. Tuple by tuple, the averages tell the subset."""
+    found = _contributions(work, aggregate, work.witness.suffixes)
+    known = work.groups(aggregate, work.witness.optional)
+    if found is None:
+        return False
+    for earlier in (True, False):
+        if all(
+            any(
+                group not in known
+                and all(group not in a for a in (added[i + 1 :] if earlier else added[:i]))
+                and _moves(values, base.get(group), [a.get(group) for a in added])
+                for group, values in added[i].items()
+            )
+            for i, (base, added, _) in enumerate(found)
+        ):
+            return True
+    return False
+
+
+def _moves(
+    own: Counter[Any], base: Counter[Any] | None, everyone: list[Counter[Any] | None]
+) -> bool:
+    """Whether values move the average of all there may be, upwards or downwards."""
+    others = [v for a in everyone if a is not None and a is not own for v in a]
+    always = list(base or ())
+    if not others and not always:
+        return True
+    for sign in (1, -1):
+        least = min(sign * Fraction(v) for v in own)
+        most = max(sign * Fraction(v) for v in (*others, *always))
+        if least > most or (least == most and any(sign * Fraction(v) < least for v in always)):
+            return True
+    return False
+
+
+def _contributions(
+    work: _Matches, aggregate: Aggregate, suffixes: Sequence[Sequence[WitnessRow]]
+) -> list[tuple[Groups, list[Groups], list[Groups]]] | None:
+    """For each suffix, the groups without optional tuples, what each of these adds to them, and
+    what it adds without the suffix; None: some match uses two optional tuples."""
+    found = []
+    for suffix in suffixes:
+        both: list[tuple[Groups, list[Groups]]] = []
+        for rows in (suffix, ()):
+            base = work.groups(aggregate, (), rows)
+            added = [
+                dict(_minus(work.groups(aggregate, (o,), rows), base))
+                for o in work.witness.optional
+            ]
+            everything = work.groups(aggregate, work.witness.optional, rows)
+            for group in everything:
+                total = Counter(base.get(group, Counter()))
+                for one in added:
+                    total.update(one.get(group, Counter()))
+                if total != everything[group]:
+                    return None
+            both.append((base, added))
+        found.append((both[0][0], both[0][1], both[1][1]))
+    return found
+
+
+def _minus(more: Groups, less: Groups) -> Iterator[tuple[tuple[Any, ...], Counter[Any]]]:
+    for group, values in more.items():
+        left = values - less.get(group, Counter())
+        if left:
+            yield group, left

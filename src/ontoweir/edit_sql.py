@@ -1,0 +1,162 @@
+"""Change the text of a plain SQL query: SELECT [DISTINCT] … FROM … WHERE …, or a UNION of them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+_TOKEN = re.compile(
+    r"""(?P<skip>\s+|--[^\n]*|/\*.*?\*/)
+    |(?P<string>'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*")
+    |(?P<word>[A-Za-z_]\w*|`[^`]*`)
+    |(?P<other>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_CLAUSES = ("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT")
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+    stop: int
+    depth: int
+
+    def is_word(self, *words: str) -> bool:
+        """Whether it is one of these words, outside parentheses."""
+        return self.kind == "word" and self.depth == 0 and self.text.upper() in words
+
+
+@dataclass(frozen=True, slots=True)
+class _Select:
+    """The clauses of one SELECT: their first word, and the tokens after it."""
+
+    clauses: tuple[tuple[_Token, tuple[_Token, ...]], ...]
+
+    def clause(self, word: str) -> tuple[_Token, tuple[_Token, ...]] | None:
+        return next((c for c in self.clauses if c[0].is_word(word)), None)
+
+
+def set_distinct(text: str, distinct: bool) -> str | None:
+    """With DISTINCT or, of several SELECTs, UNION; without it, and UNION ALL."""
+    tokens = _tokens(text)
+    selects = _selects(tokens)
+    if selects is None:
+        return None
+    changes: list[tuple[int, int, str]] = []
+    for select in selects:
+        word, rest = select.clauses[0]
+        known = bool(rest) and rest[0].is_word("DISTINCT")
+        if known and not distinct:
+            changes.append((word.stop, rest[0].stop, ""))
+        elif distinct and len(selects) == 1 and not known:
+            changes.append((word.stop, word.stop, " DISTINCT"))
+    for here, after in pairwise(tokens):
+        if here.is_word("UNION"):
+            every = after.is_word("ALL")
+            if distinct and every:
+                changes.append((here.stop, after.stop, ""))
+            elif not distinct and not every:
+                stop = after.stop if after.is_word("DISTINCT") else here.stop
+                changes.append((here.stop, stop, " ALL"))
+    return _change(text, changes)
+
+
+def drop_column(text: str, place: int, count: int) -> str | None:
+    """Without the column at a place, of `count`, in every SELECT; None for `SELECT *`."""
+    selects = _selects(_tokens(text))
+    if selects is None:
+        return None
+    changes = []
+    for select in selects:
+        _, rest = select.clauses[0]
+        if rest and rest[0].is_word("DISTINCT", "ALL"):
+            rest = rest[1:]
+        items: list[list[_Token]] = [[]]
+        for token in rest:
+            if token.text == "," and token.depth == 0:
+                items.append([])
+            else:
+                items[-1].append(token)
+        if len(items) != count or not all(items) or count < 2 or "*" in {i[0].text for i in items}:
+            return None
+        if place:
+            changes.append((items[place - 1][-1].stop, items[place][-1].stop, ""))
+        else:
+            changes.append((items[0][0].start, items[1][0].start, ""))
+    return _change(text, changes)
+
+
+def add_condition(text: str, condition: str, aliases: Sequence[str]) -> str | None:
+    """With one more condition in every SELECT whose FROM clause has all these aliases."""
+    selects = _selects(_tokens(text))
+    if selects is None:
+        return None
+    changes = []
+    for select in selects:
+        source, where = select.clause("FROM"), select.clause("WHERE")
+        if source is None:
+            return None
+        names = {t.text.strip("`").lower() for t in source[1]}
+        if not names.issuperset(a.lower() for a in aliases):
+            continue
+        if where is None:
+            end = source[1][-1].stop
+            changes.append((end, end, f"\nWHERE {condition}"))
+            continue
+        _, rest = where
+        if not rest:
+            return None
+        end = rest[-1].stop
+        if any(t.is_word("OR") for t in rest):
+            changes.append((rest[0].start, rest[0].start, "("))
+            changes.append((end, end, f")\n  AND {condition}"))
+        else:
+            changes.append((end, end, f"\n  AND {condition}"))
+    return _change(text, changes) if changes else None
+
+
+def _tokens(text: str) -> list[_Token]:
+    found, depth = [], 0
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or "other"
+        if kind == "skip":
+            continue
+        depth -= match[0] == ")"
+        found.append(_Token(kind, match[0], match.start(), match.end(), depth))
+        depth += match[0] == "("
+    return found
+
+
+def _selects(tokens: Sequence[_Token]) -> list[_Select] | None:
+    """The SELECTs of a UNION; None where they are wrapped in something else."""
+    parts: list[list[_Token]] = [[]]
+    for token in tokens:
+        if token.is_word("UNION"):
+            parts.append([])
+        elif token.text != ";" and not (
+            token.is_word("ALL", "DISTINCT") and len(parts) > 1 and not parts[-1]
+        ):
+            parts[-1].append(token)
+    found = []
+    for part in parts:
+        if not part or not part[0].is_word("SELECT"):
+            return None
+        starts = [i for i, t in enumerate(part) if t.is_word(*_CLAUSES)]
+        found.append(
+            _Select(
+                tuple(
+                    (part[i], tuple(part[i + 1 : j]))
+                    for i, j in zip(starts, [*starts[1:], len(part)], strict=True)
+                )
+            )
+        )
+    return found
+
+
+def _change(text: str, changes: Sequence[tuple[int, int, str]]) -> str:
+    """The text with parts replaced."""
+    for start, stop, written in sorted(changes, reverse=True):
+        text = text[:start] + written + text[stop:]
+    return text

@@ -1,0 +1,132 @@
+"""Changes of texts: what they write, what they leave alone, and what they do not touch."""
+
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ontoweir import edit_sparql, edit_sql
+from ontoweir.edit_toml import edit_toml, prepend_item
+
+VALUE = {"type": '"int"', "min": "0"}
+WRITTEN = '{ type = "int", min = 0 }'
+PATH = ("streams", "s", "columns", "k")
+
+TOML = [
+    (
+        '[streams.s.columns]\nk = "int" # k = "x"\n',
+        f'[streams.s.columns]\nk = {WRITTEN} # k = "x"\n',
+    ),
+    (
+        '[streams.s]\ncolumns = { kk = "int", k = "int" }\n',
+        f'[streams.s]\ncolumns = {{ kk = "int", k = {WRITTEN} }}\n',
+    ),
+    (
+        "[streams.s.columns]\nk = { type = 'string', enum = [\n  '#', # }\n] }\na = 'int'\n",
+        f"[streams.s.columns]\nk = {WRITTEN}\na = 'int'\n",
+    ),
+    (
+        '[streams.s.columns.k]\ntype = "string"\n[streams.t]\n',
+        '[streams.s.columns.k]\nmin = 0\ntype = "int"\n[streams.t]\n',
+    ),
+    ('[streams.s.columns]\n"k"="int"\n', f'[streams.s.columns]\n"k"={WRITTEN}\n'),
+    (
+        '[streams.s]\ncolumns.k = "int"\n',
+        f"[streams.s]\ncolumns.k = {WRITTEN}\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), TOML)
+def test_a_value_is_set(before: str, after: str) -> None:
+    assert edit_toml(before, PATH, VALUE) == after
+
+
+def test_a_key_that_is_not_there_is_written_below_its_section() -> None:
+    assert edit_toml("[streams.s] # s\n\n[x]\n", ("streams", "s", "keys"), "[]") == (
+        "[streams.s] # s\nkeys = []\n\n[x]\n"
+    )
+
+
+def test_a_section_that_is_not_there_is_not_made() -> None:
+    assert edit_toml("[streams.t]\n", PATH, VALUE) is None
+
+
+def test_an_item_comes_first() -> None:
+    path = ("s", "refs")
+    assert prepend_item("[s]\nrefs = [{ a = 1 }] # x\n", path, "{ a = 2 }") == (
+        "[s]\nrefs = [{ a = 2 }, { a = 1 }] # x\n"
+    )
+    assert prepend_item("[s]\nrefs = []\n", path, "{ a = 2 }") == "[s]\nrefs = [{ a = 2 }]\n"
+    assert prepend_item("[s]\n", path, "{ a = 2 }") == "[s]\nrefs = [{ a = 2 }]\n"
+    assert prepend_item("[t]\n", path, "{ a = 2 }") is None
+
+
+@given(
+    names=st.lists(st.from_regex(r"[a-z][a-z0-9_-]{0,3}", fullmatch=True), min_size=1, unique=True),
+    comments=st.lists(st.sampled_from(["", " # no", ' # k = "int" }', " # ]"]), min_size=9),
+    inline=st.booleans(),
+    place=st.integers(0, 99),
+)
+def test_nothing_else_changes(
+    names: list[str], comments: list[str], inline: bool, place: int
+) -> None:
+    """Whatever the columns are called and however they are written."""
+    entries = [f'{n} = "int"' for n in names]
+    if inline:
+        text = f"[streams.s]\ncolumns = {{ {', '.join(entries)} }}{comments[0]}\n[x]\n"
+    else:
+        lines = [e + comments[i % len(comments)] for i, e in enumerate(entries)]
+        text = "\n".join(["[streams.s.columns]", *lines, "[x]\n"])
+    name = names[place % len(names)]
+    made = edit_toml(text, ("streams", "s", "columns", name), VALUE)
+    assert made is not None
+    wanted = tomllib.loads(text)
+    wanted["streams"]["s"]["columns"][name] = {"type": "int", "min": 0}
+    assert tomllib.loads(made) == wanted
+    assert made.count("#") == text.count("#")
+    assert len(made.split("\n")) == len(text.split("\n"))
+
+
+SPARQL = (
+    "# SELECT { }\nPREFIX : <http://x/>\nselect ?a\n ?b # ?c }\nWHERE { GRAPH ?t { ?a :p '}' } }"
+)
+
+
+def test_sparql() -> None:
+    with_it = SPARQL.replace("select ?a", "select DISTINCT ?a")
+    assert edit_sparql.set_distinct(SPARQL, True) == with_it
+    assert edit_sparql.set_distinct(with_it, True) == with_it
+    assert edit_sparql.set_distinct(with_it, False) == SPARQL
+    assert edit_sparql.drop_variable(SPARQL, "b", ["a"]) == SPARQL.replace(" ?b ", " ")
+    assert edit_sparql.drop_variable(SPARQL, "z", ["a"]) is None
+    assert edit_sparql.add_filter(SPARQL, "?x") == SPARQL[:-2] + " FILTER(?x) }"
+    assert edit_sparql.set_distinct("ASK { ?s ?p ?o }", True) is None
+
+
+SQL = "SELECT a.x, 'FROM, ' AS y -- WHERE\nFROM s a, (u) b /* OR */"
+
+
+def test_sql() -> None:
+    assert edit_sql.set_distinct(SQL, True) == SQL.replace("SELECT", "SELECT DISTINCT")
+    assert edit_sql.drop_column(SQL, 1, 2) == SQL.replace(", 'FROM, ' AS y", "")
+    assert edit_sql.drop_column(SQL, 0, 2) == SQL.replace("a.x, ", "")
+    assert edit_sql.drop_column("SELECT * FROM s", 0, 2) is None
+    assert edit_sql.add_condition(SQL, "c", ("a",)) == SQL.replace("(u) b", "(u) b\nWHERE c")
+    assert edit_sql.add_condition(SQL, "c", ("z",)) is None
+    text = "SELECT 1 AS x FROM s WHERE (p OR q) GROUP BY x"
+    assert edit_sql.add_condition(text, "c", ("s",)) == (
+        "SELECT 1 AS x FROM s WHERE (p OR q)\n  AND c GROUP BY x"
+    )
+    text = "select x from s where p or q;"
+    assert edit_sql.add_condition(text, "c", ("S",)) == "select x from s where (p or q)\n  AND c;"
+
+
+def test_sql_unions() -> None:
+    text = "SELECT x FROM s UNION SELECT DISTINCT x FROM u"
+    every = "SELECT x FROM s UNION ALL SELECT x FROM u"
+    assert edit_sql.set_distinct(text, False) == every
+    assert edit_sql.set_distinct(every, True) == "SELECT x FROM s UNION SELECT x FROM u"
+    assert edit_sql.add_condition(every, "c", ("u",)) == f"{every}\nWHERE c"
+    assert edit_sql.set_distinct("(SELECT x FROM s) UNION (SELECT x FROM u)", False) is None

@@ -1,0 +1,229 @@
+"""What may explode ends with a located error that says what, how many and what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from ontoweir.errors import QueryError
+from ontoweir.ontology.load_ontology import load_ontology
+from ontoweir.ontology.tbox import TBox
+from ontoweir.pipeline import Workspace
+from ontoweir.project import load_project
+from ontoweir.rewriter import (
+    contain_spj,
+    find_homomorphism,
+    find_tree_witnesses,
+    match_atoms,
+    rewrite_existentials,
+    show_ucq,
+    unfold_query,
+)
+from ontoweir.rewriter.meter_work import Meter
+from ontoweir.rewriter.parse_query import parse_query
+from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.show_work import WorkProgress
+
+TOML = """
+[project]
+ontology = ["o.ttl"]
+mappings = ["m.ttl"]
+queries = ["q.rq"]
+[streams.s]
+source = { format = "parquet", path = "s" }
+timestamp = { column = "ts", unit = "5 minutes" }
+max_per_timestamp = 10
+columns = { id = "int", v = "int" }
+"""
+MAPPING = """
+@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix : <http://e/> .
+<#S> rr:logicalTable [ rr:tableName "s" ] ;
+  rr:subjectMap [ rr:template "http://e/r{ts}/{id}" ; rr:class :R ] ;
+  rr:predicateObjectMap [ rr:predicate :by ; rr:objectMap [ rr:template "http://e/{id}" ] ] ;
+  rr:predicateObjectMap [ rr:predicate :v ; rr:objectMap [ rr:column "v" ] ] .
+"""
+PREFIXES = (
+    "@prefix : <http://e/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+    "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+)
+
+
+def compile_query(folder: Path, ontology: str, where: str, select: str = "DISTINCT ?x") -> SpjUnion:
+    (folder / "ontoweir.toml").write_text(TOML)
+    (folder / "m.ttl").write_text(MAPPING)
+    (folder / "o.ttl").write_text(PREFIXES + ontology)
+    (folder / "q.rq").write_text(f"PREFIX : <http://e/>\nSELECT {select}\nWHERE {{ {where} }}\n")
+    return Workspace(load_project(folder, environ={})).compile("q").union
+
+
+def people(cls: str, numbers: range) -> str:
+    return f":{cls} a owl:Class .\n" + "".join(f":{i} a :{cls} .\n" for i in numbers)
+
+
+def refused(found: pytest.ExceptionInfo[QueryError], *words: str) -> None:
+    text = str(found.value)
+    assert found.value.source is not None
+    assert found.value.source.line is not None, text
+    assert text.count("; ") >= 2
+    for word in words:
+        assert word in text
+
+
+def test_many_facts_are_joined_by_the_individual(tmp_path: Path) -> None:
+    ontology = people("A", range(2000)) + people("B", range(1000, 3000))
+    union = compile_query(tmp_path, ontology, "?x a :A . ?x a :B")
+    assert len(union.disjuncts) == 1000
+
+
+def test_and_whatever_the_order_of_the_patterns(tmp_path: Path) -> None:
+    links = ":p a owl:ObjectProperty .\n" + "".join(f":{i} :p :{i + 1000} .\n" for i in range(900))
+    ontology = people("A", range(1000)) + people("B", range(1000, 2000)) + links
+    union = compile_query(tmp_path, ontology, "?x a :A . ?y a :B . ?x :p ?y")
+    assert len(union.disjuncts) == 900
+
+
+def test_many_facts_meet_a_stream(tmp_path: Path) -> None:
+    union = compile_query(
+        tmp_path, people("A", range(1000)), "GRAPH ?t { ?r :by ?x } ?x a :A", "DISTINCT ?x"
+    )
+    assert len(union.disjuncts) == 1000
+
+
+def test_disjuncts_over_the_tables(tmp_path: Path) -> None:
+    ontology = people("A", range(120)) + people("B", range(120))
+    with pytest.raises(QueryError) as found:
+        compile_query(tmp_path, ontology, "?x a :A . ?y a :B", "DISTINCT ?x ?y")
+    refused(found, f"{unfold_query.LIMIT:,} disjuncts", "static relation")
+
+
+def test_combinations_to_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match_atoms, "LIMIT", 10_000)
+    ontology = people("A", range(120)) + people("B", range(120)) + people("C", range(500, 502))
+    with pytest.raises(QueryError) as found:
+        compile_query(tmp_path, ontology, "?x a :A . ?y a :B . GRAPH ?t { ?y :by ?x }")
+    refused(found, "10,000 combinations", "http://e/A in 120")
+
+
+CYCLE = """
+:p a owl:ObjectProperty . :q a owl:ObjectProperty . :A a owl:Class .
+:A rdfs:subClassOf [ owl:onProperty :p ; owl:someValuesFrom :A ] ,
+  [ owl:onProperty :q ; owl:someValuesFrom :A ] .
+:p rdfs:subPropertyOf :r . :q rdfs:subPropertyOf :r . :r a owl:ObjectProperty .
+"""
+
+
+def tbox_of(folder: Path, turtle: str) -> TBox:
+    (folder / "o.ttl").write_text(PREFIXES + turtle)
+    return load_ontology([folder / "o.ttl"])
+
+
+def star(ends: int) -> str:
+    atoms = " . ".join(f"?x :r ?y{i}" for i in range(ends))
+    return f"PREFIX : <http://e/>\nSELECT DISTINCT ?x\nWHERE {{ {atoms} }}"
+
+
+def chain(length: int, prop: str = "r") -> str:
+    atoms = " . ".join(f"?x{i} :{prop} ?x{i + 1}" for i in range(length))
+    return f"PREFIX : <http://e/>\nSELECT DISTINCT ?x0\nWHERE {{ {atoms} }}"
+
+
+def test_partial_tree_witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find_tree_witnesses, "LIMIT", 5_000)
+    tbox = tbox_of(tmp_path, CYCLE)
+    rewrite_existentials.rewrite_existentials(parse_query(chain(4), name="q", file="q.rq"), tbox)
+    with pytest.raises(QueryError) as found:
+        rewrite_existentials.rewrite_existentials(
+            parse_query(chain(16), name="q", file="q.rq"), tbox
+        )
+    refused(found, "5,000 partial tree witnesses")
+
+
+def test_rewritings_by_existential_axioms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rewrite_existentials, "LIMIT", 500)
+    axioms = "".join(
+        f":A{i} rdfs:subClassOf [ owl:onProperty :p{i} ; owl:someValuesFrom owl:Thing ] ."
+        f" :p{i} a owl:ObjectProperty .\n"
+        for i in range(10)
+    )
+    tbox = tbox_of(tmp_path, axioms)
+    atoms = " . ".join(f"?x :p{i} ?y{i}" for i in range(10))
+    text = f"PREFIX : <http://e/>\nSELECT DISTINCT ?x\nWHERE {{ {atoms} }}"
+    with pytest.raises(QueryError) as found:
+        rewrite_existentials.rewrite_existentials(parse_query(text, name="q", file="q.rq"), tbox)
+    refused(found, "500 rewritings by existential axioms")
+
+
+def test_disjuncts_of_the_ucq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show_ucq, "LIMIT", 2_000)
+    below = "".join(
+        f":p{i} rdfs:subPropertyOf :r . :p{i} a owl:ObjectProperty .\n" for i in range(12)
+    )
+    tbox = tbox_of(tmp_path, below + ":r a owl:ObjectProperty .")
+    with pytest.raises(QueryError) as found:
+        show_ucq.show_ucq(parse_query(chain(5), name="q", file="q.rq"), tbox)
+    refused(found, "2,000 disjuncts in its UCQ", "--show sql")
+
+
+def test_homomorphisms_of_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find_homomorphism, "LIMIT", 50)
+    text = star(60)
+    with pytest.raises(QueryError) as found:
+        show_ucq.show_ucq(parse_query(text, name="q", file="q.rq"), TBox())
+    refused(found, "50 ways to map its patterns")
+
+
+def test_homomorphisms_of_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contain_spj, "LIMIT", 2_000)
+    patterns = " ".join(f"GRAPH ?t{i} {{ ?r{i} :v ?v{i} }}" for i in range(7))
+    heads = " ".join(f"?v{i}" for i in range(7))
+    branches = f"{{ {patterns} }} UNION {{ {patterns} FILTER(?v6 > 5) }}"
+    assert len(compile_query(tmp_path, "", branches, f"DISTINCT {heads}").disjuncts) == 1
+    parts = " ".join(f"GRAPH ?t{i} {{ ?r{i} :v ?v{i} }}" for i in range(1, 7))
+    ends = "FILTER(?v1 = ?v2 && ?v3 = ?v4 && ?v5 < ?v6)", "FILTER(?v5 = ?v6 && ?v6 = 3)"
+    branches = " UNION ".join(f"{{ {parts} GRAPH ?t {{ ?r :v ?x }} {end} }}" for end in ends)
+    with pytest.raises(QueryError) as found:
+        compile_query(tmp_path, "", branches, "DISTINCT ?x")
+    refused(found, "2,000 ways to map its tables")
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[str, int]] = []
+    meter = Meter("steps", 1000, "why", "fix", tell=lambda what, n: told.append((what, n)))
+    assert sum(meter.over([1] * 1000)) == 1000
+    assert [n for _, n in told] == [256, 512, 768]
+
+
+@pytest.mark.parametrize(
+    ("terminal", "quiet", "lines"), [(True, False, 2), (True, True, 0), (False, False, 0)]
+)
+def test_progress_is_shown_on_a_terminal_after_a_moment(
+    terminal: bool,
+    quiet: bool,
+    lines: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
+    times = iter((0.0, 0.5, 1.0, 1.9, 2.5, 3.0, 4.4, 4.7))
+    progress = WorkProgress(quiet=quiet, clock=lambda: next(times))
+    for n in range(7):
+        progress("combinations", n)
+    shown = capsys.readouterr().err
+    assert shown.count("so far") == lines
+
+
+def test_a_thousand_mappings_below_one_class(tmp_path: Path) -> None:
+    """Nearly no two of them are compared: what they make, and their constants, tell them apart."""
+    maps = "".join(
+        f'<#M{i}> rr:logicalTable [ rr:sqlQuery "SELECT id FROM s WHERE v = {i}" ] ;\n'
+        f'  rr:subjectMap [ rr:template "http://e/r{{id}}" ; rr:class :C{i} ] .\n'
+        for i in range(600)
+    )
+    (tmp_path / "ontoweir.toml").write_text(TOML)
+    (tmp_path / "m.ttl").write_text(MAPPING + maps)
+    axioms = "".join(f":C{i} rdfs:subClassOf :Top .\n" for i in range(600))
+    (tmp_path / "o.ttl").write_text(PREFIXES + axioms)
+    (tmp_path / "q.rq").write_text(
+        "PREFIX : <http://e/>\nSELECT DISTINCT ?x WHERE { GRAPH ?t { ?x a :Top } }"
+    )
+    workspace = Workspace(load_project(tmp_path, environ={}))
+    assert len(workspace.compile("q").union.disjuncts) == 600
