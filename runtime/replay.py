@@ -16,6 +16,12 @@ import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.column_types import epoch_us
+from ontoweir.runtime.advance_rows import (
+    ReplayState,
+    ReplayWork,
+    needed_static_columns,
+    plan_step,
+)
 from ontoweir.runtime.aggregate_chunk import plan_aggregates
 from ontoweir.runtime.gather_statistics import gather_statistics
 from ontoweir.runtime.history import Cursor, History
@@ -24,15 +30,7 @@ from ontoweir.runtime.list_pieces import check_file, list_pieces
 from ontoweir.runtime.load_statics import load_statics
 from ontoweir.runtime.read_source import locate_source
 from ontoweir.runtime.render_results import MULTIPLICITY, result_schema
-from ontoweir.runtime.replay_chunk import (
-    ChunkOutcome,
-    ReplayState,
-    ReplayWork,
-    needed_static_columns,
-    plan_step,
-    replay_chunk,
-    unpack_outcome,
-)
+from ontoweir.runtime.replay_chunk import ChunkOutcome, replay_chunk, unpack_outcome
 from ontoweir.runtime.replay_job import OutputFormat, ProgressListener, ReplayJob, ReplaySummary
 from ontoweir.runtime.stage_stream import stage_stream
 from ontoweir.runtime.start_session import start_session
