@@ -1,7 +1,8 @@
 """One micro-batch of live queries: rows arrive, timestamps finish, answers come out.
 
-Rows wait until their timestamp is finished, that is until every stream has passed it; then they are
-admitted in order of time, and every query's plans advance, as in a replay. Nothing here knows Spark.
+Rows wait until their timestamp is finished, that is until every stream has passed it; then they
+are admitted in order of time, and the plans of every query advance, as in a replay. Nothing here
+knows Spark.
 """
 
 from collections.abc import Mapping, Sequence
