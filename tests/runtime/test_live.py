@@ -1,6 +1,7 @@
 """Live runs, micro-batch by micro-batch, without Spark: the answers of a replay, state on disk."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -188,3 +189,42 @@ def test_a_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> No
     manifest.write_text(text[:40])
     with pytest.raises(UsageError, match="manifest cannot be read"):
         load_state(place, "mine", "spark", job)
+
+
+def _two_streams() -> tuple[Case, LiveJob, list[str]]:
+    seed = 0
+    while True:
+        case = make_case(Random(seed), style="plain")
+        verdict = check_query(case.query, case.catalog, disprove=False)
+        if verdict.plans:
+            job = _job(case, verdict)
+            names = [h.stream.name for h in job.histories]
+            if len(names) > 1 and all(case.data[n][1] for n in names):
+                return case, job, names
+        seed += 1
+
+
+def test_a_stream_that_says_nothing_holds_the_others_back_unless_it_may_idle() -> None:
+    case, job, names = _two_streams()
+    only = {names[0]: _table(case, names[0], case.data[names[0]][1])}
+    state = advance_live(job, begin_live(job), only, 0.0).state
+    assert state.finished_us is None
+    assert state.pending[names[0]].num_rows == len(case.data[names[0]][1])
+    patient = replace(job, idle_seconds={names[1]: 60.0})
+    waiting = advance_live(patient, begin_live(patient), only, 0.0).state
+    waiting = advance_live(patient, waiting, {}, 59.0).state
+    assert waiting.finished_us is None
+    passed = advance_live(patient, waiting, {}, 60.0).state
+    last = max(row[-1] for row in case.data[names[0]][1])
+    assert passed.finished_us == last - 1
+
+
+def test_a_row_of_nulls_is_a_heartbeat() -> None:
+    case, job, names = _two_streams()
+    first = {names[0]: _table(case, names[0], case.data[names[0]][1])}
+    width = len(case.data[names[1]][0])
+    beat = {names[1]: _table(case, names[1], [(*(None,) * (width - 1), 10_000)])}
+    outcome = advance_live(job, begin_live(job), {**first, **beat}, 0.0)
+    last = max(row[-1] for row in case.data[names[0]][1])
+    assert outcome.state.finished_us == last - 1
+    assert not outcome.rejects
