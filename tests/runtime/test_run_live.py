@@ -56,7 +56,9 @@ def write_history(folder: Path, first: int, last: int) -> None:
                 }
             )
             (folder / name).mkdir(exist_ok=True)
-            pq.write_table(table, folder / name / f"{hour:03d}.parquet")
+            file = folder / name / f"{hour:03d}.parquet"
+            pq.write_table(table, file)
+            os.utime(file, (1000 + hour, 1000 + hour))  # files are taken in this order
 
 
 def open_queries(folder: Path, names: list[str]) -> tuple[Workspace, list[CompiledQuery]]:
