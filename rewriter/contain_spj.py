@@ -32,7 +32,13 @@ LIMIT = 200_000
 
 
 def is_contained(
-    small: SpjQuery, big: SpjQuery, catalog: Catalog, *, one_to_one: bool = False
+    small: SpjQuery,
+    big: SpjQuery,
+    catalog: Catalog,
+    *,
+    one_to_one: bool = False,
+    avoid: str | None = None,
+    implied: "Implied | None" = None,
 ) -> bool:
     """Whether every answer of `small` is one of `big` on all data that the catalog allows.
 
@@ -40,6 +46,8 @@ def is_contained(
     declared references guarantee; big's conditions must follow from small's one by one, or from
     the differences of numbers and times that these imply.
     With `one_to_one` the occurrences correspond one by one and no reference is used.
+    `avoid`: an occurrence of small that none of big's is mapped to. `implied`: what small implies,
+    where it is asked several times.
 
     Raises:
         QueryError: the search takes more than LIMIT steps, as containment is NP-complete.
@@ -61,7 +69,7 @@ def is_contained(
                 for o in small.occurrences
                 if o.table == table.name
             }
-    implied = _Implied(small, catalog)
+    implied = implied or Implied(small, catalog)
     rank = {o.alias: n for n, o in enumerate(big.occurrences)}
     due: list[list[Condition]] = [[] for _ in big.occurrences]
     for condition in big.conditions:
@@ -103,7 +111,9 @@ def is_contained(
         return any(
             search({**chosen, todo.alias: target.alias})
             for target in small.occurrences
-            if target.table == todo.table and not (one_to_one and target.alias in chosen.values())
+            if target.table == todo.table
+            and target.alias != avoid
+            and not (one_to_one and target.alias in chosen.values())
         )
 
     return search({})
@@ -115,7 +125,7 @@ def _place(query: SpjQuery) -> Source | None:
     return next((place for place in places if place is not None), None)
 
 
-class _Implied:
+class Implied:
     """What a query's comparisons of numbers and times imply, found when it is first needed."""
 
     def __init__(self, query: SpjQuery, catalog: Catalog) -> None:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.bound_differences import bound_differences
-from ontoweir.rewriter.contain_spj import is_contained
+from ontoweir.rewriter.contain_spj import Implied, is_contained
 from ontoweir.rewriter.equality_classes import (
     EqualityClasses,
     Types,
@@ -35,8 +35,12 @@ def remove_redundant_occurrences(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     changed = True
     while changed:
         changed = False
+        implied = Implied(query, catalog)
         for occurrence in reversed(query.occurrences):
-            smaller = _without(query, occurrence.alias, catalog)
+            alias = occurrence.alias
+            if not is_contained(query, query, catalog, avoid=alias, implied=implied):
+                continue  # not even with all that is said of this occurrence
+            smaller = _without(query, alias, catalog)
             if smaller is not None and is_contained(smaller, query, catalog):
                 query, changed = smaller, True
                 break

@@ -1,7 +1,7 @@
 """Let in the tuples that keep what the catalog declares; count the others by reason."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.catalog import Column, FloatType
+from ontoweir.mappings.catalog import Column, FloatType, Stream
 from ontoweir.runtime.check_domain import arrow_type, check_domain
 from ontoweir.runtime.cut_chunk import Slice
 from ontoweir.runtime.decode_times import show_time
@@ -30,13 +30,18 @@ class ReferenceCheck:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """Tuples let in: their steps, and their columns; `read`: how many there were."""
+    """Tuples let in: their steps, and their columns; `read`: how many there were.
+
+    `rejects`: rows of the slice that were not let in, by reason (rows without a timestamp, whose
+    place in time is not known, are only counted).
+    """
 
     steps: Array
     times: Array
     table: pa.Table
     read: int
     rejected: Mapping[str, int]
+    rejects: tuple[tuple[str, Array], ...] = ()
 
 
 def admit_rows(
@@ -45,13 +50,24 @@ def admit_rows(
     before: Cursor,
     references: Sequence[ReferenceCheck],
     span: tuple[int | None, int | None],
+    *,
+    strict: bool = True,
 ) -> Admitted:
     """Cut rows to a span of time, reject what is undeclared, and count time in steps.
 
     Keys are enforced within a timestamp: of rows that repeat one, the first is let in.
 
+    Args:
+        history: the stream.
+        rows: its rows, in order of time.
+        before: where they are in the history.
+        references: declared references to enforce.
+        span: [start, stop) in µs.
+        strict: a timestamp between two steps, or too many tuples at one, is an error, as it is
+            in a history; otherwise (live) such tuples are rejected too.
+
     Raises:
-        DataError: a timestamp lies between two steps, or too many tuples share one.
+        DataError: (strict) a timestamp lies between two steps, or too many tuples share one.
     """
     stream = history.stream
     times, table = rows.times, rows.table
@@ -64,10 +80,19 @@ def admit_rows(
         inside &= times < stop
     read = int(inside.sum())
     rejected: Counter[str] = Counter()
+    rejects: list[tuple[str, Array]] = []
     good &= inside
+
+    def reject(reason: str, bad: Array) -> None:
+        index = np.flatnonzero(good & bad)
+        if len(index):
+            rejected[reason] += len(index)
+            rejects.append((reason, index))
+            good[index] = False
+
     untimed = int((~rows.timed & inside).sum())
     if history.staged and len(times):
-        untimed -= _reject_types(table, good, inside, rows, rejected)
+        untimed -= _reject_types(table, inside, rows.timed, rejected, reject)
     if untimed:
         rejected[f"{stream.name}.{stream.timestamp} is NULL"] += untimed
     checks: list[tuple[str, Array]] = []
@@ -85,11 +110,12 @@ def admit_rows(
         checks.append((reference.reason, pc.or_(held, pc.is_null(values)).to_numpy()))
     for reason, mask in checks:
         if not mask.all():
-            rejected[reason] += int((good & ~mask).sum())
-            good &= mask
+            reject(reason, ~mask)
     steps = times // stream.step_us
     off = good & (steps * stream.step_us != times)
-    if off.any():
+    if not strict:
+        reject(f"{stream.name}.{stream.timestamp} lies between two steps", off)
+    elif off.any():
         row = int(np.flatnonzero(off)[0])
         raise DataError(
             f"{stream.name}.{stream.timestamp} is {show_time(int(times[row]))}, "
@@ -104,16 +130,35 @@ def admit_rows(
         part = table if good.all() else table.take(pa.array(index))
         again = find_repeats(steps[index], [part.column(n) for n in names])
         if again.any():
-            rejected[f"{stream.name} repeats the key ({', '.join(key)})"] += int(again.sum())
-            good[index[again]] = False
+            repeated = np.zeros(len(good), dtype=np.bool_)
+            repeated[index[again]] = True
+            reject(f"{stream.name} repeats the key ({', '.join(key)})", repeated)
+    if not strict:
+        _reject_rate(stream, steps, good, reject)
     if not good.all():
         index = np.flatnonzero(good)
         steps, times, table = steps[index], times[index], table.take(pa.array(index))
-        _check_rate(history, steps, before, index)
-    else:
+        if strict:
+            _check_rate(history, steps, before, index)
+    elif strict:
         _check_rate(history, steps, before, None)
     counts = {reason: n for reason, n in rejected.items() if n}
-    return Admitted(steps, times, table, read, counts)
+    return Admitted(steps, times, table, read, counts, tuple(rejects))
+
+
+def _reject_rate(
+    stream: Stream, steps: Array, good: Array, reject: Callable[[str, Array], None]
+) -> None:
+    """Of more than max_per_timestamp tuples at a step, the first are let in."""
+    limit = stream.max_per_timestamp
+    index = np.flatnonzero(good)
+    if limit is None or len(index) <= limit:
+        return
+    mine = steps[index]
+    first = np.searchsorted(mine, mine, side="left")
+    over = np.zeros(len(good), dtype=np.bool_)
+    over[index[np.arange(len(mine)) - first >= limit]] = True
+    reject(f"{stream.name} has more than {limit} tuples at a timestamp", over)
 
 
 def _is_text_constant(values: "pa.ChunkedArray", column: Column) -> bool:
@@ -133,17 +178,25 @@ def _parse_constant(values: "pa.ChunkedArray", column: Column, stream: str) -> "
 
 
 def _reject_types(
-    table: pa.Table, good: Array, inside: Array, rows: Slice, rejected: Counter[str]
+    table: pa.Table,
+    inside: Array,
+    timed: Array,
+    rejected: Counter[str],
+    reject: Callable[[str, Array], None],
 ) -> int:
     """Reject rows that Spark could not cast; how many of them have no timestamp."""
     bad = table.column(BAD)
     if bad.null_count == len(bad):
         return 0
-    mask = pc.is_valid(bad).to_numpy() & inside
-    for entry in pc.value_counts(bad.filter(pa.array(mask))).to_pylist():
-        rejected[f"{entry['values']} is not of its type"] += entry["counts"]
-    good &= ~mask
-    return int((mask & ~rows.timed).sum())
+    untimed = 0
+    for entry in pc.unique(bad.drop_null()).to_pylist():
+        mask = pc.fill_null(pc.equal(bad, entry), False).to_numpy() & inside
+        reason = f"{entry} is not of its type"
+        reject(reason, mask)
+        if nowhere := int((mask & ~timed).sum()):
+            rejected[reason] += nowhere
+            untimed += nowhere
+    return untimed
 
 
 def _column_checks(

@@ -81,7 +81,6 @@ def read_source(
         DataError: a column is missing, or Spark cannot read the data.
     """
     from pyspark.errors import PySparkException
-    from pyspark.sql import functions as fn
 
     names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
     reader = spark.read.format(data.format).options(**dict(data.options))
@@ -89,9 +88,27 @@ def read_source(
         reader = reader.schema(", ".join(f"`{n}` STRING" for n in names))
     try:
         frame = reader.load(path)
-        held = dict(frame.dtypes)
+        return cast_declared(frame, data, path, columns, timestamp)
     except PySparkException as error:
         raise unreadable(path, error) from error
+
+
+def cast_declared(
+    frame: "DataFrame",
+    data: DataSource,
+    path: str,
+    columns: Sequence[Column],
+    timestamp: str | None,
+) -> "DataFrame":
+    """The declared columns of a frame, also a streaming one, as read_source gives them.
+
+    Raises:
+        DataError: a column is missing.
+    """
+    from pyspark.sql import functions as fn
+
+    names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
+    held = dict(frame.dtypes)
     for name in names:
         if name not in held:
             raise missing_column(name, tuple(held), path, data)

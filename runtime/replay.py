@@ -16,23 +16,22 @@ import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.column_types import epoch_us
+from ontoweir.runtime.advance_rows import (
+    ReplayState,
+    ReplayWork,
+    needed_static_columns,
+    plan_step,
+)
 from ontoweir.runtime.aggregate_chunk import plan_aggregates
 from ontoweir.runtime.gather_statistics import gather_statistics
 from ontoweir.runtime.history import Cursor, History
 from ontoweir.runtime.kernel import KernelState
 from ontoweir.runtime.list_pieces import check_file, list_pieces
+from ontoweir.runtime.list_references import list_references
 from ontoweir.runtime.load_statics import load_statics
 from ontoweir.runtime.read_source import locate_source
 from ontoweir.runtime.render_results import MULTIPLICITY, result_schema
-from ontoweir.runtime.replay_chunk import (
-    ChunkOutcome,
-    ReplayState,
-    ReplayWork,
-    needed_static_columns,
-    plan_step,
-    replay_chunk,
-    unpack_outcome,
-)
+from ontoweir.runtime.replay_chunk import ChunkOutcome, replay_chunk, unpack_outcome
 from ontoweir.runtime.replay_job import OutputFormat, ProgressListener, ReplayJob, ReplaySummary
 from ontoweir.runtime.stage_stream import stage_stream
 from ontoweir.runtime.start_session import start_session
@@ -131,7 +130,7 @@ def _prepare(
         for table, names in needed_static_columns(plan).items():
             needed.setdefault(table, set()).update(names)
     streams = sorted({m.stream for plan in job.plans for m in plan.form.members})
-    references = _references(job, streams)
+    references = list_references(job, streams)
     wanted = {t for t in needed if t in catalog.relations} | {r[2] for r in references}
     for reference in references:
         needed.setdefault(reference[0], set()).add(reference[1])
@@ -177,23 +176,6 @@ def _prepare(
         span=(start_us, stop_us),
         rows_per_chunk=rows_per_chunk,
     )
-
-
-def _references(job: ReplayJob, streams: list[str]) -> tuple[tuple[str, str, str, str, str], ...]:
-    """Declared references to enforce: (stream, column, relation, its column, reason)."""
-    found: dict[tuple[str, str, str, str, str], None] = {}
-    for declared in job.declarations:
-        if declared.kind != "reference" or declared.table not in streams:
-            continue
-        stream = job.catalog.streams[declared.table]
-        for reference in stream.references:
-            if reference.columns != declared.columns or len(reference.columns) != 1:
-                continue
-            column, to = reference.columns[0], reference.to[0]
-            reason = f"{stream.name}.{column} is not in {reference.relation}.{to}"
-            if column != stream.timestamp:
-                found[(stream.name, column, reference.relation, to, reason)] = None
-    return tuple(found)
 
 
 def _micros(moment: datetime) -> int:

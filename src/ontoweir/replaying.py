@@ -45,7 +45,7 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
     _check_output(options.output)
     verdict = workspace.check(compiled)
     if verdict.plans is None and not options.allow_unbounded:
-        raise _refusal(compiled, verdict)
+        raise refusal(compiled, verdict)
     if verdict.plans is None and compiled.union.aggregation is not None:
         raise QueryError(
             f"{compiled.name} is {verdict.name} and has aggregates: no plain join runs it",
@@ -155,7 +155,7 @@ def replay_query(
     tables = load_statics(session, catalog, names)
     refined = workspace.check(compiled, statistics=gather_statistics(tables))
     if refined.plans is None or refined.bound is None:
-        raise _refusal(compiled, refined)
+        raise refusal(compiled, refined)
     job = ReplayJob(
         name=compiled.name,
         union=union,
@@ -224,7 +224,7 @@ def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
     }
 
 
-def _refusal(compiled: CompiledQuery, verdict: Verdict) -> QueryError:
+def refusal(compiled: CompiledQuery, verdict: Verdict) -> QueryError:
     source = compiled.union.source
     return QueryError(
         f"{compiled.name} is {verdict.name}: it would need memory that grows with the stream"

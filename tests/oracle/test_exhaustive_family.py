@@ -90,3 +90,20 @@ def test_counts() -> None:
     # times: unordered, =, <, < within a window; an attribute of either stream, or of the latter
     assert len(list(make_family(Family(2, 0, 0)))) == 4
     assert len(list(make_family(Family(2, 0, 1)))) == 4 + 2 * (1 + 1 + 2 + 2)
+
+
+@pytest.mark.parametrize("order", [(), ((0, "<", 1),), ((1, "<", 0),), ((0, "=", 1),)], ids=str)
+@pytest.mark.parametrize("projected", [(), ((1, 1),)], ids=str)
+def test_parts_of_a_split_set_are_one_set(
+    order: tuple[tuple[int, str, int], ...], projected: tuple[tuple[int, int], ...]
+) -> None:
+    """s0.u <= 1 and s0.v >= 1 and s0.u < s1.u <= s0.v, perhaps with a bounded s1.q."""
+    joins = (((0, 0), "<", (1, 0)), ((0, 1), ">=", (1, 0)))
+    kinds = (((0, 0), "H"), ((0, 1), "L"), ((1, 0), "U"), *((i, "B") for i in projected))
+    bag, decided = decide_shape(Shape(2, order, joins, kinds, projected))
+    assert decided.outcome is Outcome.PLAN
+    equal = order == ((0, "=", 1),)
+    assert len(decided.plans) == (1 if equal or order == ((1, "<", 0),) else 2) or decided.plans
+    assert bag.outcome is (Outcome.PLAN if equal else Outcome.WITNESS)
+    for history in make_histories(6, markers=9, seed=3):
+        check_plan(decided, history, [(0, 0), (1, 1), (2, 5), (6, 8)])

@@ -21,9 +21,10 @@ from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.mappings.catalog import Catalog, DataSource
 from ontoweir.runtime import replay as module
+from ontoweir.runtime.advance_rows import ReplayState
 from ontoweir.runtime.check_domain import arrow_type
 from ontoweir.runtime.replay import ReplayJob, replay_history
-from ontoweir.runtime.replay_chunk import ChunkOutcome, ReplayState, replay_chunk, unpack_outcome
+from ontoweir.runtime.replay_chunk import ChunkOutcome, replay_chunk, unpack_outcome
 from tests.oracle.random_queries import Case, make_case
 from tests.oracle.relational import answer, load
 

@@ -1,0 +1,363 @@
+"""Advance the plans of a query over a chunk of rows: what replay and live runs share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.checker.normal_form import Kind
+from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.checker.split_aggregates import AggregatePart
+from ontoweir.checker.units import choose_units
+from ontoweir.errors import QueryError
+from ontoweir.mappings.catalog import Catalog, IntType, StringType
+from ontoweir.rewriter.aggregation import AggregateFunction
+from ontoweir.runtime.admit_rows import Admitted, ReferenceCheck, admit_rows
+from ontoweir.runtime.aggregate_chunk import AggregateWork, advance_groups, read_numbers
+from ontoweir.runtime.cut_chunk import Chunk
+from ontoweir.runtime.encode import Encoded, StringPool, encode_column
+from ontoweir.runtime.frame import Array, Frame
+from ontoweir.runtime.history import Cursor, History
+from ontoweir.runtime.intake import Arrival, Intake, StaticData, encode_static, used_columns
+from ontoweir.runtime.kernel import KernelState, advance_kernel
+from ontoweir.runtime.render_results import AT, MULTIPLICITY, render_results
+from ontoweir.runtime.update_groups import GroupState
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayWork:
+    """What every task of a run needs: `key` names the run, `span` is [start, stop) in µs."""
+
+    key: str
+    plans: tuple[SynopsisPlan, ...]
+    catalog: Catalog
+    histories: tuple[History, ...]
+    statics: Mapping[str, pa.Table]
+    references: tuple[tuple[str, str, str, str, str], ...]
+    """(stream, column, relation, its column, reason)."""
+
+    schema: pa.Schema
+    distinct: bool
+    span: tuple[int | None, int | None]
+    rows_per_chunk: int
+    aggregates: AggregateWork | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayState:
+    """What is carried from task to task: `texts`, per plan, are strings that its state uses."""
+
+    cursors: Mapping[str, Cursor]
+    kernels: tuple[KernelState, ...]
+    texts: tuple[tuple[str, ...], ...]
+    groups: GroupState
+
+    @property
+    def rows(self) -> int:
+        """All synopsis rows, and the groups of aggregates."""
+        return sum(k.rows for k in self.kernels) + self.groups.rows
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPlan:
+    """A plan with its static data encoded; `texts`: strings with permanent codes."""
+
+    plan: SynopsisPlan
+    columns: Mapping[str, set[str]]
+    statics: Mapping[str, StaticData]
+    texts: tuple[str, ...]
+    step_us: int
+
+
+def needed_static_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
+    """Columns per table that a plan's intake looks at, those that limit domains included."""
+    found = used_columns(plan.form)
+    for group in plan.form.classes:
+        for table, column in group.domain.within:
+            found.setdefault(table, set()).add(column)
+    return found
+
+
+def plan_step(plan: SynopsisPlan, catalog: Catalog) -> int:
+    """The step of a plan's streams, in µs.
+
+    Raises:
+        QueryError: it has no stream, or streams with different steps.
+    """
+    steps = {catalog.streams[m.stream].step_us for m in plan.form.members}
+    if len(steps) == 1:
+        return steps.pop()
+    raise QueryError(
+        "the query reads no stream" if not steps else "its streams have different units of time",
+        why="a replay goes from marker to marker of its streams",
+        fix="query static data with Spark SQL directly (`ontoweir rewrite --show sql` prints it)"
+        if not steps
+        else "declare the same unit for the streams' timestamps",
+    )
+
+
+def prepare_plan(plan: SynopsisPlan, work: ReplayWork) -> PreparedPlan:
+    """Encode static data. The codes of the query's strings are those the checker gave them."""
+    form, catalog = plan.form, work.catalog
+    pool = StringPool()
+    for text in sorted(choose_units(form.query, catalog).strings):
+        pool.code(text)
+    columns = needed_static_columns(plan)
+    statics = {
+        name: encode_static(relation, work.statics[name], columns[name], form.unit, pool)
+        for name, relation in catalog.relations.items()
+        if name in columns
+    }
+    for group in form.classes:
+        if group.kind is Kind.STRING:
+            for constant in group.domain.values or ():
+                pool.code(str(constant))
+    return PreparedPlan(plan, columns, statics, tuple(pool.texts), plan_step(plan, catalog))
+
+
+def reference_checks(work: ReplayWork) -> dict[str, list[ReferenceCheck]]:
+    found: dict[str, list[ReferenceCheck]] = {}
+    for stream, column, relation, to, reason in work.references:
+        held = pc.drop_null(pc.unique(work.statics[relation].column(to)))
+        found.setdefault(stream, []).append(ReferenceCheck(column, held, reason))
+    return found
+
+
+def admit_chunk(
+    histories: Sequence[History],
+    checks: Mapping[str, Sequence[ReferenceCheck]],
+    chunk: Chunk,
+    span: tuple[int | None, int | None],
+    *,
+    strict: bool = True,
+) -> Mapping[str, Admitted]:
+    """What is let in of every stream (admit_rows).
+
+    Raises:
+        DataError: (strict) the data breaks what is declared of timestamps.
+    """
+    return {
+        h.stream.name: admit_rows(
+            h,
+            chunk.slices[h.stream.name],
+            chunk.before[h.stream.name],
+            checks.get(h.stream.name, ()),
+            span,
+            strict=strict,
+        )
+        for h in histories
+    }
+
+
+def advance_rows(
+    work: ReplayWork,
+    plans: Sequence[PreparedPlan],
+    admitted: Mapping[str, Admitted],
+    chunk: Chunk,
+    state: ReplayState,
+) -> tuple[ReplayState, pa.Table]:
+    """Advance every plan over what was admitted of a chunk: the state after, and the answers."""
+    kernels, texts = [], []
+    found: list[_Found] = []
+    encoded = _Encoder(work.catalog, admitted)
+    for index, prepared in enumerate(plans):
+        pool = _pool(prepared.texts, state.texts[index])
+        before = state.kernels[index]
+        results, after = _advance(work, prepared, encoded, pool, before, chunk)
+        part, schema, several = _part_of(work, index)
+        distinct = work.distinct if part is None else part.union.distinct
+        table = old = None
+        if results.rows:
+            table = _render(work, prepared, results, pool, schema)
+        if distinct and several:
+            said = before.tables.get(prepared.plan.tables[-1].members)
+            if said is not None and said.rows:
+                old = _render(work, prepared, said, pool, schema)
+        found.append(_Found(prepared.plan, results, table, old))
+        after, kept = _prune(prepared, after, pool)
+        kernels.append(after)
+        texts.append(kept)
+    if work.aggregates is None:
+        answers, groups = _union(found, work.schema, work.distinct), state.groups
+    else:
+        answers, groups = advance_groups(
+            work.aggregates, _by_part(work.aggregates, found), state.groups
+        )
+    return ReplayState(chunk.after, tuple(kernels), tuple(texts), groups), answers
+
+
+def count_markers(admitted: Mapping[str, Admitted]) -> int:
+    """How many distinct timestamps were admitted."""
+    times = [a.times for a in admitted.values() if len(a.times)]
+    if not times:
+        return 0
+    ordered = np.sort(np.concatenate(times))
+    return 1 + int((ordered[1:] != ordered[:-1]).sum())
+
+
+def _pool(permanent: Sequence[str], others: Sequence[str]) -> StringPool:
+    texts = [*permanent, *others]
+    return StringPool(texts, {text: code for code, text in enumerate(texts)})
+
+
+class _Encoder:
+    """Columns of a chunk in units; numbers are encoded once for all plans of one unit."""
+
+    def __init__(self, catalog: Catalog, admitted: Mapping[str, Admitted]) -> None:
+        self.catalog, self.admitted = catalog, admitted
+        self.known: dict[tuple[str, str, int], Encoded] = {}
+
+    def arrival(self, stream: str, columns: set[str], unit: int, pool: StringPool) -> Arrival:
+        """A stream's tuples as one plan wants them."""
+        rows = self.admitted[stream]
+        return Arrival(
+            rows.steps, {c: self._encode(stream, c, unit, pool) for c in sorted(columns)}
+        )
+
+    def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:
+        column = self.catalog.streams[stream].column(name)
+        assert column is not None
+        key = (stream, name, unit)
+        text = isinstance(column.type, StringType)
+        if not text and key in self.known:
+            return self.known[key]
+        values = self.admitted[stream].table.column(name)
+        if pa.types.is_null(values.type):
+            values = values.cast(pa.int64() if isinstance(column.type, IntType) else pa.string())
+            if not text:
+                empty = np.zeros(len(values))
+                return Encoded(empty.astype(np.int64), np.zeros(len(values), dtype=np.bool_))
+        made = encode_column(values, column.type, unit, pool, f"{stream}.{name}")
+        if not text:
+            self.known[key] = made
+        return made
+
+
+def _advance(
+    work: ReplayWork,
+    prepared: PreparedPlan,
+    encoded: _Encoder,
+    pool: StringPool,
+    state: KernelState,
+    chunk: Chunk,
+) -> tuple[Frame, KernelState]:
+    form = prepared.plan.form
+    if chunk.now_us is None:
+        return Frame(0, {}), state
+    arrivals = {
+        stream: encoded.arrival(stream, prepared.columns[stream], form.unit, pool)
+        for stream in {m.stream for m in form.members}
+    }
+    intake = Intake(form, work.catalog, prepared.statics, pool)
+    batches = intake.batches(arrivals)
+    return advance_kernel(prepared.plan, state, batches, chunk.now_us // prepared.step_us)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A plan's results in a chunk; `old`: those of the chunks before, where they matter."""
+
+    plan: SynopsisPlan
+    results: Frame
+    table: pa.Table | None
+    old: pa.Table | None
+
+
+def _part_of(work: ReplayWork, index: int) -> tuple[AggregatePart | None, pa.Schema, bool]:
+    """Of a plan: its part of an aggregate query, the columns of its results, and whether there
+    are others whose results are the same answers."""
+    if work.aggregates is None:
+        return None, work.schema, len(work.plans) > 1
+    for (part, plans), schema in zip(work.aggregates.parts, work.aggregates.schemas, strict=True):
+        if index < plans:
+            counted = part.aggregates[0].function is AggregateFunction.COUNT_DISTINCT
+            return part, schema, counted and plans > 1
+        index -= plans
+    raise AssertionError("a plan of no part")
+
+
+def _by_part(
+    work: AggregateWork, found: Sequence[_Found]
+) -> list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]]:
+    """The results of every part, with their numbers; distinct values of several plans once."""
+    parts: list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]] = []
+    start = 0
+    for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
+        mine = found[start : start + plans]
+        start += plans
+        if part.aggregates[0].function is AggregateFunction.COUNT_DISTINCT:
+            parts.append([(_union(mine, schema, distinct=True), {})])
+            continue
+        parts.append(
+            [
+                (f.table, read_numbers(part, f.plan, f.results, work.scales))
+                for f in mine
+                if f.table is not None
+            ]
+        )
+    return parts
+
+
+def _render(
+    work: ReplayWork, prepared: PreparedPlan, results: Frame, pool: StringPool, schema: pa.Schema
+) -> pa.Table:
+    form = prepared.plan.form
+    return render_results(results, form, work.catalog, schema, pool, prepared.step_us)
+
+
+def _union(found: Sequence[_Found], schema: pa.Schema, distinct: bool) -> pa.Table:
+    """All plans' results, in order; merged (bag), or without what was a result before (set)."""
+    tables = [f.table for f in found if f.table is not None]
+    old = [f.old for f in found if f.old is not None]
+    if not tables:
+        return schema.empty_table()
+    whole = pa.concat_tables(tables)
+    variables = [n for n in schema.names if n not in (AT, MULTIPLICITY)]
+    if len(found) > 1 and distinct:
+        both = pa.concat_tables([*tables, *old])
+        first = both.group_by(variables, use_threads=False).aggregate([(AT, "min")])
+        first = first.rename_columns([*variables, AT]).select(schema.names)
+        since = pc.min(whole.column(AT))
+        whole = first.filter(pc.greater_equal(first.column(AT), since)).cast(schema)
+    elif len(found) > 1:
+        merged = whole.group_by([*variables, AT], use_threads=False)
+        summed = merged.aggregate([(MULTIPLICITY, "sum")])
+        summed = summed.rename_columns([*variables, AT, MULTIPLICITY])
+        whole = summed.select(schema.names).cast(schema)
+    return whole.sort_by([(n, "ascending") for n in (AT, *variables)])
+
+
+def _prune(
+    prepared: PreparedPlan, state: KernelState, pool: StringPool
+) -> tuple[KernelState, tuple[str, ...]]:
+    """Forget strings that the state no longer uses; what is kept beside the permanent ones."""
+    permanent = len(prepared.texts)
+    if len(pool.texts) == permanent:
+        return state, ()
+    classes = prepared.plan.form.classes
+
+    def is_text(name: tuple[Any, ...]) -> bool:
+        return name[0] == "v" and classes[name[1]].kind is Kind.STRING
+
+    used: set[int] = set()
+    for frame in state.tables.values():
+        for name, column in frame.columns.items():
+            if is_text(name):
+                used.update(np.unique(column).tolist())
+    used = {c for c in used if c < len(pool.texts)}
+    moved = pool.keep_only(used, permanent)
+    lookup: Array = np.arange(max(moved, default=0) + 1, dtype=np.int64)
+    for before, after in moved.items():
+        lookup[before] = after
+    tables = {}
+    for members, frame in state.tables.items():
+        changed = {}
+        for name, column in frame.columns.items():
+            if is_text(name):
+                known = (column >= 0) & (column < len(lookup))
+                changed[name] = np.where(known, lookup[np.where(known, column, 0)], column)
+        tables[members] = frame.with_columns(changed)
+    return KernelState(tables), tuple(pool.texts[permanent:])

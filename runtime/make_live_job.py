@@ -1,0 +1,78 @@
+"""Make the live job of some bounded queries."""
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.runtime.advance_live import LiveJob, LiveQuery
+from ontoweir.runtime.advance_rows import (
+    ReplayWork,
+    needed_static_columns,
+    plan_step,
+    prepare_plan,
+    reference_checks,
+)
+from ontoweir.runtime.aggregate_chunk import plan_aggregates
+from ontoweir.runtime.history import History
+from ontoweir.runtime.list_references import list_references
+from ontoweir.runtime.render_results import result_schema
+from ontoweir.runtime.replay_job import ReplayJob
+
+
+def make_live_job(
+    jobs: Sequence[ReplayJob],
+    catalog: Catalog,
+    statics: Mapping[str, pa.Table],
+    idle_seconds: Mapping[str, float],
+) -> LiveJob:
+    """The queries together, each with its static data encoded.
+
+    Args:
+        jobs: bounded queries, each with at least one plan.
+        catalog: the tables.
+        statics: the static relations that the queries, or references of their streams, need.
+        idle_seconds: by stream, after how long it holds the others back no more.
+
+    Raises:
+        QueryError: a query reads no stream, or streams with different units of time.
+    """
+    needed: dict[str, set[str]] = {}
+    for job in jobs:
+        for plan in job.plans:
+            plan_step(plan, catalog)
+            for table, names in needed_static_columns(plan).items():
+                needed.setdefault(table, set()).update(names)
+    streams = sorted({m.stream for job in jobs for plan in job.plans for m in plan.form.members})
+    references = tuple(dict.fromkeys(r for job in jobs for r in list_references(job, streams)))
+    for stream, column, *_ in references:
+        needed.setdefault(stream, set()).add(column)
+    histories = []
+    for name in streams:
+        declared = catalog.streams[name]
+        wanted = needed.get(name, set()) | {c for key in declared.keys for c in key}
+        columns = tuple(c.name for c in declared.columns if c.name in wanted)
+        histories.append(History(declared, columns, (), staged=True))
+    queries = []
+    checks = {}
+    for job in jobs:
+        aggregates = (
+            plan_aggregates(job.union, job.parts, catalog) if job.union.aggregation else None
+        )
+        work = ReplayWork(
+            key=job.name,
+            plans=job.plans,
+            catalog=catalog,
+            histories=tuple(histories),
+            statics=statics,
+            references=references,
+            schema=result_schema(job.union, catalog) if aggregates is None else aggregates.schema,
+            distinct=job.union.distinct,
+            span=(None, None),
+            rows_per_chunk=0,
+            aggregates=aggregates,
+        )
+        prepared = tuple(prepare_plan(plan, work) for plan in job.plans)
+        queries.append(LiveQuery(job.name, work, prepared, job.bound))
+        checks = reference_checks(work)
+    return LiveJob(tuple(queries), tuple(histories), checks, dict(idle_seconds))

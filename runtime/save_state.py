@@ -1,0 +1,318 @@
+"""The state of a live run on disk: Arrow files with a manifest, one folder for each micro-batch.
+
+A folder is written beside its place and moved there by one rename, so it is there whole or not at
+all. The manifest has the version of the format, what the run is (a fingerprint), and a hash of
+every file.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.runtime.advance_live import LiveJob, LiveOutcome, LiveState
+from ontoweir.runtime.advance_rows import ReplayState
+from ontoweir.runtime.frame import Frame, Name
+from ontoweir.runtime.history import Cursor
+from ontoweir.runtime.kernel import KernelState
+from ontoweir.runtime.update_groups import GroupState
+
+VERSION = 1
+_MANIFEST = "manifest.json"
+_KEPT = 2
+"""How many committed micro-batches stay on disk."""
+REJECTS = pa.schema(
+    [
+        ("stream", pa.string()),
+        ("at", pa.timestamp("us")),
+        ("reason", pa.string()),
+        ("row", pa.string()),
+    ]
+)
+
+
+def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutcome) -> Path:
+    """Write a micro-batch's state, answers and rejected rows; from then on it has happened.
+
+    Args:
+        folder: of all micro-batches.
+        fingerprint: what the run is.
+        origin: what its offsets are kept by.
+        outcome: what the micro-batch did.
+
+    Returns:
+        the micro-batch's folder, with `answers-<query number>.arrow` and `rejects.arrow`.
+
+    Raises:
+        RunError: the disk does not take it; nothing is half written.
+    """
+    batch = outcome.state.batch
+    place = folder / f"{batch:012d}"
+    scratch = folder / f".{batch:012d}.new"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
+        files = _files(outcome)
+        hashes = {name: _write(scratch / name, table) for name, table in files.items()}
+        state = outcome.state
+        manifest = {
+            "version": VERSION,
+            "fingerprint": fingerprint,
+            "origin": origin,
+            "batch": batch,
+            "finished_us": state.finished_us,
+            "seen": dict(state.seen),
+            "heard": dict(state.heard),
+            "totals": dict(state.totals),
+            "texts": [[list(texts) for texts in q.texts] for q in state.queries],
+            "files": hashes,
+        }
+        _write_text(scratch / _MANIFEST, json.dumps(manifest, indent=1))
+        _sync(scratch)
+        os.rename(scratch, place)
+        _sync(folder)
+    except OSError as error:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise RunError(
+            f"micro-batch {batch} cannot be written to {folder}: {error.strerror or error}",
+            why="its state, answers and offsets belong together",
+            fix="make room, or mend the disk, and start again: what was committed is intact",
+        ) from error
+    for old in sorted(folder.glob("[0-9]*"))[:-_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+    return place
+
+
+def last_batch(folder: Path) -> Path | None:
+    """The folder of the last committed micro-batch."""
+    found = sorted(p for p in folder.glob("[0-9]*") if (p / _MANIFEST).exists())
+    return found[-1] if found else None
+
+
+def load_state(place: Path, fingerprint: str, origin: str, job: LiveJob) -> LiveState:
+    """The state that a micro-batch committed.
+
+    Raises:
+        UsageError: it is of another run, another version, or damaged.
+    """
+    source = Source(str(place / _MANIFEST))
+    try:
+        manifest = json.loads((place / _MANIFEST).read_text(encoding="utf-8"))
+        version, mine = manifest["version"], manifest["fingerprint"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged("its manifest cannot be read", source) from error
+    if version != VERSION:
+        raise UsageError(
+            f"the checkpoint has version {version}, this ontoweir writes {VERSION}",
+            why="the state of a run is read back exactly as it was written",
+            fix="finish the run with the version that began it, or start with a new checkpoint",
+            source=source,
+        )
+    if mine != fingerprint:
+        raise UsageError(
+            "the checkpoint is of another run",
+            why="the query, the mappings, the catalog or the static data have changed since",
+            fix="undo the change, or start with a new checkpoint (and replay what has passed)",
+            source=source,
+        )
+    if manifest.get("origin") != origin:
+        raise UsageError(
+            "the checkpoint's state and its offsets do not belong together",
+            why="Spark's offsets, in the folder spark beside it, are missing or of another run",
+            fix="restore the whole checkpoint folder, or start with a new one and replay the "
+            "history",
+            source=source,
+        )
+    tables = {name: _read(place / name, digest) for name, digest in manifest["files"].items()}
+    try:
+        return _assemble(manifest, tables, job)
+    except (KeyError, ValueError, TypeError, pa.ArrowInvalid) as error:
+        raise _damaged("it lacks a part", source) from error
+
+
+def _damaged(what: str, source: Source) -> UsageError:
+    return UsageError(
+        f"the checkpoint is damaged: {what}",
+        why="the state of a run is trusted only whole",
+        fix="restore it from a copy, or start with a new checkpoint and replay the history",
+        source=source,
+    )
+
+
+def _files(outcome: LiveOutcome) -> dict[str, pa.Table]:
+    files: dict[str, pa.Table] = {}
+    for name, rows in outcome.state.pending.items():
+        files[f"pending-{name}.arrow"] = rows
+    for number, query in enumerate(outcome.state.queries):
+        for place, kernel in enumerate(query.kernels):
+            for members, frame in kernel.tables.items():
+                key = "+".join(map(str, sorted(members)))
+                files[f"state-{number}-{place}-{key}.arrow"] = _from_frame(frame)
+        if query.groups.groups:
+            files[f"groups-{number}.arrow"] = _from_groups(query.groups)
+    for number, answers in enumerate(outcome.answers):
+        if answers.num_rows:
+            files[f"answers-{number}.arrow"] = answers
+    if outcome.rejects:
+        columns = list(zip(*outcome.rejects, strict=True))
+        files["rejects.arrow"] = pa.table(
+            [
+                pa.array(c, pa.int64()).cast(f.type) if f.name == "at" else pa.array(c, f.type)
+                for c, f in zip(columns, REJECTS, strict=True)
+            ],
+            schema=REJECTS,
+        )
+    return files
+
+
+def _assemble(
+    manifest: Mapping[str, Any], tables: Mapping[str, pa.Table], job: LiveJob
+) -> LiveState:
+    queries = []
+    for number, query in enumerate(job.queries):
+        kernels = []
+        for place in range(len(query.plans)):
+            prefix = f"state-{number}-{place}-"
+            mine = {n: t for n, t in tables.items() if n.startswith(prefix)}
+            kernels.append(
+                KernelState(
+                    {
+                        frozenset(map(int, n[len(prefix) : -6].split("+"))): _to_frame(t)
+                        for n, t in mine.items()
+                    }
+                )
+            )
+        groups = tables.get(f"groups-{number}.arrow")
+        queries.append(
+            ReplayState(
+                {h.stream.name: Cursor() for h in job.histories},
+                tuple(kernels),
+                tuple(tuple(texts) for texts in manifest["texts"][number]),
+                GroupState() if groups is None else _to_groups(groups),
+            )
+        )
+    pending = {
+        h.stream.name: tables[f"pending-{h.stream.name}.arrow"]
+        for h in job.histories
+        if f"pending-{h.stream.name}.arrow" in tables
+    }
+    return LiveState(
+        int(manifest["batch"]),
+        pending,
+        {k: int(v) for k, v in manifest["seen"].items()},
+        {k: float(v) for k, v in manifest["heard"].items()},
+        manifest["finished_us"],
+        tuple(queries),
+        {k: int(v) for k, v in manifest["totals"].items()},
+    )
+
+
+def _from_frame(frame: Frame) -> pa.Table:
+    names = [json.dumps(_plain(name)) for name in frame.columns]
+    return pa.table([pa.array(c) for c in frame.columns.values()], names=names)
+
+
+def _plain(name: Name) -> list[Any]:
+    return [sorted(part) if isinstance(part, frozenset) else part for part in name]
+
+
+def _to_frame(table: pa.Table) -> Frame:
+    columns: dict[Name, Any] = {}
+    for name in table.column_names:
+        parts = json.loads(name)
+        key = tuple(frozenset(p) if isinstance(p, list) else p for p in parts)
+        columns[key] = np.array(table.column(name).to_numpy())
+    return Frame(table.num_rows, columns)
+
+
+def _from_groups(state: GroupState) -> pa.Table:
+    """A row for each group: its values, then its numbers, a histogram as pairs."""
+    keys, known = list(state.groups), list(state.groups.values())
+    columns: dict[str, pa.Array] = {}
+    for place in range(len(keys[0])):
+        columns[f"group {place}"] = pa.array([k[place] for k in keys])
+    for name in known[0]:
+        values = [k[name] for k in known]
+        if name[0] == "hist":
+            values = [[{"value": v, "count": c} for v, c in h.items()] for h in values]
+        columns[json.dumps(list(name))] = pa.array(values)
+    return pa.table(columns)
+
+
+def _to_groups(table: pa.Table) -> GroupState:
+    places = [n for n in table.column_names if n.startswith("group ")]
+    names = {n: tuple(json.loads(n)) for n in table.column_names if not n.startswith("group ")}
+    found: dict[tuple[Any, ...], dict[tuple[Any, ...], Any]] = {}
+    for row in table.to_pylist():
+        numbers = {}
+        for column, name in names.items():
+            value = row[column]
+            if name[0] == "hist":
+                value = {pair["value"]: pair["count"] for pair in value}
+            numbers[name] = value
+        found[tuple(row[p] for p in places)] = numbers
+    return GroupState(found)
+
+
+def _write(file: Path, table: pa.Table) -> str:
+    """Write a table; the hash of the file."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    content = sink.getvalue().to_pybytes()
+    with open(file, "wb") as opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())
+    return hashlib.sha256(content).hexdigest()
+
+
+def _write_text(file: Path, text: str) -> None:
+    with open(file, "w", encoding="utf-8") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _read(file: Path, digest: str) -> pa.Table:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise _damaged(f"{file.name} is missing", Source(str(file))) from error
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise _damaged(f"{file.name} is not what was written", Source(str(file)))
+    return pa.ipc.open_file(pa.BufferReader(content)).read_all()
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def hash_parts(parts: Sequence[str | bytes]) -> str:
+    """A fingerprint of what a run is made of."""
+    digest = hashlib.sha256()
+    for part in parts:
+        content = part.encode() if isinstance(part, str) else part
+        digest.update(len(content).to_bytes(8, "big"))
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def hash_table(table: pa.Table) -> bytes:
+    """A fingerprint of a table's rows, in order."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return hashlib.sha256(sink.getvalue().to_pybytes()).digest()

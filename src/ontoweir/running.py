@@ -1,0 +1,161 @@
+"""Run checked queries live: the glue between verdicts and the run-time."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.checker.verdict import Verdict
+from ontoweir.describe import describe_plan
+from ontoweir.errors import QueryError
+from ontoweir.pipeline import CompiledQuery, Workspace
+from ontoweir.quiet_java import without_greeting
+from ontoweir.replaying import list_tables, refusal
+from ontoweir.rewriter.print_sql import print_sql
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What `ontoweir run` was asked for."""
+
+    checkpoint: Path
+    output: Path
+    once: bool = False
+    seconds: float = 0.0
+    progress: bool = True
+
+
+def run_queries(
+    workspace: Workspace,
+    compiled: Sequence[CompiledQuery],
+    options: RunOptions,
+    spark: "SparkSession | None" = None,
+) -> dict[str, Any]:
+    """Run queries until they are stopped, or (once) until what is there has been read.
+
+    Returns:
+        the summary of the interface contract.
+
+    Raises:
+        QueryError: a query is not bounded, or selects nothing.
+        UsageError: the checkpoint is of another run, or damaged.
+        DataError: data is missing, or breaks what is declared of static relations.
+        RunError: failed while running; what was committed is intact.
+    """
+    import time
+
+    verdicts = [workspace.check(c) for c in compiled]
+    for query, verdict in zip(compiled, verdicts, strict=True):
+        if verdict.plans is None:
+            raise refusal(query, verdict)
+        if not verdict.plans:
+            raise QueryError(
+                f"{query.name} selects nothing",
+                why="its conditions contradict each other, or the ontology or the catalog",
+                fix="leave it out: --query names the queries to run",
+                source=query.union.source,
+            )
+    from ontoweir.runtime.advance_live import LiveJob, LiveState
+    from ontoweir.runtime.gather_statistics import gather_statistics
+    from ontoweir.runtime.load_statics import load_statics
+    from ontoweir.runtime.make_live_job import make_live_job
+    from ontoweir.runtime.replay_job import ReplayJob
+    from ontoweir.runtime.run_live import LiveOptions, await_live, describe_live, run_live
+    from ontoweir.runtime.start_session import start_session
+
+    if spark is None:
+        with without_greeting():
+            session = start_session()
+    else:
+        session = spark
+    catalog = workspace.project.catalog
+    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
+    statics = load_statics(session, catalog, names)
+    known = gather_statistics(statics)
+    jobs = []
+    refined: list[Verdict] = []
+    for query, verdict in zip(compiled, verdicts, strict=True):
+        again = workspace.check(query, statistics=known)
+        if again.plans is None or again.bound is None:
+            raise refusal(query, again)
+        refined.append(again)
+        parts = tuple((p.part, len(p.plans)) for p in again.parts)
+        jobs.append(
+            ReplayJob(
+                query.name,
+                query.union,
+                again.plans,
+                catalog,
+                again.bound.rows,
+                verdict.declarations,
+                parts,
+            )
+        )
+    job = make_live_job(jobs, catalog, statics, {})
+    begun = time.perf_counter()
+    last: list[tuple[LiveState, LiveJob]] = []
+    most = {query.name: 0 for query in job.queries}
+
+    def told(state: LiveState, running: LiveJob) -> None:
+        last[:] = [(state, running)]
+        for query, held in zip(running.queries, state.queries, strict=True):
+            most[query.name] = max(most[query.name], held.rows)
+        if options.progress and sys.stderr.isatty():
+            found = describe_live(state, running)
+            print(
+                f"batch {found['batch']}: {found['tuples']:,} tuples, {found['markers']:,} "
+                f"markers, {found['results']:,} results, {found['rejected']:,} rejected",
+                file=sys.stderr,
+            )
+
+    live = LiveOptions(options.checkpoint, options.output, options.once, options.seconds, told)
+    running = run_live(job, _fingerprint(workspace, compiled, refined, statics), session, live)
+    try:
+        await_live(running)
+    except KeyboardInterrupt:
+        running.stop()
+    seconds = time.perf_counter() - begun
+    totals = last[0][0].totals if last else {}
+    tuples = totals.get("tuples", 0)
+    bounds = [q.bound for q in job.queries]
+    return {
+        "markers": totals.get("markers", 0),
+        "tuples": tuples,
+        "results": totals.get("results", 0),
+        "state_rows_max": sum(most.values()),
+        "bound_rows": None if None in bounds else sum(b for b in bounds if b is not None),
+        "seconds": round(seconds, 3),
+        "tuples_per_second": round(tuples / seconds, 1) if seconds else 0.0,
+        "late": totals.get("late", 0),
+        "rejected": totals.get("rejected", 0),
+    }
+
+
+def _fingerprint(
+    workspace: Workspace,
+    compiled: Sequence[CompiledQuery],
+    verdicts: Sequence[Verdict],
+    statics: Any,
+) -> str:
+    """What a run is made of: the queries as unfolded, their plans, what is declared of their
+    tables, and the static data."""
+    from ontoweir.runtime.save_state import hash_parts, hash_table
+
+    catalog = workspace.project.catalog
+    parts: list[str | bytes] = []
+    for query, verdict in zip(compiled, verdicts, strict=True):
+        parts += [query.name, print_sql(query.union, catalog, comments=False)]
+        parts += [line for plan in verdict.plans or () for line in describe_plan(plan)]
+    for name, stream in sorted(catalog.streams.items()):
+        columns = [(c.name, c.type, c.minimum, c.maximum, c.enum) for c in stream.columns]
+        parts.append(
+            repr((name, stream.timestamp, stream.step_us, stream.max_per_timestamp, columns))
+        )
+        parts.append(repr((stream.keys, stream.references)))
+    for name, table in sorted(statics.items()):
+        parts += [name, hash_table(table)]
+    return hash_parts(parts)

@@ -1,0 +1,230 @@
+"""Live runs, micro-batch by micro-batch, without Spark: the answers of a replay, state on disk."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from ontoweir.checker.check_query import check_query
+from ontoweir.checker.verdict import Verdict
+from ontoweir.errors import UsageError
+from ontoweir.mappings.catalog import Stream
+from ontoweir.runtime.advance_live import LATE, LiveJob, LiveState, advance_live, begin_live
+from ontoweir.runtime.check_domain import arrow_type
+from ontoweir.runtime.make_live_job import make_live_job
+from ontoweir.runtime.read_source import BAD
+from ontoweir.runtime.replay_job import ReplayJob
+from ontoweir.runtime.save_state import commit_batch, last_batch, load_state
+from tests.oracle.random_queries import STYLES, Case, make_case
+from tests.oracle.relational import answer, load
+from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
+
+
+def _table(case: Case, name: str, rows: list[tuple[Any, ...]]) -> pa.Table:
+    columns, _ = case.data[name]
+    declared = case.catalog.table(name)
+    cells = {}
+    for place, c in enumerate(columns):
+        column = declared.column(c)
+        kind = pa.int64() if column is None else arrow_type(column.type)
+        cells[c] = pa.array([r[place] for r in rows], kind, from_pandas=False)
+    if isinstance(declared, Stream):
+        cells[BAD] = pa.nulls(len(rows), pa.string())
+    return pa.table(cells)
+
+
+def _job(case: Case, verdict: Verdict) -> LiveJob:
+    assert verdict.plans is not None
+    assert verdict.bound is not None
+    job = ReplayJob(
+        "q",
+        verdict.union,
+        verdict.plans,
+        case.catalog,
+        verdict.bound.rows,
+        parts=tuple((p.part, len(p.plans)) for p in verdict.parts),
+    )
+    statics = {n: _table(case, n, case.data[n][1]) for n in case.catalog.relations}
+    return make_live_job([job], case.catalog, statics, {})
+
+
+def _arrivals(case: Case, random: Random, streams: set[str]) -> list[dict[str, pa.Table]]:
+    """Micro-batches: every stream's rows in order of time, cut anywhere, streams out of step."""
+    left = {n: list(case.data[n][1]) for n in sorted(streams)}
+    batches = []
+    while any(left.values()):
+        batch = {}
+        for name, rows in left.items():
+            count = random.randint(0, max(3, len(rows) // 2))
+            taken, left[name] = rows[:count], rows[count:]
+            mixed = random.sample(taken, k=len(taken))
+            batch[name] = _table(case, name, mixed)
+        batches.append(batch)
+    return batches
+
+
+def _run(
+    job: LiveJob, batches: list[dict[str, pa.Table]], folder: Path
+) -> tuple[list[dict[str, Any]], LiveState]:
+    """Run, writing and reading the state back at every micro-batch."""
+    state = begin_live(job)
+    rows: list[dict[str, Any]] = []
+    for batch in batches:
+        outcome = advance_live(job, state, batch, 0.0)
+        place = commit_batch(folder, "fingerprint", "origin", outcome)
+        assert last_batch(folder) == place
+        state = load_state(place, "fingerprint", "origin", job)
+        rows += outcome.answers[0].to_pylist()
+    return rows, state
+
+
+def _micros(value: datetime) -> int:
+    return round((value - datetime(1970, 1, 1)).total_seconds() * 1e6)
+
+
+@pytest.mark.parametrize("seed", range(70))
+def test_live_equals_oracle(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    case = make_case(random, style=random.choice(sorted(STYLES)))
+    verdict = check_query(case.query, case.catalog, disprove=False)
+    if not verdict.plans:
+        return
+    job = _job(case, verdict)
+    streams = {h.stream.name for h in job.histories}
+    rows, state = _run(job, _arrivals(case, random, streams), tmp_path)
+    done = -1 if state.finished_us is None else state.finished_us
+    base = load(case.data, case.types)
+    stamps = {name: s.timestamp for name, s in case.catalog.streams.items()}
+    for marker in range(done + 1):
+        found: Counter[tuple[Any, ...]] = Counter()
+        for row in rows:
+            if _micros(row["at"]) <= marker:
+                found[tuple(row[v] for v in case.query.variables)] += row.get("multiplicity", 1)
+        query = case.query.disjuncts[0]
+        assert found == answer(base, query, stamps, distinct=case.query.distinct, upto=marker)
+    assert state.totals["late"] == 0
+    assert state.totals["results"] == len(rows)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_live_aggregates_equal_oracle(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    case = make_case(random, style=random.choice(sorted(STYLES)))
+    union = make_aggregates(random, case)
+    verdict = check_query(union, case.catalog, disprove=False)
+    if not verdict.plans:
+        return
+    job = _job(case, verdict)
+    streams = {h.stream.name for h in job.histories}
+    rows, state = _run(job, _arrivals(case, random, streams), tmp_path)
+    done = -1 if state.finished_us is None else state.finished_us
+    assert union.aggregation is not None
+    current: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    size = len(union.aggregation.group)
+    expected = expect(case, union)
+    by_marker: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_marker.setdefault(_micros(row["at"]), []).append(row)
+    for marker in range(min(done + 1, case.markers)):
+        for update in by_marker.get(marker, []):
+            values = tuple(update[c] for c in union.aggregation.columns)
+            current[values[:size]] = values[size:]
+        assert current == expected[marker]
+
+
+def _simple(seed: int = 3) -> tuple[Case, LiveJob]:
+    while True:
+        case = make_case(Random(seed))
+        verdict = check_query(case.query, case.catalog, disprove=False)
+        if verdict.plans:
+            return case, _job(case, verdict)
+        seed += 1
+
+
+def test_late_rows_are_rejected_and_change_nothing() -> None:
+    case, job = _simple()
+    names = [h.stream.name for h in job.histories]
+    first = {n: _table(case, n, case.data[n][1]) for n in names}
+    state = advance_live(job, begin_live(job), first, 0.0).state
+    assert state.finished_us is not None
+    late = {n: _table(case, n, case.data[n][1][:1]) for n in names}
+    outcome = advance_live(job, state, late, 0.0)
+    assert {reason for _, _, reason, _ in outcome.rejects} == {LATE}
+    assert outcome.state.totals["late"] == len(names)
+    assert outcome.state.queries == state.queries
+    assert not any(a.num_rows for a in outcome.answers)
+
+
+def test_a_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> None:
+    case, job = _simple()
+    batch = {
+        h.stream.name: _table(case, h.stream.name, case.data[h.stream.name][1])
+        for h in job.histories
+    }
+    place = commit_batch(tmp_path, "mine", "spark", advance_live(job, begin_live(job), batch, 0.0))
+    assert load_state(place, "mine", "spark", job).batch == 0
+    with pytest.raises(UsageError, match="another run"):
+        load_state(place, "other", "spark", job)
+    with pytest.raises(UsageError, match="do not belong together"):
+        load_state(place, "mine", "", job)
+    file = next(f for f in sorted(place.glob("*.arrow")))
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1])
+    with pytest.raises(UsageError, match=r"damaged: .* is not what was written"):
+        load_state(place, "mine", "spark", job)
+    file.unlink()
+    with pytest.raises(UsageError, match=r"damaged: .* is missing"):
+        load_state(place, "mine", "spark", job)
+    file.write_bytes(whole)
+    manifest = place / "manifest.json"
+    text = manifest.read_text()
+    manifest.write_text(text.replace('"version": 1', '"version": 99'))
+    with pytest.raises(UsageError, match="version 99"):
+        load_state(place, "mine", "spark", job)
+    manifest.write_text(text[:40])
+    with pytest.raises(UsageError, match="manifest cannot be read"):
+        load_state(place, "mine", "spark", job)
+
+
+def _two_streams() -> tuple[Case, LiveJob, list[str]]:
+    seed = 0
+    while True:
+        case = make_case(Random(seed), style="plain")
+        verdict = check_query(case.query, case.catalog, disprove=False)
+        if verdict.plans:
+            job = _job(case, verdict)
+            names = [h.stream.name for h in job.histories]
+            if len(names) > 1 and all(case.data[n][1] for n in names):
+                return case, job, names
+        seed += 1
+
+
+def test_a_stream_that_says_nothing_holds_the_others_back_unless_it_may_idle() -> None:
+    case, job, names = _two_streams()
+    only = {names[0]: _table(case, names[0], case.data[names[0]][1])}
+    state = advance_live(job, begin_live(job), only, 0.0).state
+    assert state.finished_us is None
+    assert state.pending[names[0]].num_rows == len(case.data[names[0]][1])
+    patient = replace(job, idle_seconds={names[1]: 60.0})
+    waiting = advance_live(patient, begin_live(patient), only, 0.0).state
+    waiting = advance_live(patient, waiting, {}, 59.0).state
+    assert waiting.finished_us is None
+    passed = advance_live(patient, waiting, {}, 60.0).state
+    last = max(row[-1] for row in case.data[names[0]][1])
+    assert passed.finished_us == last - 1
+
+
+def test_a_row_of_nulls_is_a_heartbeat() -> None:
+    case, job, names = _two_streams()
+    first = {names[0]: _table(case, names[0], case.data[names[0]][1])}
+    width = len(case.data[names[1]][0])
+    beat = {names[1]: _table(case, names[1], [(*(None,) * (width - 1), 10_000)])}
+    outcome = advance_live(job, begin_live(job), {**first, **beat}, 0.0)
+    last = max(row[-1] for row in case.data[names[0]][1])
+    assert outcome.state.finished_us == last - 1
+    assert not outcome.rejects
