@@ -1,12 +1,12 @@
 """Make the synopsis plan of a disjunct, or say which value cannot be kept (theory §8)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 
 from ontoweir.checker.decide_lag import FOLDED
-from ontoweir.checker.normal_form import Inequality, Kind, NormalForm
+from ontoweir.checker.normal_form import Inequality, Kind, NormalForm, TimeLimit
 from ontoweir.checker.plan import Bound, Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.spj import FoldFunction
@@ -32,6 +32,28 @@ def make_plan(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
     Raises:
         QueryError: there are more than MOST_STEPS orders in which tuples can complete matches.
     """
+    plan = _make(form)
+    if not isinstance(plan, SynopsisPlan) and (dated := _limit_by_dates(form)) != form:
+        with_dates = _make(dated)
+        return with_dates if isinstance(with_dates, SynopsisPlan) else plan
+    return plan
+
+
+def _limit_by_dates(form: NormalForm) -> NormalForm:
+    """With a limit between any two members that two dates limit: one's first, the other's last."""
+    limits = [
+        TimeLimit(j.index, i.index, j.last - i.first)
+        for i in form.members
+        for j in form.members
+        if i != j
+        and i.first is not None
+        and j.last is not None
+        and 0 <= j.last - i.first == form.lag[i.index][j.index]
+    ]
+    return replace(form, times=(*form.times, *limits)) if limits else form
+
+
+def _make(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
     everything = frozenset(range(len(form.members)))
     tables: dict[frozenset[int], tuple[Step, ...]] = {}
     waiting, steps = [everything], 0

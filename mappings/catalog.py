@@ -95,7 +95,8 @@ class Stream:
 
     `timestamp` names the application-time column, which is not among `columns`;
     `step_us` is the unit of the flow of time in microseconds;
-    `max_per_timestamp` is R, the most tuples that share one timestamp (None: not declared).
+    `max_per_timestamp` is R, the most tuples that share one timestamp (None: not declared);
+    `idle_us`: live, after how long without a row it holds other streams back no more (None: never).
     """
 
     name: str
@@ -107,6 +108,7 @@ class Stream:
     keys: tuple[tuple[str, ...], ...] = ()
     references: tuple[Reference, ...] = ()
     source: Source | None = None
+    idle_us: int | None = None
 
     def column(self, name: str) -> Column | None:
         """The column called `name` (case-sensitive), or None."""

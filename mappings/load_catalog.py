@@ -82,7 +82,7 @@ def _read_stream(table: Table) -> Stream:
     table.need("source", '{ format = "parquet", path = "…" }')
     table.need("timestamp", '{ column = "ts", unit = "1 second" }')
     time = table.table("timestamp")
-    time.refuse_unknown(("column", "unit"))
+    time.refuse_unknown(("column", "unit", "idle"))
     time.need("column", '"ts"')
     time.need("unit", '"5 minutes"')
     column, unit = time.text("column") or "", time.text("unit") or ""
@@ -93,6 +93,15 @@ def _read_stream(table: Table) -> Stream:
             f"the unit of time {unit!r} is no positive duration",
             why="one step of the flow of time has a fixed length",
             fix='write a number and a unit, e.g. "5 minutes", or an ISO duration, e.g. "PT5M"',
+        )
+    idle = time.text("idle")
+    patience = None if idle is None else parse_duration(idle)
+    if idle is not None and (patience is None or patience <= 0):
+        raise time.error(
+            "idle",
+            f"{idle!r} is no positive duration",
+            why="it is how long, by the clock, others wait for a stream that says nothing",
+            fix='write a number and a unit, e.g. "1 minute", or leave it out: then they wait',
         )
     columns = tuple(c for c in _read_columns(table) if c.name != column)
     return Stream(
@@ -105,6 +114,7 @@ def _read_stream(table: Table) -> Stream:
         keys=_read_keys(table, [column, *(c.name for c in columns)]),
         references=_read_references(table, [column, *(c.name for c in columns)]),
         source=table.lines.place(*table.path),
+        idle_us=patience,
     )
 
 

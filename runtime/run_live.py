@@ -38,7 +38,7 @@ class LiveOptions:
 
     `checkpoint`: the folder of its state; `output`: the folder of answers, `output/<query>/` and
     `output/rejects/`; `once`: stop when everything that is there has been read; `seconds`: at
-    least so long between micro-batches; `told`: is called after every micro-batch.
+    least so long between micro-batches; `told`: is called at the start and after every micro-batch.
     """
 
     checkpoint: Path
@@ -161,6 +161,7 @@ class _Sink:
         else:
             self.state = load_state(place, fingerprint, self.origin(), job)
             self.publish(place)
+        options.told(self.state, job)
 
     def origin(self) -> str:
         """Spark's name of the run, which it keeps beside its offsets (empty: there are none)."""

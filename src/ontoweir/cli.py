@@ -123,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_rewrite(commands)
     _add_materialize(commands)
     _add_replay(commands)
+    _add_run(commands)
     _add_report(commands)
     _add_ontology(commands)
     doctor = commands.add_parser(
@@ -256,6 +257,34 @@ def _add_replay(commands: Any) -> None:
         help="run the naive plan of a query that is not bounded",
     )
     replay.set_defaults(run=_replay)
+
+
+def _add_run(commands: Any) -> None:
+    run = commands.add_parser(
+        "run",
+        help="answer queries live, until stopped",
+        epilog="example: ontoweir run examples/traffic --query every-reading-above-130 --once",
+    )
+    _project_arguments(run)
+    run.add_argument(
+        "--query", action="append", metavar="NAME", help="only this query (default: all)"
+    )
+    run.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="of answers (default: out/answers in the project's folder)",
+    )
+    run.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="of the run's state; it resumes from it (default: out/checkpoint there)",
+    )
+    run.add_argument("--once", action="store_true", help="stop when all that is there is read")
+    run.add_argument(
+        "--every", type=float, default=0.0, metavar="SECONDS", help="between micro-batches"
+    )
+    run.add_argument("--summary", choices=("text", "json"), default="text")
+    run.set_defaults(run=_run)
 
 
 def _add_report(commands: Any) -> None:
@@ -610,6 +639,35 @@ def _replay(given: argparse.Namespace) -> int:
         print(json.dumps(summary))
     else:
         _print_summary(compiled, output, summary)
+    return 0
+
+
+def _run(given: argparse.Namespace) -> int:
+    from ontoweir.pipeline import require_queries
+    from ontoweir.running import RunOptions, run_queries
+
+    workspace, warnings = _open(given)
+    require_queries(workspace)
+    compiled = [workspace.compile(name) for name in given.query or workspace.query_names()]
+    warnings.release()
+    root = workspace.project.root
+    options = RunOptions(
+        checkpoint=Path(given.checkpoint) if given.checkpoint else root / "out" / "checkpoint",
+        output=Path(given.output) if given.output else root / "out" / "answers",
+        once=given.once,
+        seconds=given.every,
+        progress=not given.quiet,
+    )
+    summary = run_queries(workspace, compiled, options)
+    if given.summary == "json":
+        print(json.dumps(summary))
+    else:
+        print(
+            f"{summary['results']:,} results in {options.output}\n"
+            f"  {summary['tuples']:,} tuples, {summary['markers']:,} markers, "
+            f"{summary['rejected']:,} rejected, {summary['late']:,} of them late\n"
+            f"  state: at most {summary['state_rows_max']:,} rows"
+        )
     return 0
 
 

@@ -38,7 +38,7 @@ def run_queries(
     """Run queries until they are stopped, or (once) until what is there has been read.
 
     Returns:
-        the summary of the interface contract.
+        the summary of the interface contract, of this session.
 
     Raises:
         QueryError: a query is not bounded, or selects nothing.
@@ -95,13 +95,14 @@ def run_queries(
                 parts,
             )
         )
-    job = make_live_job(jobs, catalog, statics, {})
+    idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}
+    job = make_live_job(jobs, catalog, statics, idle)
     begun = time.perf_counter()
     last: list[tuple[LiveState, LiveJob]] = []
     most = {query.name: 0 for query in job.queries}
 
     def told(state: LiveState, running: LiveJob) -> None:
-        last[:] = [(state, running)]
+        last[:] = [*last[:1], (state, running)]
         for query, held in zip(running.queries, state.queries, strict=True):
             most[query.name] = max(most[query.name], held.rows)
         if options.progress and sys.stderr.isatty():
@@ -119,19 +120,20 @@ def run_queries(
     except KeyboardInterrupt:
         running.stop()
     seconds = time.perf_counter() - begun
-    totals = last[0][0].totals if last else {}
-    tuples = totals.get("tuples", 0)
+    before, after = last[0][0].totals, last[-1][0].totals
+    totals = {name: count - before[name] for name, count in after.items()}
+    tuples = totals["tuples"]
     bounds = [q.bound for q in job.queries]
     return {
-        "markers": totals.get("markers", 0),
+        "markers": totals["markers"],
         "tuples": tuples,
-        "results": totals.get("results", 0),
+        "results": totals["results"],
         "state_rows_max": sum(most.values()),
         "bound_rows": None if None in bounds else sum(b for b in bounds if b is not None),
         "seconds": round(seconds, 3),
         "tuples_per_second": round(tuples / seconds, 1) if seconds else 0.0,
-        "late": totals.get("late", 0),
-        "rejected": totals.get("rejected", 0),
+        "late": totals["late"],
+        "rejected": totals["rejected"],
     }
 
 

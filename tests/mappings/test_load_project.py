@@ -84,6 +84,7 @@ def test_set_wins_over_environment_over_file(tmp_path: Path) -> None:
         ("max_per_timestamp", "max_per_timestmp", 7, "did you mean 'max_per_timestamp'"),
         ('"5 minutes"', '"5 parsecs"', 6, "no positive duration"),
         ('"5 minutes"', '"0 minutes"', 6, "no positive duration"),
+        ('"5 minutes"', '"5 minutes", idle = "soon"', 6, "no positive duration"),
         ('timestamp = { column = "ts", unit = "5 minutes" }', "", 4, "no timestamp"),
         ('["id", "ts"]', '["idd", "ts"]', 8, "did you mean 'id'"),
         ('relation = "sensor"', 'relation = "senser"', 9, "did you mean 'sensor'"),

@@ -101,7 +101,7 @@ def test_live_is_replay_across_restarts(spark: SparkSession, tmp_path: Path) -> 
     first = run_queries(workspace, compiled, options, spark)
     write_history(tmp_path, 3, HOURS)
     second = run_queries(workspace, compiled, options, spark)
-    assert second["tuples"] == HOURS * 30 > first["tuples"]
+    assert first["tuples"] == second["tuples"] == HOURS // 2 * 30
     for query in compiled:
         assert read_output(tmp_path / "out", query.name) == replayed(
             tmp_path, workspace, query, spark

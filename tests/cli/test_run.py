@@ -1,0 +1,41 @@
+"""`ontoweir run`: what is there is read, once; then nothing is new; what cannot run is refused."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.conftest import Run
+from tests.cli.test_errors import is_one_line
+from tests.cli.test_replay import QUERY, SUMMARY, write_data
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def test_answers_of_finished_steps_once(run: Run, project: Path, spark: "SparkSession") -> None:
+    write_data(project, [0, 1, 1, 2], [140, 90, 131, 135])
+    command = ("run", project, "--query", QUERY, "--once", "--summary", "json")
+    ran = run(*command)
+    assert ran.code == 0, ran.err
+    summary = json.loads(ran.out)
+    assert set(summary) == SUMMARY
+    # the step of the last reading is not finished before a later one comes
+    assert (summary["tuples"], summary["results"], summary["late"]) == (4, 2, 0)
+    files = list((project / "out" / "answers" / QUERY).glob("*.parquet"))
+    rows = [row for file in files for row in pq.read_table(file).to_pylist()]
+    assert sorted(str(row["at"]) for row in rows) == ["2014-08-01 00:00:00", "2014-08-01 00:05:00"]
+    again = json.loads(run(*command).out)
+    assert (again["tuples"], again["results"]) == (0, 0)
+    assert list((project / "out" / "answers" / QUERY).glob("*.parquet")) == files
+
+
+def test_an_unbounded_query_is_refused_before_anything_starts(run: Run, project: Path) -> None:
+    ran = run("run", project, "--query", "how-often-congestion-got-worse", "--once")
+    assert ran.code == 2
+    assert is_one_line(ran.err)
+    assert "unbounded" in ran.err
+    assert not (project / "out").exists()
