@@ -10,6 +10,9 @@ import pytest
 from hypothesis import event, given
 
 from ontoweir.checker.check_query import check_query
+from ontoweir.checker.decide_lag import decide_lag
+from ontoweir.checker.make_plan import make_plan
+from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.checker.verdict import Tier, Verdict
 from ontoweir.mappings.catalog import (
@@ -26,6 +29,7 @@ from ontoweir.mappings.catalog import (
     StringType,
 )
 from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import (
     STYLES,
@@ -185,6 +189,34 @@ def test_data_is_legal() -> None:
                 for column, content in zip(stream.columns, row, strict=False):
                     if column.enum is not None and content is not None:
                         assert content in column.enum
+
+
+@budget(1.5)
+@given(seed=SEEDS)
+def test_fixed_dates_limit_what_is_kept(seed: int) -> None:
+    """First and last dates of some streams: what the lag criterion accepts by them has a plan."""
+    random = Random(seed)
+    case = make_case(random)
+    query = case.query.disjuncts[0]
+    conditions = list(query.conditions)
+    if random.random() < 0.5:
+        conditions = [c for c in conditions if not isinstance(c, Compare) or c.left.column != "ts"]
+    for occurrence in query.occurrences:
+        if occurrence.table in case.catalog.streams:
+            stamp = Attribute(occurrence.alias, "ts")
+            if random.random() < 0.7:
+                conditions.append(Compare(stamp, Op.GE, Constant(random.randint(0, 3))))
+            if random.random() < 0.4:
+                conditions.append(Compare(stamp, Op.LE, Constant(random.randint(2, 7))))
+    dated = replace(query, conditions=tuple(conditions))
+    case = replace(case, query=replace(case.query, disjuncts=(dated,)))
+    form = normalise_query(dated, distinct=case.query.distinct, catalog=case.catalog)
+    if not form.satisfiable or not decide_lag(form).holds:
+        return
+    plan = make_plan(form)
+    assert isinstance(plan, SynopsisPlan)
+    event(f"limits from dates: {plan.form != form}")
+    _check_run(case, plan, split_markers(random, case.markers), _oracle(case))
 
 
 # -- cases that fuzzing found, kept for ever --------------------------------------------------
