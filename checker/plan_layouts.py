@@ -117,8 +117,8 @@ def _lockstep(form: NormalForm, failure: Failure) -> Iterable[Layout]:
             if a == b:
                 yield Layout(a, before, chains, between, None)
                 continue
-            for pair in ((a, b), (b, a)):
-                for optional in pair:
+            for pair in ((a, b), (b, a), None):  # None: they come at one time
+                for optional in (a, b):
                     yield Layout(optional, before, chains, between, pair)
 
 
@@ -142,10 +142,9 @@ def _best_in_step(form: NormalForm, failure: Failure) -> Iterable[Layout]:
                     chains = {(inside, sign * step), (fold.value, worse * -step)}
                     if len({value for value, _ in chains}) < len(chains):
                         continue
-                    for pair in ((a, b), (b, a)):
-                        for optional in dict.fromkeys(pair):
-                            sequence = None if a == b else pair
-                            yield Layout(optional, before, tuple(sorted(chains)), between, sequence)
+                    for pair in ((a, b), (b, a), None) if a != b else (None,):
+                        for optional in dict.fromkeys((a, b)):
+                            yield Layout(optional, before, tuple(sorted(chains)), between, pair)
 
 
 def _tight(

@@ -15,8 +15,8 @@ from ontoweir.project import load_project
 from ontoweir.rewriter.parse_sql import parse_sql
 
 CHECKED = sorted({*CODES.values()} - {CODES["warning"], CODES["mapping"], CODES["plan"]})
-"""All but those whose example is no SQL, a warning (test_sarif.py) and a mapping (test_lint.py), and
-the one for which no example is known."""
+"""All but those whose example is no SQL, a warning (test_sarif.py) and a mapping (test_lint.py),
+and the one for which no example is known."""
 
 
 @pytest.fixture(scope="module")
