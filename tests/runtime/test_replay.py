@@ -247,7 +247,7 @@ def test_terms_are_rendered(catalog: Catalog, tmp_path: Path, spark: SparkSessio
         replay_history(job, output=output, format=kind, spark=spark)
     assert read_rows(tmp_path / "out.parquet") == [
         (
-            "http://e/a%20b%2Fø/12.50",
+            "http://e/a%20b%2Fø/12.5",  # the canonical text of a decimal (R2RML 10.2)
             "a b/ø",
             "_:2",
             "http://e/C",
