@@ -101,7 +101,7 @@ def _lay_out(
         for m in form.members:
             if m.last is not None:
                 edges.append((time(m.index, copy), ("zero",), m.last))
-            edges.append((("zero",), time(m.index, copy), -(m.first or 0)))
+            edges.append((("zero",), time(m.index, copy), -max(m.first or 0, 0)))
         for q in form.inequalities:
             edges.append((val(q.x, copy), val(q.y, copy), q.limit - (1 if q.strict else 0)))
         for u in form.disequalities:
