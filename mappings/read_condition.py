@@ -1,6 +1,7 @@
 """Reads SQL predicates into conjunctions of comparisons; OR becomes alternatives."""
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -69,7 +70,7 @@ def read_condition(
 
     With `bag` the alternatives exclude each other, so that no row counts twice: A OR B becomes
     A, and B AND NOT A, which is right in SQL's three-valued logic only where B cannot hold while
-    A is unknown, i.e. where all columns of A also occur in B.
+    A is unknown, i.e. where all columns of A also occur in B or are known not to be NULL.
 
     Raises:
         SqlRefusal: beyond comparisons of columns, constants and column + constant.
@@ -122,6 +123,24 @@ def read_condition(
     return _compare(cast("exp.Binary", tree), _NEGATE[op] if negated else op, scope)
 
 
+def known_columns(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[SourceColumn]:
+    """The columns that conjuncts compare or say not to be NULL: so they are not, in any row."""
+    from sqlglot import exp
+
+    found: set[SourceColumn] = set()
+    for predicate in predicates:
+        for conjunct in predicate.flatten() if isinstance(predicate, exp.And) else [predicate]:
+            inner = conjunct.unnest()
+            if isinstance(inner, exp.And):
+                found |= known_columns([inner], scope)
+            elif not isinstance(inner, (exp.Or, exp.Not)) or (
+                isinstance(inner, exp.Not) and isinstance(inner.this.unnest(), exp.Is)
+            ):
+                for alternative in read_condition(inner, scope, bag=False):
+                    found.update(c for k in alternative for c in _columns(k))
+    return frozenset(found)
+
+
 def _either(sides: list[tuple["exp.Expr", bool]], scope: Scope, *, bag: bool) -> Alternatives:
     read = [read_condition(s, scope, bag=bag, negated=n) for s, n in sides]
     if not bag:
@@ -129,14 +148,16 @@ def _either(sides: list[tuple["exp.Expr", bool]], scope: Scope, *, bag: bool) ->
     columns = [{c for alt in a for k in alt for c in _columns(k)} for a in read]
     # Which side is negated: its columns must all occur in every alternative of the other.
     for first, second in ((0, 1), (1, 0)):
-        if all(columns[first] <= {c for k in alt for c in _columns(k)} for alt in read[second]):
+        doubtful = columns[first] - scope.known
+        if all(doubtful <= {c for k in alt for c in _columns(k)} for alt in read[second]):
             tree, negated = sides[first]
             rest = read_condition(tree, scope, bag=True, negated=not negated)
             return (*read[first], *conjoin(read[second], rest))
     raise SqlRefusal(
         "OR over different columns in a query with duplicates",
         why="its parts overlap, and a row must not count twice",
-        fix="write a UNION ALL of parts that exclude each other; a query may be SELECT DISTINCT",
+        fix="write a UNION ALL of parts that exclude each other, or AND … IS NOT NULL for the "
+        "columns of one side; a query may be SELECT DISTINCT",
         line=line_of(sides[0][0]),
     )
 

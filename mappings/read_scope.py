@@ -55,10 +55,11 @@ def is_timestamp(table: Stream | Relation, column: str) -> bool:
 
 @dataclass(slots=True)
 class Scope:
-    """The aliases of a FROM clause, in order."""
+    """The aliases of a FROM clause, in order; `known`: columns that are not NULL in any row."""
 
     catalog: Catalog
     tables: dict[str, Stream | Relation]
+    known: frozenset[SourceColumn] = frozenset()
 
     def resolve(self, alias: str | None, name: str, line: int | None = None) -> SourceColumn:
         """The column `alias.name`, or the only column called `name` when alias is None.

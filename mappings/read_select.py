@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from ontoweir.mappings.assertion import SourceColumn, SourceTable
 from ontoweir.mappings.catalog import Catalog, Scalar
 from ontoweir.mappings.quote_names import quote_names
-from ontoweir.mappings.read_condition import Alternatives, conjoin, line_of, read_condition
+from ontoweir.mappings.read_condition import (
+    Alternatives,
+    conjoin,
+    known_columns,
+    line_of,
+    read_condition,
+)
 from ontoweir.mappings.read_expression import SourceText, read_expression
 from ontoweir.mappings.read_scope import Scope, SqlRefusal, column_names, find_table
 
@@ -240,6 +246,15 @@ def _read_one(
             )
     if (where := tree.args.get("where")) is not None:
         predicates.append(where.this)
+    if not mapping:  # what is selected is not NULL either (parse_sql)
+        selected = (
+            column
+            for e in tree.expressions
+            for _, column in _read_projection(e, scope)
+            if isinstance(column, SourceColumn)
+        )
+        scope.known = frozenset(selected)
+    scope.known |= known_columns(predicates, scope)
     bag = mapping or (distinct is None and not inside_distinct)
     alternatives: Alternatives = ((),)
     for predicate in predicates:

@@ -89,6 +89,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM a WHERE ts > y", 1, "timestamp with something else"),
         ("SELECT a.x FROM a, c WHERE a.ts < c.ts", 1, "units"),
         ("SELECT x FROM a WHERE y = 1 OR w = 'b'", 1, "OR over different columns"),
+        ("SELECT x FROM a WHERE x > 3 AND (y = 1 OR w = 'b')", 1, "OR over different columns"),
         ("SELECT x FROM a GROUP BY x", 1, "GROUP BY without an aggregate"),
         ("SELECT y, count(*) FROM a\nGROUP BY x", 1, "y neither grouped nor aggregated"),
         ("SELECT count(*) FROM a GROUP BY x", 1, "GROUP BY x that is not selected"),
@@ -145,3 +146,31 @@ def test_a_count_of_a_column_counts_rows_where_it_is_not_null(catalog: Catalog) 
     assert [show_condition(c) for c in union.disjuncts[0].conditions] == ["a.y IS NOT NULL"]
     union = parse_sql("SELECT COUNT(*) AS n FROM a", catalog, name="q", file="q.sql")
     assert union.disjuncts[0].conditions == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT y FROM a WHERE y = 1 OR w = 'b'",
+        "SELECT x FROM a WHERE (y = 1 OR w = 'b') AND w IS NOT NULL",
+        "SELECT x FROM a WHERE y > 0 AND (y = 1 OR w = 'b')",
+        "SELECT x FROM a WHERE y IN (1, 2) AND NOT (y = 1 AND w = 'b')",
+    ],
+)
+def test_or_over_columns_that_are_not_null_counts_every_row_once(
+    text: str, catalog: Catalog
+) -> None:
+    union = parse_sql(text, catalog, name="q", file="q.sql")
+    assert len(union.disjuncts) > 1
+    db = duckdb.connect()
+    db.execute("CREATE TABLE a (x INT, y INT, z INT, w VARCHAR, ts TIMESTAMP)")
+    values = "(1), (2), (NULL)"
+    db.execute(
+        f"INSERT INTO a SELECT p.c, q.c, 1, CASE r.c WHEN 1 THEN 'a' WHEN 2 THEN 'b' END, now() "
+        f"FROM (VALUES {values}) p(c), (VALUES {values}) q(c), (VALUES {values}) r(c)"
+    )
+    column = text.split()[1]
+    asked = db.execute(f"SELECT * FROM ({text}) t WHERE {column} IS NOT NULL").fetchall()
+    assert Counter(db.execute(print_sql(union, catalog, dialect="duckdb")).fetchall()) == Counter(
+        asked
+    )
