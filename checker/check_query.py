@@ -32,6 +32,7 @@ from ontoweir.checker.witness import Witness
 from ontoweir.errors import QueryError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.list_lags import apply_lags
 from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
 from ontoweir.rewriter.spj import SpjQuery, SpjUnion, output_attributes
 
@@ -298,7 +299,8 @@ class _Checker:
         if not functions or AggregateFunction.COUNT in functions:
             for query in failing:
                 form, failures = self.forms[query]
-                witness = find_witness(form, self.union, failures, self.catalog, size=self.size)
+                answers = apply_lags(self.union, self.catalog)
+                witness = find_witness(form, answers, failures, self.catalog, size=self.size)
                 if witness is not None:
                     return witness
         if not functions:
@@ -306,7 +308,8 @@ class _Checker:
         for query in failing:
             form, failures = self.forms[query]
             for size in dict.fromkeys((self.size, min(self.size, MOST_SUBSETS))):
-                witness = find_witness(form, self.whole, failures, self.catalog, size=size)
+                answers = apply_lags(self.whole, self.catalog)
+                witness = find_witness(form, answers, failures, self.catalog, size=size)
                 if witness is not None:
                     return witness
         return self.disprove_groups(failing)
@@ -322,6 +325,7 @@ class _Checker:
             disjuncts=tuple(replace(q, folds=None) for q in self.union.disjuncts),
             distinct=True,
         )
+        plain = apply_lags(plain, self.catalog)
         checker = _Checker(plain, self.catalog, self.statistics, self.timed, size=self.size)
         for query in failing:
             form = checker.normal(replace(query, folds=None))

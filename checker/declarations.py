@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from ontoweir.errors import Source
-from ontoweir.mappings.catalog import Catalog, Column, Stream
+from ontoweir.mappings.catalog import Catalog, Column, Lag, Stream
+from ontoweir.mappings.parse_duration import show_duration
+from ontoweir.rewriter.list_lags import list_lags
 from ontoweir.rewriter.spj import Attribute, Compare, NotNull, SpjQuery, output_attributes
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A declared constraint that a verdict may rest on: a column's domain, or a reference."""
+    """A declared constraint that a verdict may rest on: a column's domain, a reference, a lag."""
 
     kind: str
     table: str
@@ -41,7 +43,15 @@ def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, .
                     found[
                         Declaration("reference", stream.name, (column.name,), text, stream.source)
                     ] = None
+    for name, lag, _ in list_lags(query, catalog):
+        found[lag_declaration(name, lag)] = None
     return tuple(found)
+
+
+def lag_declaration(stream: str, lag: Lag) -> Declaration:
+    columns = ", ".join(f"{a} = {lag.behind}.{b}" for a, b in zip(lag.columns, lag.to, strict=True))
+    text = f"{stream} follows {lag.behind} on {columns} within {show_duration(lag.within_us)}"
+    return Declaration("lag", stream, lag.columns, text, lag.source)
 
 
 def domain_declaration(stream: Stream, column: Column) -> Declaration:

@@ -1,8 +1,9 @@
 """Bring a disjunct into normal form: members, value classes, limits, lags ([S] Def. 4, 5)."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from ontoweir.checker.declarations import Declaration
+from ontoweir.checker.declarations import Declaration, lag_declaration
 from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.find_classes import find_classes
 from ontoweir.checker.fold_members import bound_fanout, find_lags, fold_members
@@ -21,6 +22,7 @@ from ontoweir.checker.relate_classes import (
 )
 from ontoweir.checker.units import kind_of
 from ontoweir.mappings.catalog import Catalog
+from ontoweir.rewriter.list_lags import list_lags
 from ontoweir.rewriter.spj import Attribute, Fold, SpjQuery
 
 
@@ -46,6 +48,13 @@ def normalise_query(
     Raises:
         QueryError: a comparison mixes types, or a column is unknown.
     """
+    lags = (
+        (lag_declaration(name, lag), comparison)
+        for name, lag, comparison in list_lags(query, catalog)
+    )
+    more = tuple(comparison for declared, comparison in lags if use(declared))
+    if more:
+        query = replace(query, conditions=(*query.conditions, *more))
     work = QueryNodes(query, distinct, catalog, statistics or Statistics(), use, timed)
     work.check_types()
     if not work.streams and work.query.occurrences:  # static: nothing waits, nothing is kept

@@ -90,6 +90,18 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class Lag:
+    """A stream's rows that join a row of `behind` (`columns` = `to`) come at most `within_us`
+    after it: a k-constraint ([B]), counted in time."""
+
+    behind: str
+    columns: tuple[str, ...]
+    to: tuple[str, ...]
+    within_us: int
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """A declared stream.
 
@@ -109,6 +121,7 @@ class Stream:
     references: tuple[Reference, ...] = ()
     source: Source | None = None
     idle_us: int | None = None
+    lags: tuple[Lag, ...] = ()
 
     def column(self, name: str) -> Column | None:
         """The column called `name` (case-sensitive), or None."""

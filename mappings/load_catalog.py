@@ -9,6 +9,7 @@ from ontoweir.mappings.catalog import (
     DataSource,
     FloatType,
     IntType,
+    Lag,
     Reference,
     Relation,
     Scalar,
@@ -27,7 +28,7 @@ from ontoweir.mappings.read_scope import SqlRefusal
 from ontoweir.mappings.read_table import Table, did_you_mean
 
 _COMMON = ("source", "keys", "references", "columns")
-_STREAM = ("source", "timestamp", "max_per_timestamp", "keys", "references", "columns")
+_STREAM = ("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns")
 _RELATION = (*_COMMON, "max_rows")
 
 
@@ -53,6 +54,8 @@ def load_catalog(root: Table) -> Catalog:
             table.name
         )
         _check_references(table, section, relations, streams)
+        if isinstance(table, Stream):
+            _check_lags(table, section, streams)
     catalog = Catalog(streams, relations, root.lines.file)
     for relation in relations.values():
         if relation.data.view is not None:
@@ -115,7 +118,45 @@ def _read_stream(table: Table) -> Stream:
         references=_read_references(table, [column, *(c.name for c in columns)]),
         source=table.lines.place(*table.path),
         idle_us=patience,
+        lags=_read_lags(table, [c.name for c in columns], step),
     )
+
+
+def _read_lags(table: Table, known: list[str], step_us: int) -> tuple[Lag, ...]:
+    found: list[Lag] = []
+    for item in table.items("lags"):
+        if not isinstance(item, dict):
+            raise table.wrong("lags", "a list of tables { behind, columns, to, within }")
+        entry = Table(item, (*table.path, "lags"), table.lines)
+        entry.refuse_unknown(("behind", "columns", "to", "within"))
+        for key, example in (
+            ("behind", '"alarm"'),
+            ("columns", '["id"]'),
+            ("to", '["id"]'),
+            ("within", '"1 hour"'),
+        ):
+            entry.need(key, example)
+        columns, to = entry.texts("columns"), entry.texts("to")
+        _check_columns(entry, "columns", columns, known, table.path[-1])
+        if not columns or len(columns) != len(to):
+            raise entry.error(
+                "to",
+                f"{len(columns)} columns join {len(to)}",
+                why="a lag is between rows that are joined column by column",
+                fix="list as many columns as to",
+            )
+        text = entry.text("within") or ""
+        within = parse_duration(text)
+        if within is None or within < 0 or within % step_us:
+            raise entry.error(
+                "within",
+                f"{text!r} is no whole number of the stream's steps",
+                why="time is counted in steps of the stream's unit",
+                fix='write a duration that is a multiple of the unit, e.g. "1 hour"',
+            )
+        place = table.lines.place(*table.path, "lags")
+        found.append(Lag(entry.text("behind") or "", columns, to, within, place))
+    return tuple(found)
 
 
 def _read_relation(table: Table) -> Relation:
@@ -289,6 +330,19 @@ def _check_columns(
                 why=f"{owner!r} declares {', '.join(known) or 'no columns'}",
                 fix=did_you_mean(column, known),
             )
+
+
+def _check_lags(stream: Stream, section: Table, streams: dict[str, Stream]) -> None:
+    for lag in stream.lags:
+        behind = streams.get(lag.behind)
+        if behind is None:
+            raise section.error(
+                "lags",
+                f"{stream.name!r} lags behind the unknown stream {lag.behind!r}",
+                why="a lag is between two declared streams",
+                fix=did_you_mean(lag.behind, streams),
+            )
+        _check_columns(section, "lags", lag.to, [c.name for c in behind.columns], behind.name)
 
 
 def _check_references(

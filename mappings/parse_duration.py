@@ -42,3 +42,14 @@ def parse_duration(text: str) -> int | None:
 
 def _whole(number: Decimal) -> int | None:
     return int(number) if number == number.to_integral_value() else None
+
+
+def show_duration(microseconds: int) -> str:
+    """A duration in words.
+
+    >>> show_duration(5_400_000_000), show_duration(3_600_000_000)
+    ('90 minutes', '1 hour')
+    """
+    unit = next(u for u in reversed(UNITS_US) if microseconds % UNITS_US[u] == 0)
+    count = microseconds // UNITS_US[unit]
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

@@ -14,6 +14,7 @@ from ontoweir.mappings.parse_duration import UNITS_US
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.list_domains import DomainFilter, list_domains
+from ontoweir.rewriter.list_lags import list_lags
 from ontoweir.rewriter.spj import (
     Attribute,
     BlankOutput,
@@ -249,6 +250,8 @@ def _select(
     where: exp.Expr | None = None
     conjuncts = [_condition(c, types, dialect) for c in query.conditions]
     conjuncts += [_domain(d, types, dialect) for d in list_domains(query, catalog)]
+    lags = dict.fromkeys(c for _, _, c in list_lags(query, catalog) if c not in query.conditions)
+    conjuncts += [_condition(c, types, dialect) for c in lags]
     for made in conjuncts:
         where = made if where is None else exp.And(this=where, expression=made)
     if where is not None:

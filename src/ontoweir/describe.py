@@ -81,6 +81,8 @@ def _disjunct(union: SpjUnion, verdict: DisjunctVerdict, catalog: Catalog) -> di
                 "tree": _criterion(criteria.tree),
                 "lag": _criterion(criteria.lag),
             }
+            if criteria.grouped is not None:
+                found["criteria"]["aggregates"] = _criterion(criteria.grouped)
             if criteria.published_set is not None:
                 found["criteria"]["set"] = _criterion(criteria.published_set)
             if isinstance(verdict, Failing):
