@@ -178,3 +178,17 @@ def test_no_java_is_said_in_words(project: Path, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
     assert "ontoweir doctor" in done.stderr.splitlines()[-1]
     assert not (project / "out.csv").exists()
+
+
+def test_static_data_tightens_bounds_if_asked(
+    run: Run, project: Path, spark: "SparkSession"
+) -> None:
+    write_data(project, [0, 1], [140, 90])
+    query = ("check", project, "--query", "sensors-fast-after-congestion", "--format", "json")
+    declared = json.loads(run(*query).out)[0]
+    known = json.loads(run(*query, "--static-data").out)[0]
+    assert declared["bound"]["rows"] == 2 * 449
+    assert known["bound"]["rows"] == 2  # one sensor
+    assert known["verdict"] == declared["verdict"]
+    unbounded = ("check", project, "--query", "how-often-congestion-got-worse")
+    assert json.loads(run(*unbounded, "--static-data", "--format", "json").out)[0]["witness"]
