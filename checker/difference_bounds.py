@@ -84,11 +84,20 @@ class DifferenceBounds:
             for i, before in enumerate(left):
                 if before is None:
                     continue
-                through = before.plus(new)
+                value, strict = before.value + new.value, before.strict or new.strict
+                row = self._limit[i]
                 for j, after in enumerate(right):
                     if after is None:
                         continue
-                    total = through.plus(after)
+                    sum_, open_ = value + after[0], strict or after[1]
+                    # what is known is a value that the difference can take: as tight as the sum
+                    # is as tight as the sum rounded down
+                    known = row[j]
+                    if known is not None and (
+                        known[0] < sum_ or (known[0] == sum_ and (known[1] or not open_))
+                    ):
+                        continue
+                    total = Limit(sum_, open_)
                     if i == j:
                         if not ZERO.within(total):
                             self.satisfiable = False
