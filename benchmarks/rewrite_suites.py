@@ -10,7 +10,6 @@ mappings, once for all queries, is the first row.
 
 import argparse
 import json
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -18,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.ontology.load_ontology import load_ontology
-from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline import Workspace
 from ontoweir.project import load_project
-from ontoweir.rewriter.query import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, Variable
 from ontoweir.rewriter.show_ucq import show_ucq
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,35 +36,17 @@ def least(runs: int, work: Callable[[], Any]) -> float:
     return round(1000 * min(times), 1)
 
 
-def read_queries(name: str, tbox: TBox) -> list[ConjunctiveQuery]:
-    """The suite's queries over an ontology; predicates are found by IRI fragment."""
-    sections = re.split(r"//-{10,}\n", (SUITE / "queries.txt").read_text())
-    block = next(s for s in sections if name in re.split(r"[/ \n]+", s.split("//Q")[0]))
-    iris = tbox.classes | tbox.object_properties | tbox.data_properties
-    named = {iri.rsplit("#", 1)[-1]: iri for iri in iris}
-    made = []
-    for head, body in re.findall(r"//Q\(([^)]*)\) <- (.*)", block):
-        atoms: list[Atom] = []
-        for predicate, arguments in re.findall(r"([\w-]+)\(([^)]*)\)", body):
-            terms = [Variable("x" + v.strip("? ")) for v in arguments.split(",")]
-            iri = named.get(predicate, predicate)
-            if len(terms) == 1:
-                atoms.append(ClassAtom(iri, terms[0]))
-            else:
-                atoms.append(PropertyAtom(iri, terms[0], terms[1]))
-        variables = tuple(Variable("x" + v.strip("? ")) for v in head.split(","))
-        made.append(ConjunctiveQuery("Q", variables, tuple(atoms), (), True))
-    return made
-
-
 def measure_suite(runs: int) -> list[dict[str, Any]]:
     """A row per ontology."""
+    sys.path.insert(0, str(ROOT))
+    from tests.rewriter.test_ucq_requiem import read_requiem
+
     rows = []
     for name in NAMES:
         files = [SUITE / f"{name}.owl"]
         load = least(runs, lambda files=files: load_ontology(files, warn=lambda _: None))
         tbox = load_ontology(files, warn=lambda _: None)
-        queries = read_queries(name, tbox)
+        queries = read_requiem(name, tbox)
         rows.append(
             {
                 "ontology": name,

@@ -1,13 +1,11 @@
 """`ontoweir materialize`: the triples that a mapping makes, to stdout or a file."""
 
-import contextlib
-import os
 import sys
-import tempfile
 from pathlib import Path
 
-from ontoweir.errors import DataError, RunError, Source, UsageError
+from ontoweir.errors import DataError, UsageError
 from ontoweir.mappings.materialize_triples import materialize_triples
+from ontoweir.write_file import write_file
 
 
 def materialize(
@@ -62,33 +60,4 @@ def materialize(
         else:
             sys.stdout.write(text)
         return
-    _replace(output, text)
-
-
-def _replace(output: Path, text: str) -> None:
-    folder = output.parent
-    try:
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{output.name}.", suffix=".part")
-    except OSError as error:
-        raise _unwritable(output, error) from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, output)
-    except OSError as error:
-        raise _unwritable(output, error) from None
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-
-
-def _unwritable(output: Path, error: OSError) -> RunError:
-    return RunError(
-        f"cannot write the output: {error.strerror}",
-        why="--output must be a file in a folder that exists and can be written",
-        fix="create the folder, or choose another",
-        source=Source(str(output)),
-    )
+    write_file(output, text)

@@ -26,7 +26,8 @@ PUBLISHED = {
 CASES = [(name, i, size) for name, sizes in PUBLISHED.items() for i, size in enumerate(sizes)]
 
 
-def _queries(name: str, tbox: TBox) -> list[ConjunctiveQuery]:
+def read_requiem(name: str, tbox: TBox) -> list[ConjunctiveQuery]:
+    """The suite's queries over an ontology; predicates are found by IRI fragment."""
     section = re.split(r"//-{10,}\n", (SUITE / "queries.txt").read_text())
     block = next(s for s in section if name in re.split(r"[/ \n]+", s.split("//Q")[0]))
     iris = tbox.classes | tbox.object_properties | tbox.data_properties
@@ -50,4 +51,4 @@ def _queries(name: str, tbox: TBox) -> list[ConjunctiveQuery]:
 @pytest.mark.parametrize(("name", "number", "size"), CASES)
 def test_minimal_ucq_has_the_published_size(name: str, number: int, size: int) -> None:
     tbox = load_ontology([SUITE / f"{name}.owl"], warn=lambda _: None)
-    assert len(show_ucq(_queries(name, tbox)[number], tbox)) == size
+    assert len(show_ucq(read_requiem(name, tbox)[number], tbox)) == size
