@@ -9,7 +9,7 @@ from ontoweir.checker.confirm_aggregates import confirm_aggregates, confirm_medi
 from ontoweir.checker.evaluate_naively import evaluate_naively
 from ontoweir.checker.find_rank import find_rank
 from ontoweir.checker.witness import Witness, WitnessRow, instance_of
-from ontoweir.mappings.catalog import Catalog, Column, Stream
+from ontoweir.mappings.catalog import Catalog, Column, DecimalType, Stream
 from ontoweir.rewriter.spj import SpjUnion
 
 
@@ -18,7 +18,7 @@ def confirm_witness(
 ) -> bool:
     """Whether the relational answers prove that all subsets of optional tuples differ."""
     prefix = [*witness.fixed, *witness.optional]
-    if not all(_is_legal(catalog, [*prefix, *s]) for s in witness.suffixes):
+    if not is_legal(witness, catalog):
         return False
     if any(
         r.step is not None and q.step is not None and q.step <= r.step
@@ -71,6 +71,12 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
     return find_rank(rows, size) == size
 
 
+def is_legal(witness: Witness, catalog: Catalog) -> bool:
+    """Whether its rows are of their types, and keep everything declared, with every suffix."""
+    prefix = [*witness.fixed, *witness.optional]
+    return all(_is_legal(catalog, [*prefix, *suffix]) for suffix in witness.suffixes)
+
+
 def _is_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> bool:
     """Whether rows satisfy everything declared: keys, references, domains, R per timestamp."""
     for name in {r.table for r in rows}:
@@ -111,6 +117,10 @@ def _is_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> bool:
 
 def _in_domain(content: Any, column: Column) -> bool:
     if isinstance(content, Fraction):
+        return False
+    if isinstance(column.type, DecimalType) and abs(content) >= 10 ** (
+        column.type.precision - column.type.scale
+    ):
         return False
     if column.enum is not None and content not in column.enum:
         return False

@@ -78,6 +78,16 @@ def _equal(form: NormalForm, condition: str, exempt: set[int]) -> list[Failure]:
                 c.source,
             )
         )
+    told = {f.value for f in found}
+    for group in form.classes:  # equalities that inequalities imply are in P⁺ too
+        holders = sorted(group.members - exempt) or sorted(group.members)
+        if len(group.members) < 2 or group.domain.finite or group.index in told:
+            continue
+        if len(group.members & exempt) >= len(group.members):
+            continue
+        names = " = ".join(dict.fromkeys(str(a) for a, _ in group.attributes))
+        what = f"the selection implies the join {names}, over unbounded values"
+        found.append(Failure(condition, what, f"bound {group.name}", group.index, tuple(holders)))
     return found
 
 

@@ -8,7 +8,7 @@ answer, computed naively, then confirms it. What is not confirmed is not a witne
 from collections.abc import Sequence
 from itertools import product
 
-from ontoweir.checker.confirm_witness import confirm_witness
+from ontoweir.checker.confirm_witness import confirm_witness, is_legal
 from ontoweir.checker.decide_lag import Failure
 from ontoweir.checker.lay_out_copies import lay_out_copies
 from ontoweir.checker.normal_form import NormalForm
@@ -29,7 +29,8 @@ def find_witness(
     """A confirmed witness with `size` optional tuples for some failure, or None.
 
     Only a layout that also has room for three times as many copies, with the same static values,
-    is tried: a domain that is finite without our knowing it must not pass for an unbounded one.
+    is tried, and only if those are legal too: a domain that is finite without our knowing it
+    must not pass for an unbounded one.
     What static data limits could still pass by its slack: there the larger one is confirmed too.
     """
     mixed = form.unit > 1 or any(g.grain == 0 for g in form.classes)
@@ -44,7 +45,7 @@ def find_witness(
                     continue
                 witness, statics = found
                 larger = lay_out_copies(form, catalog, layout, 3 * size, unique, coarse, statics)
-                if larger is None:
+                if larger is None or not is_legal(larger[0], catalog):
                     continue
                 if not statics or confirm_witness(union, catalog, larger[0], ranked=layout.ranked):
                     return witness

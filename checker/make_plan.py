@@ -370,6 +370,10 @@ def _bound(
     factors.extend(size for value, size in sizes.items() if value not in covered)
     if len(frontier) > 1 and kept:
         factors.append((None, "front"))
+    elif len(frontier) > 1:
+        # for one choice of the values that tie the members together inside, the least frontier
+        # values are found independently, in one entry; each choice can have its own
+        factors.extend(_key_size(form, Key(v)) for v in _ties(form, members) if v not in sizes)
     if not factors:
         return Bound(1, "1")
     rows: int | None = 1
@@ -379,6 +383,16 @@ def _bound(
     if len(texts) > 1:
         texts = [f"({text})" if " " in text else text for text in texts]
     return Bound(rows, " · ".join(texts))
+
+
+def _ties(form: NormalForm, members: frozenset[int]) -> list[int]:
+    """The classes that join, or are compared between, several members of a table."""
+    found = [c.index for c in form.classes if len(c.members & members) > 1]
+    pairs = [(q.x, q.y) for q in form.inequalities] + [(d.x, d.y) for d in form.disequalities]
+    for x, y in pairs:
+        if form.classes[x].members & members and form.classes[y].members & members:
+            found += [x, y]
+    return list(dict.fromkeys(found))
 
 
 def bound_groups(form: NormalForm, values: Iterable[int]) -> Bound:

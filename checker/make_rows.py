@@ -122,6 +122,9 @@ def _spare(table: Stream | Relation, column: Column, fresh: list[int]) -> Any:
         case "DateType":
             return "2000-01-01"
         case _:
+            kind = column.type
+            if isinstance(kind, DecimalType):
+                return fresh[0] % 10 ** (kind.precision - kind.scale)
             return fresh[0]
 
 

@@ -33,6 +33,7 @@ from ontoweir.ontology.read_expressions import (
     Qualified,
     read_datatypes,
     read_left,
+    read_members,
     read_right,
     read_role,
     show_node,
@@ -90,12 +91,12 @@ def _read(
     if p == OWL.disjointWith:
         return _disjoint(triples, kinds, [s, o], because)
     if p == OWL.disjointUnionOf:
-        parts = list(read_list(triples, o))
+        parts = list(read_members(triples, o))
         report(f"{because.text}, covering", "OWL 2 QL has no union on the right", place)
         below = [a for part in parts for a in _below(triples, kinds, part, s, because)]
         return [*below, *_disjoint(triples, kinds, parts, because)]
     if p == RDF.type and o == OWL.AllDisjointClasses:
-        members = [m for x in triples.objects(s, OWL.members) for m in read_list(triples, x)]
+        members = list(_members(triples, s))
         return _disjoint(triples, kinds, members, because)
     if p in _UNSUPPORTED:
         raise OutsideQL(f"OWL 2 QL has no {_UNSUPPORTED[p]}")
@@ -160,11 +161,18 @@ def _read_role_axiom(
     if o == OWL.IrreflexiveProperty:
         return [IrreflexiveRole(role(s), because)]
     if o == OWL.AllDisjointProperties:
-        heads = triples.objects(s, OWL.members)
-        members = [role(m) for x in heads for m in read_list(triples, x)]
+        members = [role(m) for m in _members(triples, s)]
         pairs = ((a, b) for i, a in enumerate(members) for b in members[i + 1 :])
         return [DisjointRoles(a, b, because) for a, b in pairs]
     return None
+
+
+def _members(triples: Triples, node: Node) -> tuple[Node, ...]:
+    """What owl:AllDisjointClasses or owl:AllDisjointProperties lists."""
+    heads = triples.objects(node, OWL.members)
+    if len(heads) != 1:
+        raise OutsideQL("it has one list of owl:members")
+    return read_members(triples, heads[0], least=2)
 
 
 def _subrole(sub: Role, sup: Role, because: Because) -> list[Axiom]:
@@ -173,6 +181,11 @@ def _subrole(sub: Role, sup: Role, because: Because) -> list[Axiom]:
     special = {str(OWL) + end for end in ends}
     if sup.iri.startswith(str(OWL) + "bottom"):
         return [DisjointRoles(sub, sub, because)]
+    if sub.iri.startswith(str(OWL) + "top") and sup.iri not in special:
+        raise OutsideQL(
+            "it relates every pair of individuals, which no mapping lists; state it of a class "
+            "of pairs that is mapped"
+        )
     return [] if sub.iri in special or sup.iri in special else [SubRole(sub, sup, because)]
 
 

@@ -4,6 +4,7 @@ The profile: https://www.w3.org/TR/owl2-profiles/#OWL_2_QL. What is outside rais
 with the rule it breaks.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -103,10 +104,11 @@ def read_left(triples: Triples, node: Node, kinds: Kinds) -> tuple[Basic, ...]:
         raise OutsideQL("a literal is no class")
     union = triples.objects(node, OWL.unionOf)
     if union:
-        parts = read_list(triples, union[0])
+        parts = read_members(triples, union[0])
         return tuple(b for part in parts for b in read_left(triples, part, kinds))
     fillers = triples.objects(node, OWL.someValuesFrom)
     if fillers:
+        _check_filler(fillers)
         role = _on_property(triples, node, kinds)
         if fillers[0] in (OWL.Thing, RDFS.Literal):
             return (Exists(role),)
@@ -118,6 +120,31 @@ def read_left(triples: Triples, node: Node, kinds: Kinds) -> tuple[Basic, ...]:
     raise OutsideQL(f"{_named_construct(triples, node)} is not among them: {_LEFT}")
 
 
+def _check_filler(fillers: Sequence[Node]) -> None:
+    if len(fillers) > 1:
+        raise OutsideQL("a restriction has one filler; this one has several")
+
+
+def read_members(triples: Triples, head: Node, *, least: int = 1) -> tuple[Node, ...]:
+    """The members of a list that is whole.
+
+    Raises:
+        OutsideQL: the list is broken, goes in a circle, or has fewer than `least` members.
+    """
+    found: list[Node] = []
+    seen: set[Node] = set()
+    while head != RDF.nil:
+        first, rest = triples.objects(head, RDF.first), triples.objects(head, RDF.rest)
+        if head in seen or len(first) != 1 or len(rest) != 1:
+            raise OutsideQL("its list of operands is broken, or goes in a circle")
+        seen.add(head)
+        found.append(first[0])
+        head = rest[0]
+    if len(found) < least:
+        raise OutsideQL(f"it needs at least {least} operands, and has {len(found)}")
+    return tuple(found)
+
+
 def read_right(triples: Triples, node: Node, kinds: Kinds) -> tuple[Superclass, ...]:
     """The superclass side as its conjuncts; owl:Thing is the empty conjunction."""
     if isinstance(node, URIRef):
@@ -127,14 +154,17 @@ def read_right(triples: Triples, node: Node, kinds: Kinds) -> tuple[Superclass, 
     if isinstance(node, Literal):
         raise OutsideQL("a literal is no class")
     if parts := triples.objects(node, OWL.intersectionOf):
-        members = read_list(triples, parts[0])
+        members = read_members(triples, parts[0])
         return tuple(c for part in members for c in read_right(triples, part, kinds))
     if negated := triples.objects(node, OWL.complementOf):
         return (Complement(read_left(triples, negated[0], kinds)),)
     if fillers := triples.objects(node, OWL.someValuesFrom):
+        _check_filler(fillers)
         role = _on_property(triples, node, kinds)
         if role.iri in kinds.data:
             return (Exists(role),)
+        if fillers[0] == OWL.Nothing:
+            return (Nothing(),)
         found: list[Basic] = []
         for part in read_right(triples, fillers[0], kinds):
             if not isinstance(part, NamedClass | Exists):

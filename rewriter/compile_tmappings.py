@@ -19,7 +19,7 @@ from ontoweir.mappings.assertion import (
     term_columns,
 )
 from ontoweir.mappings.catalog import Catalog
-from ontoweir.ontology.tbox import Because, Exists, NamedClass, Role
+from ontoweir.ontology.tbox import THING, Because, Exists, NamedClass, Role
 from ontoweir.rewriter.contain_spj import is_contained
 from ontoweir.rewriter.hierarchy import Hierarchy
 from ontoweir.rewriter.index_disjuncts import DisjunctIndex
@@ -62,8 +62,15 @@ def _class_assertions(
     iri: str, mappings: MappingSet, tbox: Hierarchy
 ) -> Iterator[MappingAssertion]:
     yield from mappings.classes_of(iri)
+    if iri == THING.iri:
+        yield from _everything(mappings)
+        return
     if iri not in tbox.classes:
         return
+    if any(below == THING for below, _ in tbox.subconcepts(NamedClass(iri))):
+        (because,) = (w for below, w in tbox.subconcepts(NamedClass(iri)) if below == THING)
+        for assertion in _everything(mappings):
+            yield _because(replace(assertion, predicate=iri), because)
     for basic, because in tbox.subconcepts(NamedClass(iri)):
         match basic:
             case NamedClass(iri=below):
@@ -80,6 +87,22 @@ def _class_assertions(
                             assertion, predicate=iri, source=source, subject=term, object=None
                         )
                         yield _because(made, because)
+
+
+def _everything(mappings: MappingSet) -> Iterator[MappingAssertion]:
+    """What is mapped at all is an owl:Thing: subjects, and objects that are no literals."""
+    for assertion in mappings.assertions:
+        source = _not_null(assertion.source, assertion.object)
+        yield replace(assertion, predicate=THING.iri, source=source, object=None)
+        if assertion.object is not None and _is_resource(assertion.object):
+            source = _not_null(assertion.source, assertion.subject)
+            yield replace(
+                assertion,
+                predicate=THING.iri,
+                source=source,
+                subject=assertion.object,
+                object=None,
+            )
 
 
 def _property_assertions(

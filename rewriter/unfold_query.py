@@ -59,6 +59,7 @@ def unfold_query(
     record: Record = ignore_step,
     skip: frozenset[str] = frozenset(),
     tell: Tell = say_nothing,
+    names: Sequence[str] | None = None,
 ) -> SpjUnion:
     """The union of SPJ queries that computes `ucq` over the mapped tables.
 
@@ -69,6 +70,8 @@ def unfold_query(
         record: takes what the passes did (run_passes), and from how many assertions.
         skip: the names of passes to leave out, for measurements.
         tell: takes how far it is.
+        names: of the answer variables; those of the first disjunct, unless an axiom made two of
+            them one there.
 
     Returns:
         a union, possibly of no disjunct, when nothing can match.
@@ -83,6 +86,7 @@ def unfold_query(
             "an empty union of queries", why="it has no head", fix="pass at least one disjunct"
         )
     first = ucq[0]
+    head = tuple(names or (v.name for v in first.head))
     selected = select_graphs(mappings, first.graphs, catalog)
     if not selected.compiled:
         asked = {a.cls if isinstance(a, ClassAtom) else a.prop for q in ucq for a in q.atoms}
@@ -92,7 +96,7 @@ def unfold_query(
     for step in _count_assertions(ucq, selected, compiled):
         record(step)
     candidates = (
-        Candidate(_name_outputs(disjunct, first), query)
+        Candidate(_name_outputs(disjunct, head), query)
         for query in ucq
         for disjunct in _unfold_disjunct(
             query, compiled, catalog, tbox, warn, mappings, record, skip, tell
@@ -110,7 +114,7 @@ def unfold_query(
     numbered = (replace(c, number=n) for n, c in enumerate(meter.over(candidates), 1))
     union = SpjUnion(
         name=first.name,
-        variables=tuple(v.name for v in first.head),
+        variables=head,
         disjuncts=run_passes(
             numbered, catalog, distinct=first.distinct, skip=skip, record=record, tell=tell
         ),
@@ -122,10 +126,10 @@ def unfold_query(
     return union
 
 
-def _name_outputs(disjunct: SpjQuery, first: ConjunctiveQuery) -> SpjQuery:
+def _name_outputs(disjunct: SpjQuery, names: Sequence[str]) -> SpjQuery:
     """Heads correspond by position: an axiom can put one variable in two places."""
-    named = zip(first.head, disjunct.outputs, strict=True)
-    return replace(disjunct, outputs=tuple((v.name, output) for v, (_, output) in named))
+    named = zip(names, disjunct.outputs, strict=True)
+    return replace(disjunct, outputs=tuple((name, output) for name, (_, output) in named))
 
 
 def _count_assertions(

@@ -165,6 +165,7 @@ class Workspace:
             record=trace.append,
             skip=self.skip,
             tell=self.tell,
+            names=[v.name for v in first.head],
         )
         return CompiledQuery(first.name, branches, rewritten, union, tuple(warnings), tuple(trace))
 

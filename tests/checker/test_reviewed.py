@@ -1,0 +1,79 @@
+"""What reviewers found wrong, kept for ever: each case with what is right."""
+
+from pathlib import Path
+
+import pytest
+from tests.oracle.run_kernel import run_kernel
+
+from ontoweir.checker.check_query import check_query
+from ontoweir.checker.verdict import Bounded, Failing, Tier, Verdict
+from ontoweir.mappings.catalog import Catalog
+from ontoweir.project import load_project
+from ontoweir.rewriter.parse_sql import parse_sql
+
+STREAM = """
+[streams.{0}]
+source = {{ format = "parquet", path = "{0}" }}
+timestamp = {{ column = "ts", unit = "1 second" }}
+max_per_timestamp = 10
+columns = {{ e = {{ type = "int", min = 0, max = 5 }}, a = "int", b = "int", d = "decimal(1,0)" }}
+"""
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    (tmp_path / "ontoweir.toml").write_text("".join(STREAM.format(n) for n in "stmu"))
+    return load_project(tmp_path, environ={}).catalog
+
+
+def decide(sql: str, catalog: Catalog) -> Verdict:
+    return check_query(parse_sql(sql, catalog, name="q", file="q.sql"), catalog)
+
+
+def test_two_frontier_values_have_an_entry_for_each_choice_of_what_ties_them(
+    catalog: Catalog,
+) -> None:
+    verdict = decide(
+        "SELECT DISTINCT 1 AS one FROM s, t, m, u WHERE s.ts < m.ts AND t.ts < m.ts AND "
+        "s.e = m.e AND t.e = m.e AND m.ts < u.ts AND s.b < u.a AND t.b < u.b",
+        catalog,
+    )
+    assert verdict.plans is not None
+    assert verdict.bound is not None
+    names = ["e", "a", "b", "d", "ts"]
+    data = {
+        "s": (names, [(i, 0, i, None, 0) for i in range(6)]),
+        "t": (names, [(i, 0, 5 - i, None, 0) for i in range(6)]),
+        "m": (names, [(i, 0, 0, None, 1) for i in range(6)]),
+        "u": (names, []),
+    }
+    _, sizes = run_kernel(verdict.plans[0], catalog, data, [(0, 0), (1, 1)])
+    assert verdict.bound.rows is not None
+    assert 14 < max(sizes) <= verdict.bound.rows
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT DISTINCT s.d FROM s WHERE s.d > 9",
+        "SELECT DISTINCT s.d FROM s WHERE s.d > 5",
+        "SELECT s.d FROM s, t WHERE s.ts < t.ts AND s.d > 8",
+        "SELECT s.d, COUNT(*) AS n FROM s GROUP BY s.d",
+    ],
+)
+def test_no_witness_has_values_that_a_decimal_cannot_hold(sql: str, catalog: Catalog) -> None:
+    assert decide(sql, catalog).tier is not Tier.UNBOUNDED
+
+
+@pytest.mark.parametrize(
+    "condition", ["s.a <= t.a AND t.a <= s.a", "s.a < t.a AND t.a < s.a + 2", "s.a = t.a"]
+)
+def test_published_criteria_see_equalities_that_inequalities_imply(
+    condition: str, catalog: Catalog
+) -> None:
+    for head in ("SELECT", "SELECT DISTINCT"):
+        verdict = decide(f"{head} 1 AS one FROM s, t WHERE {condition}", catalog)
+        (only,) = verdict.disjuncts
+        assert isinstance(only, Failing | Bounded)
+        assert "C2" in only.criteria.arasu.failed
+        assert "C4" in only.criteria.tree.failed
