@@ -32,6 +32,7 @@ from ontoweir.checker.witness import Witness
 from ontoweir.errors import QueryError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.find_contradiction import find_contradiction
 from ontoweir.rewriter.list_lags import apply_lags
 from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
 from ontoweir.rewriter.spj import SpjQuery, SpjUnion, output_attributes
@@ -134,6 +135,8 @@ def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[Norma
             form = checker.normal(query)
             if not form.satisfiable or checker.holds(query):
                 continue
+            if find_contradiction(query, catalog) is not None:
+                continue
             split = (
                 split_ranges(query, checker.normal)
                 if one.distinct and union.aggregation is None
@@ -208,7 +211,7 @@ class _Checker:
 
     def decide(self, query: SpjQuery) -> DisjunctVerdict:
         form = self.normal(query)
-        if not form.satisfiable:
+        if not form.satisfiable or find_contradiction(query, self.catalog) is not None:
             return Unsatisfiable(query)
         order = drop_windows(query, self.catalog)
         ordered = form if order == query else self.normal(order)

@@ -1,10 +1,18 @@
 """Finds the contradiction in a selection that excludes every row."""
 
-from ontoweir.mappings.catalog import Catalog, Column, Scalar
+from ontoweir.mappings.catalog import BooleanType, Catalog, Column, IntType, Scalar
 from ontoweir.rewriter.bound_differences import bound_differences
-from ontoweir.rewriter.equality_classes import EqualityClasses, condition_attributes, map_condition
+from ontoweir.rewriter.equality_classes import (
+    EqualityClasses,
+    Types,
+    condition_attributes,
+    map_condition,
+)
 from ontoweir.rewriter.propagate_equalities import compare_scalars
 from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, SpjQuery
+
+_LISTED = 1000
+"""So many whole numbers between two limits are tried one by one."""
 
 
 def find_contradiction(query: SpjQuery, catalog: Catalog) -> str | None:
@@ -28,8 +36,14 @@ def find_contradiction(query: SpjQuery, catalog: Catalog) -> str | None:
             if column is not None and attribute not in seen:
                 seen.add(attribute)
                 _add_domain(column, classes.find(attribute), limits, enums)
+    types = Types(catalog, query.occurrences)
     for attribute in {*limits, *enums}:
-        if not _satisfiable(limits.get(attribute, []), enums.get(attribute, [])):
+        mine = limits.get(attribute, [])
+        column = tables[attribute.alias].column(attribute.column)
+        few = None if column is None else _few_values(column, mine)
+        if types.step_of(attribute) is None and few is not None:
+            enums.setdefault(attribute, []).append(few)
+        if not _satisfiable(mine, enums.get(attribute, [])):
             return f"{attribute} has no value that satisfies all its comparisons"
     ordered = any(
         isinstance(c, Compare) and isinstance(c.right, Attribute) and c.op not in (Op.EQ, Op.NE)
@@ -38,6 +52,19 @@ def find_contradiction(query: SpjQuery, catalog: Catalog) -> str | None:
     if ordered and bound_differences(query, catalog, domains=True) is None:
         return "its comparisons form a circle"
     return None
+
+
+def _few_values(column: Column, limits: list[tuple[Op, Scalar]]) -> tuple[Scalar, ...] | None:
+    """All values between the limits, where they can be listed: whole numbers, and truth values."""
+    if isinstance(column.type, BooleanType):
+        return (True, False)
+    if not isinstance(column.type, IntType):
+        return None
+    lows = [v + (op is Op.GT) for op, v in limits if op in (Op.GE, Op.GT) and isinstance(v, int)]
+    highs = [v - (op is Op.LT) for op, v in limits if op in (Op.LE, Op.LT) and isinstance(v, int)]
+    if not lows or not highs or min(highs) - max(lows) > _LISTED:
+        return None
+    return tuple(range(max(lows), min(highs) + 1))
 
 
 def _add_domain(

@@ -77,3 +77,29 @@ def test_published_criteria_see_equalities_that_inequalities_imply(
         assert isinstance(only, Failing | Bounded)
         assert "C2" in only.criteria.arasu.failed
         assert "C4" in only.criteria.tree.failed
+
+
+@pytest.mark.parametrize(
+    ("condition", "empty"),
+    [
+        ("s.a >= 0 AND s.a <= 1 AND s.a <> 0 AND s.a <> 1", True),
+        ("s.a >= 0 AND s.a <= 2 AND s.a <> 0 AND s.a <> 1", False),
+        ("s.e NOT IN (0, 1, 2, 3, 4, 5)", True),
+        ("s.e NOT IN (0, 1, 2, 3, 4)", False),
+        ("s.k <> 'p' AND s.k <> 'q'", True),
+        ("s.k <> 'p'", False),
+        ("s.w <> TRUE AND s.w <> FALSE", True),
+        ("s.w <> TRUE", False),
+        ("s.n < 'a' AND s.n > 'b'", True),
+        ("s.n > 'a' AND s.n < 'b'", False),
+    ],
+)
+def test_what_no_value_satisfies_is_empty(condition: str, empty: bool, tmp_path: Path) -> None:
+    more = ', k = { type = "string", enum = ["p", "q"] }, w = "boolean", n = "string" }'
+    text = "".join(STREAM.format(n) for n in "st").replace(
+        ' d = "decimal(1,0)" }', ' d = "decimal(1,0)"' + more
+    )
+    (tmp_path / "ontoweir.toml").write_text(text)
+    declared = load_project(tmp_path, environ={}).catalog
+    verdict = decide(f"SELECT s.a FROM s, t WHERE s.ts < t.ts AND {condition}", declared)
+    assert (verdict.tier is Tier.UNSATISFIABLE) == empty
