@@ -10,6 +10,7 @@ import rdflib
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.aggregation import Aggregation
 from ontoweir.rewriter.check_variables import check_variables
 from ontoweir.rewriter.distribute_unions import distribute_unions
 from ontoweir.rewriter.expand_path import expand_path, first_step
@@ -144,6 +145,7 @@ class _Parser:
             refuse=lambda what, why, fix: self.error(what, why, fix, self.first),
         )
         source = Source(self.file, self.first)
+        self.check_names(aggregation, pattern)
         head = check_variables(
             head,
             pattern,
@@ -170,6 +172,20 @@ class _Parser:
             )
             for number, branch in enumerate(branches)
         )
+
+    def check_names(self, aggregation: Aggregation | None, pattern: Pattern) -> None:
+        """Raise the error for an aggregate that is called like a variable of the patterns."""
+        if aggregation is None:
+            return
+        bound = {variable.name for variable in bound_variables(pattern)}
+        for aggregate in aggregation.aggregates:
+            if aggregate.name in bound:
+                raise self.error(
+                    f"?{aggregate.name} names an aggregate and is in a pattern",
+                    "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.4)",
+                    f"write another name after AS, such as ?{aggregate.name}s",
+                    aggregate.source.line if aggregate.source else None,
+                )
 
     def find_times(self, node: object) -> None:
         """Note the variables of every GRAPH: filters before it may compare them."""

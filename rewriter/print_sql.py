@@ -256,7 +256,34 @@ def _select(
         where = made if where is None else exp.And(this=where, expression=made)
     if where is not None:
         tree.set("where", exp.Where(this=where))
-    return tree.distinct() if distinct else tree
+    tree = tree.distinct() if distinct else tree
+    if dialect in _CONCAT:
+        return tree
+    made = tree.transform(_as_concatenation, dialect)
+    assert isinstance(made, exp.Select)
+    return made
+
+
+_CONCAT = ("spark", "spark2", "databricks", "duckdb", "hive")
+"""Dialects whose CONCAT takes any number of values of any type."""
+
+
+def _as_concatenation(node: exp.Expr, dialect: str) -> exp.Expr:
+    """CONCAT of values as texts, as the dialect has it."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Anonymous) or str(node.this).upper() != "CONCAT":
+        return node
+    kind = "varchar(4000)" if dialect == "oracle" else "varchar"  # there it needs a length
+    texts: list[exp.Expr] = [
+        e if isinstance(e, exp.Literal) else exp.cast(e.copy(), kind) for e in node.expressions
+    ]
+    if dialect != "oracle":
+        return exp.Concat(expressions=texts, safe=False, coalesce=False)
+    whole = texts[0]
+    for text in texts[1:]:
+        whole = exp.DPipe(this=whole, expression=text)
+    return whole
 
 
 def _domain(domain: DomainFilter, types: Types, dialect: str) -> exp.Expr:

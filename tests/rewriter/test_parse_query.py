@@ -358,6 +358,7 @@ def test_multiplicities_matter_where_an_aggregate_counts_them(
         ("SELECT\n(MAX(?t) AS ?m) { GRAPH ?t { ?x :p ?v } }", 4, "the time ?t is in SELECT"),
         ("SELECT\n(?v AS ?m) { ?x :p ?v }", 4, "an expression in SELECT"),
         ("SELECT (COUNT(*) AS ?m) { ?x :p ?v }\nHAVING (?m > 3)", 4, "HAVING"),
+        ("SELECT\n(COUNT(?x) AS ?x) { ?x :p ?v }", 4, "?x names an aggregate"),
         ("SELECT (MAX(?v) AS ?m) (MIN(?v) AS ?m) {\n?x :p ?v }", 3, "?m is two columns"),
         ("SELECT ?x {\n?x :p ?v FILTER(MEDIAN(?v) > 3) }", 4, "aggregate MEDIAN in FILTER"),
     ],

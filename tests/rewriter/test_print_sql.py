@@ -179,3 +179,19 @@ def test_without_groups_and_where_duplicates_do_not_matter() -> None:
     text = print_sql(union, CATALOG)
     assert "GROUP BY" not in text
     assert "SELECT DISTINCT" in text
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expected"),
+    [
+        ("spark", "CONCAT('http://e/', r.x, '/z')"),
+        ("duckdb", "CONCAT('http://e/', r.x, '/z')"),
+        ("sqlite", "'http://e/' || CAST(r.x AS TEXT) || '/z'"),
+        ("oracle", "'http://e/' || CAST(r.x AS VARCHAR2(4000)) || '/z'"),
+        ("bigquery", "CONCAT('http://e/', CAST(r.x AS STRING), '/z')"),
+    ],
+)
+def test_templates_are_concatenated_as_the_dialect_has_it(dialect: str, expected: str) -> None:
+    output = IriOutput(("http://e/", Attribute("r", "x"), "/z"))
+    query = SpjQuery((Occurrence("r", "r"),), (), (("v", output),))
+    assert expected in print_sql(union(query), CATALOG, dialect=dialect)
