@@ -330,6 +330,12 @@ def _check(given: argparse.Namespace) -> int:
     _check_witness(given)
     if given.mappings_only:
         return _lint(given)
+    if given.sql is not None and given.query:
+        raise UsageError(
+            "--query does not go with --sql",
+            why="--sql names one file, which is the query",
+            fix="leave one of them out",
+        )
     workspace, warnings = _open(given)
     if given.sql is not None:
         compiled = [workspace.compile_sql(Path(given.sql))]

@@ -361,3 +361,12 @@ def test_the_command_is_installed(example: Path) -> None:
     )
     assert done.returncode == 1
     assert UNBOUNDED in done.stdout
+
+
+def test_a_query_and_plain_sql_are_not_both_checked(
+    run: Run, example: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "q.sql").write_text("SELECT id FROM traffic")
+    ran = run("check", example, "--sql", tmp_path / "q.sql", "--query", "nothing")
+    assert ran.code == 2
+    assert "--query does not go with --sql" in ran.err
