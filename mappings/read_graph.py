@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -252,8 +252,3 @@ def check_language(place: Place, tag: str) -> None:
             fix='write a tag like "en" or "en-GB"',
             near=tag,
         )
-
-
-def join_names(nodes: Sequence[object]) -> str:
-    """Names in a message."""
-    return ", ".join(str(n) for n in nodes)

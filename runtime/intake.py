@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ontoweir.checker.normal_form import Kind, Member, NormalForm
 from ontoweir.checker.units import Units
-from ontoweir.mappings.catalog import Catalog, Column, Relation, Scalar, Stream
+from ontoweir.mappings.catalog import Catalog, Relation, Scalar, Stream
 from ontoweir.rewriter.spj import (
     Attribute,
     Compare,
@@ -64,21 +64,6 @@ def encode_static(
             if c.name in columns
         },
     )
-
-
-def in_domain(
-    encoded: Encoded, column: Column, units: Units, kind: Kind, pool: StringPool
-) -> Array:
-    """Which rows satisfy the declared domain of a column (NULL does)."""
-    good = np.ones(len(encoded.values), dtype=np.bool_)
-    if column.enum is not None:
-        allowed = [_code(v, kind, units, pool) for v in column.enum]
-        good &= np.isin(encoded.values, np.array(allowed))
-    if column.minimum is not None:
-        good &= encoded.values >= float(units.value(column.minimum, kind))
-    if column.maximum is not None:
-        good &= encoded.values <= float(units.value(column.maximum, kind))
-    return good | ~encoded.valid
 
 
 def _code(constant: Scalar, kind: Kind, units: Units, pool: StringPool) -> int | float:
