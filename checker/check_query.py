@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from ontoweir.checker.bound_table import bound_groups
 from ontoweir.checker.confirm_aggregates import MOST_SUBSETS
 from ontoweir.checker.decide_aggregates import decide_aggregates
 from ontoweir.checker.decide_lag import Failure, decide_lag
@@ -11,7 +12,7 @@ from ontoweir.checker.declarations import Declaration, list_declarations
 from ontoweir.checker.drop_windows import drop_windows
 from ontoweir.checker.explain_failure import explain_failure, explain_obstacle
 from ontoweir.checker.find_witness import find_witness
-from ontoweir.checker.make_plan import bound_groups, make_plan
+from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normal_form import NormalForm, Statistics
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import Bound, SynopsisPlan, total_bound

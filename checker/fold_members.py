@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from ontoweir.checker.difference_bounds import DifferenceBounds
-from ontoweir.checker.normal_form import Member, ValueClass
+from ontoweir.checker.normal_form import Member
 from ontoweir.checker.query_nodes import QueryNodes
-from ontoweir.rewriter.spj import Attribute, Compare, Constant, NotNull, Occurrence
+from ontoweir.rewriter.spj import Compare, Constant, NotNull
 
 
 def fold_members(
@@ -45,46 +45,6 @@ def fold_members(
             )
         )
     return tuple(members)
-
-
-def bound_fanout(
-    work: QueryNodes,
-    owner: Mapping[str, int],
-    class_of: Mapping[Attribute, int],
-    classes: tuple[ValueClass, ...],
-) -> dict[str, int | None]:
-    """One, for a static occurrence joined by a whole key to what is there; else its size."""
-    statics = [o for o in work.query.occurrences if o.table in work.catalog.relations]
-    there = {o.alias for o in work.streams}
-    found: dict[str, int | None] = {}
-
-    def is_keyed(occurrence: Occurrence) -> bool:
-        relation = work.catalog.relations[occurrence.table]
-        for key in relation.keys:
-            attributes = [Attribute(occurrence.alias, column) for column in key]
-            if all(
-                a in class_of
-                and any(
-                    other.alias in there and owner[other.alias] == owner[a.alias]
-                    for other, _ in classes[class_of[a]].attributes
-                )
-                for a in attributes
-            ):
-                return True
-        return False
-
-    waiting = list(statics)
-    while waiting:
-        occurrence = next((o for o in waiting if is_keyed(o)), None)
-        if occurrence is not None:
-            found[occurrence.alias] = 1
-        else:
-            occurrence = waiting[0]
-            relation = work.catalog.relations[occurrence.table]
-            found[occurrence.alias] = work.statistics.rows.get(relation.name, relation.max_rows)
-        there.add(occurrence.alias)
-        waiting.remove(occurrence)
-    return found
 
 
 def find_lags(times: DifferenceBounds, count: int) -> tuple[tuple[int | None, ...], ...]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import islice
 
+from ontoweir.checker.bound_table import bound_table
+from ontoweir.checker.clip_key import clip_key
 from ontoweir.checker.decide_lag import FOLDED
 from ontoweir.checker.normal_form import Inequality, Kind, NormalForm, TimeLimit
-from ontoweir.checker.plan import Bound, Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
+from ontoweir.checker.plan import Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.spj import FoldFunction
 
@@ -157,6 +158,12 @@ def _is_live(form: NormalForm, member: int, inside: frozenset[int]) -> int | Non
     return max(min(waits), 0) if waits else None
 
 
+def _waits(form: NormalForm, members: frozenset[int]) -> dict[int, int | None]:
+    """The members whose tuples are kept for a limited time (None: a finite stream's, for ever)."""
+    waits = {i: _is_live(form, i, members) for i in sorted(members)}
+    return {i: w for i, w in waits.items() if w is not None or form.members[i].finite}
+
+
 def _table(
     form: NormalForm,
     members: frozenset[int],
@@ -208,7 +215,7 @@ def _table(
         rest = [q for q in pending if not q.clips]
         if group.domain.finite or live:
             keys.append(
-                _clipped(form, group.index, pending, unequal) if not live else Key(group.index)
+                clip_key(form, group.index, pending, unequal) if not live else Key(group.index)
             )
             continue
         if rest and not form.distinct:
@@ -224,7 +231,7 @@ def _table(
             obstacles.append(Obstacle(group.index, members, "a later tuple must differ from it"))
             continue
         if clipping or unequal:
-            keys.append(_clipped(form, group.index, clipping, unequal))
+            keys.append(clip_key(form, group.index, clipping, unequal))
         for q in rest:
             if q.x == group.index:
                 terms.setdefault((q.y, 1, q.strict), []).append(Term(group.index, 1, -q.limit))
@@ -232,6 +239,7 @@ def _table(
                 terms.setdefault((q.x, -1, q.strict), []).append(Term(group.index, -1, -q.limit))
     kept = tuple(k for i in sorted(members) if (k := _kept(form, i, members)) is not None)
     frontier = _frontiers(terms)
+    waits = {} if last else _waits(form, members)
     return Table(
         members=members,
         keys=tuple(keys),
@@ -239,7 +247,7 @@ def _table(
         frontier=frontier,
         steps=steps,
         stored=not last or form.distinct,
-        bound=_bound(form, members, tuple(keys), kept, frontier, last),
+        bound=bound_table(form, members, keys, () if last else kept, frontier, waits),
         sums=tuple(
             place
             for place, fold in enumerate(form.folds or ())
@@ -275,40 +283,6 @@ def _frontiers(terms: dict[tuple[int, int, bool], list[Term]]) -> tuple[Frontier
     return tuple(Frontier(group, tuple(served)) for group, served in serves.items())
 
 
-def _clipped(
-    form: NormalForm,
-    value: int,
-    pending: list[Inequality],
-    unequal: list[tuple[int, int | Fraction]],
-) -> Key:
-    """The key of a class that only comparisons need: values beyond what partners reach are one."""
-    if form.classes[value].grain == 0 or form.classes[value].kind is Kind.STRING:
-        return Key(value)
-    lows: list[int | Fraction | None] = []
-    highs: list[int | Fraction | None] = []
-    grain = form.classes[value].grain
-    for q in pending:
-        # beyond either end the comparison holds for all partners, or for none
-        domain = form.classes[q.y if q.x == value else q.x].domain
-        limit = q.limit if q.x == value else -q.limit
-        holds, fails = (grain if q.strict else 0), (0 if q.strict else grain)
-        below, above = (holds, fails) if q.x == value else (fails, holds)
-        lows.append(None if domain.low is None else domain.low + limit - below)
-        highs.append(None if domain.high is None else domain.high + limit + above)
-    for other, shift in unequal:
-        domain = form.classes[other].domain
-        lows.append(None if domain.low is None else domain.low + shift - grain)
-        highs.append(None if domain.high is None else domain.high + shift + grain)
-    return Key(value, _common(lows, min), _common(highs, max))
-
-
-def _common(limits: list[int | Fraction | None], choose: object) -> int | Fraction | None:
-    known = [limit for limit in limits if limit is not None]
-    if not limits or len(known) < len(limits):
-        return None
-    return min(known) if choose is min else max(known)
-
-
 def _kept(form: NormalForm, member: int, inside: frozenset[int]) -> Kept | None:
     """Whether, and how long, the timestamp of a member of a past set still matters."""
     live: list[int] = []
@@ -325,109 +299,3 @@ def _kept(form: NormalForm, member: int, inside: frozenset[int]) -> Kept | None:
     if not live and not settle:
         return None
     return Kept(member, min(live) if live else None, max(settle) if settle else None)
-
-
-def _bound(
-    form: NormalForm,
-    members: frozenset[int],
-    keys: tuple[Key, ...],
-    kept: tuple[Kept, ...],
-    frontier: tuple[Frontier, ...],
-    last: bool,
-) -> Bound:
-    """Π of domain sizes of the key × live timestamps; raw tuples of live members count R a step."""
-    sizes: dict[int, tuple[int | None, str]] = {}
-    for key in keys:
-        sizes[key.value] = _key_size(form, key)
-    factors: list[tuple[int | None, str]] = []
-    covered: set[int] = set()
-    stamped: set[int] = set()
-    if not last:
-        for i in sorted(members):
-            own = [k.value for k in keys if i in form.classes[k.value].members - covered]
-            own = [v for v in own if v not in covered]
-            wait = _is_live(form, i, members)
-            unbounded = [
-                v for v in own if not form.classes[v].domain.finite and sizes[v][0] is None
-            ]
-            if not unbounded or (wait is None and not form.members[i].finite):
-                continue
-            if wait is None:
-                factors.append((None, f"|{form.members[i].alias}| (finite stream)"))
-                covered.update(own)
-                continue
-            limit = _tuples(form, i)
-            alias = form.members[i].alias
-            factors.append((None if limit is None else limit * wait, f"R({alias}) · {wait} steps"))
-            covered.update(own)
-            stamped.add(i)
-        for k in kept:
-            if k.member in stamped:
-                continue
-            steps = k.settle if k.live is None else k.live
-            alias = form.members[k.member].alias
-            factors.append((steps, f"{steps} steps of {alias}"))
-    factors.extend(size for value, size in sizes.items() if value not in covered)
-    if len(frontier) > 1 and kept:
-        factors.append((None, "front"))
-    elif len(frontier) > 1:
-        # for one choice of the values that tie the members together inside, the least frontier
-        # values are found independently, in one entry; each choice can have its own
-        factors.extend(_key_size(form, Key(v)) for v in _ties(form, members) if v not in sizes)
-    if not factors:
-        return Bound(1, "1")
-    rows: int | None = 1
-    for size, _ in factors:
-        rows = None if rows is None or size is None else rows * size
-    texts = [text for _, text in factors]
-    if len(texts) > 1:
-        texts = [f"({text})" if " " in text else text for text in texts]
-    return Bound(rows, " · ".join(texts))
-
-
-def _ties(form: NormalForm, members: frozenset[int]) -> list[int]:
-    """The classes that join, or are compared between, several members of a table."""
-    found = [c.index for c in form.classes if len(c.members & members) > 1]
-    pairs = [(q.x, q.y) for q in form.inequalities] + [(d.x, d.y) for d in form.disequalities]
-    for x, y in pairs:
-        if form.classes[x].members & members and form.classes[y].members & members:
-            found += [x, y]
-    return list(dict.fromkeys(found))
-
-
-def bound_groups(form: NormalForm, values: Iterable[int]) -> Bound:
-    """A bound on the number of distinct combinations of some classes' values."""
-    sizes = [_key_size(form, Key(v)) for v in dict.fromkeys(values)]
-    if not sizes:
-        return Bound(1, "1")
-    rows: int | None = 1
-    for size, _ in sizes:
-        rows = None if rows is None or size is None else rows * size
-    texts = [f"({text})" if len(sizes) > 1 and " " in text else text for _, text in sizes]
-    return Bound(rows, " · ".join(texts))
-
-
-def _tuples(form: NormalForm, member: int) -> int | None:
-    """The most tuples of a member, statics folded in, that share a timestamp."""
-    limit = form.max_per_timestamp[form.members[member].stream]
-    if limit is None:
-        return None
-    for occurrence in form.members[member].statics:
-        rows = form.static_fanout.get(occurrence.alias)
-        if rows is None:
-            return None
-        limit *= rows
-    return limit
-
-
-def _key_size(form: NormalForm, key: Key) -> tuple[int | None, str]:
-    group = form.classes[key.value]
-    domain, grain = group.domain, group.grain
-    low = domain.low if key.low is None else key.low
-    high = domain.high if key.high is None else key.high
-    clipped = key.low is not None or key.high is not None
-    if clipped and low is not None and high is not None and grain:
-        size = max(int((high - low) // grain) + 2, 1)
-        if domain.size is None or size < domain.size:
-            return size, f"|{group.name}, clipped| = {size}"
-    return domain.size, domain.formula

@@ -192,9 +192,11 @@ class NormalForm:
     class_nodes: tuple[int, ...]
     """The node of `bounds` that stands for a class."""
 
-    max_per_timestamp: Mapping[str, int | None]
-    static_fanout: Mapping[str, int | None]
-    """The most rows of a folded static occurrence that join one tuple (None: unknown)."""
+    rates: tuple[int | None, ...]
+    """The most tuples of each member, statics folded in, that share a timestamp (None: unknown)."""
+
+    determined: tuple[tuple[frozenset[int], frozenset[int]], ...]
+    """Keys of static relations: the values of these classes determine those of those."""
 
     folds: tuple[FoldedValue, ...] | None = None
     """What is folded over the matches of a group; None: the matches themselves are the answer."""

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from ontoweir.checker.bound_rates import bound_rates, list_determined
 from ontoweir.checker.declarations import Declaration, lag_declaration
 from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.find_classes import find_classes
-from ontoweir.checker.fold_members import bound_fanout, find_lags, fold_members
+from ontoweir.checker.fold_members import find_lags, fold_members
 from ontoweir.checker.normal_form import (
     FoldedValue,
     NormalForm,
@@ -123,10 +124,8 @@ def _assemble(work: QueryNodes) -> NormalForm:
         lag=lag,
         bounds=bounds,
         class_nodes=tuple(work.values[c.attributes[0][0]] for c in classes),
-        max_per_timestamp={
-            o.table: work.catalog.streams[o.table].max_per_timestamp for o in work.streams
-        },
-        static_fanout=bound_fanout(work, owner, class_of, classes),
+        rates=bound_rates(work, members, class_of, classes),
+        determined=list_determined(work, class_of, classes),
         folds=None
         if work.query.folds is None
         else tuple(_fold(f, owner, classes, class_of) for f in work.query.folds),
