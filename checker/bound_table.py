@@ -108,12 +108,13 @@ def _tuples(form: NormalForm, member: int, wait: int | None) -> Factor:
     return Factor(size, f"R({one.alias}) · {text}")
 
 
-def _cost(factors: Sequence[Factor]) -> tuple[int, int]:
-    """Fewest unknown factors first, then the least product."""
+def _cost(factors: Sequence[Factor]) -> tuple[int, int, int]:
+    """Fewest factors without a limit first, then fewest unknown ones, then the least product."""
     product = 1
     for f in factors:
         product *= 1 if f.size is None else f.size
-    return sum(f.size is None for f in factors), product
+    unknown = [f for f in factors if f.size is None]
+    return sum(f.formula == "∞" for f in unknown), len(unknown), product
 
 
 def _product(factors: Sequence[Factor]) -> Bound:

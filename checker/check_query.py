@@ -17,6 +17,7 @@ from ontoweir.checker.normal_form import NormalForm, Statistics
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import Bound, SynopsisPlan, total_bound
 from ontoweir.checker.split_aggregates import split_aggregates
+from ontoweir.checker.split_dates import split_dates
 from ontoweir.checker.split_ranges import split_ranges
 from ontoweir.checker.split_times import split_times
 from ontoweir.checker.verdict import (
@@ -138,12 +139,8 @@ def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[Norma
                 continue
             if find_contradiction(query, catalog) is not None:
                 continue
-            split = (
-                split_ranges(query, checker.normal)
-                if one.distinct and union.aggregation is None
-                else (query,)
-            )
-            if len(split) == 1 or not all(map(checker.holds, split)):
+            splits = checker.splits(query) if union.aggregation is None else iter(())
+            if not any(all(map(checker.holds, parts)) for parts in splits):
                 yield form
 
 
@@ -242,13 +239,22 @@ class _Checker:
         """The verdict on a disjunct; of a set query without a plan, those on parts of it that
         have plans, if it can be split so."""
         whole = self.decide(query)
-        if isinstance(whole, Failing) and self.union.distinct:
-            parts = split_ranges(query, self.normal)
-            if len(parts) > 1:
+        if isinstance(whole, Failing):
+            for parts in self.splits(query):
                 decided = tuple(map(self.decide, parts))
                 if not any(isinstance(d, Failing) for d in decided):
                     return decided
         return (whole,)
+
+    def splits(self, query: SpjQuery) -> Iterator[tuple[SpjQuery, ...]]:
+        """Ways to split a disjunct that has no plan into parts that may have one."""
+        dated = split_dates(query, self.catalog, self.normal) if self.timed else (query,)
+        if len(dated) > 1:
+            yield dated
+        if self.union.distinct:
+            ranged = tuple(p for part in dated for p in split_ranges(part, self.normal))
+            if len(ranged) > len(dated):
+                yield ranged
 
     def holds(self, query: SpjQuery, use: Callable[[Declaration], bool] = lambda _: True) -> bool:
         """Whether a disjunct is bounded with those declared constraints alone."""

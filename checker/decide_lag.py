@@ -221,7 +221,7 @@ def _inequalities(form: NormalForm) -> list[Failure]:
         if (x.domain.finite and y.domain.finite) or apart is None:
             continue
         clips = x.grain and y.grain and x.kind is not Kind.STRING
-        if (x.domain.finite or y.domain.finite) and clips:
+        if (x.domain.known or y.domain.known) and clips:
             continue
         found.append(
             Failure(

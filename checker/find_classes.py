@@ -113,6 +113,7 @@ def _domain(
     if values is not None:
         found.append((len(values), f"|{attributes[0]}| = {len(values)}"))
     holders = {owner[a.alias] for a in everyone}
+    awaited = not found
     if all(members[i].finite for i in holders):
         found.extend(_finite_domain(work, members[i]) for i in sorted(holders))
     if not found:
@@ -120,7 +121,7 @@ def _domain(
     known = [(size, text) for size, text in found if size is not None]
     size_, text = min(known, key=lambda f: f[0]) if known else found[0]
     allowed = None if values is None else tuple(sorted(values, key=str))
-    return Domain(True, size_, text, low, high, allowed, tuple(within))
+    return Domain(True, size_, text, low, high, allowed, tuple(within), awaited)
 
 
 def _constants(work: QueryNodes, attribute: Attribute) -> Iterable[Scalar]:

@@ -103,20 +103,22 @@ def _lay_out(
                 edges.append((time(m.index, copy), ("zero",), m.last))
             edges.append((("zero",), time(m.index, copy), -max(m.first or 0, 0)))
         for q in form.inequalities:
-            edges.append((val(q.x, copy), val(q.y, copy), q.limit - (1 if q.strict else 0)))
+            slack = _gap(form, size, 1, q.x, q.y) if q.strict else 0
+            edges.append((val(q.x, copy), val(q.y, copy), q.limit - slack))
         for u in form.disequalities:
-            edges.append((val(u.x, copy), val(u.y, copy), u.shift - form.unit))
-        edges.extend(_local(form, val, copy))
+            apart = _gap(form, size, form.unit, u.x, u.y)
+            edges.append((val(u.x, copy), val(u.y, copy), u.shift - apart))
+        edges.extend(_local(form, val, copy, size))
     for copy in range(size - 1):
         for index, direction in layout.chains:
             if index in shared:
                 return None
             low, high = (copy, copy + 1) if direction > 0 else (copy + 1, copy)
-            grain = form.classes[index].grain or Fraction(form.unit, 16 * size)  # dense
+            grain = form.classes[index].grain or _gap(form, size, 1, index)
             edges.append((val(index, low), val(index, high), -grain))
         for x, y, limit, step in layout.between:
             near, far = (copy, copy + 1) if step > 0 else (copy + 1, copy)
-            edges.append((val(y, near), val(x, far), -limit - form.unit))
+            edges.append((val(y, near), val(x, far), -limit - _gap(form, size, form.unit, x, y)))
         for x, y, shift, step in layout.equal:
             near, far = (copy, copy + 1) if step > 0 else (copy + 1, copy)
             edges.append((val(x, far), val(y, near), shift))
@@ -138,7 +140,7 @@ def _lay_out(
     if layout.ranked:
         index, _ = layout.chains[0]
         some = (size + 1) // 4
-        grain = form.classes[index].grain or Fraction(form.unit, 16 * size)
+        grain = form.classes[index].grain or _gap(form, size, 1, index)
         # the small values are further away than the optional ones are apart
         least = val(index, 2 * some - 1)
         edges.append((val(index, some), least, some * grain))
@@ -162,6 +164,13 @@ def _lay_out(
         return None
     values = {c.index: solution.get(val(c.index, 0), 0) for c in form.classes if c.domain.within}
     return make_rows(form, catalog, layout, size, solution, val), values
+
+
+def _gap(form: NormalForm, size: int, otherwise: int, *values: int) -> int | Fraction:
+    """How far apart values of classes are put: in dense ones so near that there is room."""
+    if all(form.classes[v].grain == 0 for v in values):
+        return Fraction(form.unit, 64 << size.bit_length())
+    return otherwise
 
 
 def _unequal(form: NormalForm, val: Any, size: int) -> list[Edge]:
@@ -205,20 +214,21 @@ def _differ(
     return None
 
 
-def _local(form: NormalForm, val: Any, copy: int) -> Iterable[Edge]:
+def _local(form: NormalForm, val: Any, copy: int, size: int) -> Iterable[Edge]:
     """What P⁺ says of every pair of classes, and of each alone."""
     heads = form.class_nodes
     for x in form.classes:
         up, down = form.bounds.limit(heads[x.index], 0), form.bounds.limit(0, heads[x.index])
+        slack = _gap(form, size, 1, x.index)
         if up is not None:
-            yield val(x.index, copy), ("zero",), up.value - (1 if up.strict else 0)
+            yield val(x.index, copy), ("zero",), up.value - (slack if up.strict else 0)
         if down is not None:
-            yield ("zero",), val(x.index, copy), down.value - (1 if down.strict else 0)
+            yield ("zero",), val(x.index, copy), down.value - (slack if down.strict else 0)
         for y in form.classes:
             if x.index != y.index:
                 limit = form.bounds.limit(heads[x.index], heads[y.index])
                 if limit is not None:
-                    slack = 1 if limit.strict else 0
+                    slack = _gap(form, size, 1, x.index, y.index) if limit.strict else 0
                     yield val(x.index, copy), val(y.index, copy), limit.value - slack
 
 

@@ -226,7 +226,7 @@ def _table(
         clipping = [q for q in pending if q.clips]
         if unequal and (
             group.kind is Kind.STRING
-            or any(not form.classes[other].domain.finite for other, _ in unequal)
+            or any(not form.classes[other].domain.known for other, _ in unequal)
         ):
             obstacles.append(Obstacle(group.index, members, "a later tuple must differ from it"))
             continue

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, assert_never
 
-from ontoweir.checker.normal_form import Kind, NormalForm
+from ontoweir.checker.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.plan_layouts import Layout
 from ontoweir.checker.solve_differences import Var
 from ontoweir.checker.witness import Witness, WitnessRow
 from ontoweir.mappings.catalog import Catalog, Column, DecimalType, FloatType, Relation, Stream
-from ontoweir.rewriter.spj import Attribute
+from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op
 
 
 def make_rows(
@@ -23,6 +23,7 @@ def make_rows(
     val: Any,
 ) -> Witness:
     fresh = [10**6]
+    prefix = {c.index: _prefix(form, c) for c in form.classes if c.kind is Kind.STRING}
     statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
 
     def values(alias: str, table: str, copy: int) -> tuple[tuple[str, Any], ...]:
@@ -36,10 +37,11 @@ def make_rows(
             group = form.classes[index]
             shift = dict(group.attributes)[Attribute(alias, column.name)]
             number = solution.get(val(index, copy), 0) + shift
-            allowed = group.domain.values if group.kind is Kind.STRING else None
-            found.append(
-                (column.name, decode_value(number, form.unit, group.kind, column, allowed))
-            )
+            if group.kind is Kind.STRING:
+                allowed = group.domain.values
+                found.append((column.name, allowed[0] if allowed else f"{prefix[index]}{number}"))
+                continue
+            found.append((column.name, decode_value(number, form.unit, group.kind, column)))
         return tuple(found)
 
     fixed: list[WitnessRow] = []
@@ -74,6 +76,40 @@ def make_rows(
     rows = [*fixed, *optional, *(r for s in suffixes for r in s)]
     referenced = _referenced(catalog, rows, list(statics.values()), fresh)
     return Witness(size, (*statics.values(), *referenced, *fixed), tuple(optional), tuple(suffixes))
+
+
+def _prefix(form: NormalForm, group: ValueClass) -> str:
+    """What strings of a class begin with, so that they lie where the selection wants them."""
+    limits = [
+        (c.op, c.right.value)
+        for c in form.query.conditions
+        if isinstance(c, Compare)
+        and isinstance(c.right, Constant)
+        and isinstance(c.right.value, str)
+        and form.class_of.get(c.left) == group.index
+    ]
+    texts = [text for _, text in limits]
+    before = [t[:-1] + chr(ord(t[-1]) - 1) for t in texts if t and t[-1] > "\0"]
+    for prefix in ("s", *texts, *before):
+        if all(
+            _lies(f"{prefix}0", op, text) and _lies(f"{prefix}9", op, text) for op, text in limits
+        ):
+            return prefix
+    return "s"
+
+
+def _lies(text: str, op: Op, limit: str) -> bool:
+    match op:
+        case Op.LT | Op.LE:
+            return text < limit
+        case Op.GT | Op.GE:
+            return text > limit
+        case Op.NE:
+            return text != limit
+        case Op.EQ:
+            return text == limit
+        case _:
+            assert_never(op)
 
 
 def _referenced(
@@ -133,7 +169,6 @@ def decode_value(
     unit: int,
     kind: Kind,
     column: Column,
-    allowed: tuple[Any, ...] | None,
 ) -> Any:
     match kind:
         case Kind.NUMBER | Kind.FLOAT:
@@ -144,7 +179,7 @@ def decode_value(
                 return Decimal(exact.numerator) / Decimal(exact.denominator)
             return int(exact) if exact.denominator == 1 else exact
         case Kind.STRING:
-            return allowed[0] if allowed else f"s{number}"
+            return f"s{number}"
         case Kind.BOOLEAN:
             return bool(number)
         case Kind.DATE:

@@ -57,7 +57,8 @@ class Domain:
 
     `low`, `high`: limits in units, where known. `values`: the constants it is limited to.
     `within`: columns (static relation, column) that hold every value. A run filters every member
-    by these when a tuple arrives, so that no synopsis holds a value outside the domain.
+    by these when a tuple arrives, so that no synopsis holds a value outside the domain. `awaited`:
+    it is finite only because finite streams hold it, so that the values are not known beforehand.
     """
 
     finite: bool
@@ -67,6 +68,12 @@ class Domain:
     high: int | Fraction | None = None
     values: tuple[Scalar, ...] | None = None
     within: tuple[tuple[str, str], ...] = ()
+    awaited: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether it is finite, and its values are known before any tuple arrives."""
+        return self.finite and not self.awaited
 
 
 @dataclass(frozen=True, slots=True)

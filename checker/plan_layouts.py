@@ -107,6 +107,12 @@ def _lockstep(form: NormalForm, failure: Failure) -> Iterable[Layout]:
     for q1, s1, in1, out1 in open_:
         for q2, s2, in2, out2 in open_:
             if (in1, out1) == (in2, out2):
+                if s1 < s2:  # both sides of one class: copies one after the other, out of reach
+                    between = (
+                        _tight(s1, in1, out1, q1.limit, -1),
+                        _tight(s2, in2, out2, q2.limit, 1),
+                    )
+                    yield Layout(a, before, ((in1, 1), (out1, 1)), between, None)
                 continue
             # the first comparison's limits fall with m, the second's rise
             between = (

@@ -223,6 +223,11 @@ class QueryNodes:
         """The explicit limits on timestamps (node 0, then one node a member), and `≠` atoms."""
         steps: list[Step] = []
         different: list[TimeDifference] = []
+        for index, occurrence in enumerate(self.streams):
+            stream = self.catalog.streams[occurrence.table]
+            if stream.start_us is not None:
+                first = stream.start_us // stream.step_us
+                steps.append(Step(0, index + 1, Limit(-first), stream.source))
         for condition in self.query.conditions:
             if not isinstance(condition, Compare) or not self.is_time(condition.left):
                 continue

@@ -108,6 +108,7 @@ class Stream:
     `timestamp` names the application-time column, which is not among `columns`;
     `step_us` is the unit of the flow of time in microseconds;
     `max_per_timestamp` is R, the most tuples that share one timestamp (None: not declared);
+    `start_us`: no timestamp is before it (microseconds since 1970, None: not declared);
     `idle_us`: live, after how long without a row it holds other streams back no more (None: never).
     """
 
@@ -122,6 +123,7 @@ class Stream:
     source: Source | None = None
     idle_us: int | None = None
     lags: tuple[Lag, ...] = ()
+    start_us: int | None = None
 
     def column(self, name: str) -> Column | None:
         """The column called `name` (case-sensitive), or None."""

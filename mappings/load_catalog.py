@@ -18,9 +18,11 @@ from ontoweir.mappings.catalog import (
 from ontoweir.mappings.check_view import check_view
 from ontoweir.mappings.column_types import (
     KNOWN_TYPES,
+    epoch_us,
     name_column_type,
     parse_column_type,
     parse_constant,
+    parse_instant,
     type_family,
 )
 from ontoweir.mappings.parse_duration import parse_duration
@@ -85,7 +87,7 @@ def _read_stream(table: Table) -> Stream:
     table.need("source", '{ format = "parquet", path = "…" }')
     table.need("timestamp", '{ column = "ts", unit = "1 second" }')
     time = table.table("timestamp")
-    time.refuse_unknown(("column", "unit", "idle"))
+    time.refuse_unknown(("column", "unit", "idle", "start"))
     time.need("column", '"ts"')
     time.need("unit", '"5 minutes"')
     column, unit = time.text("column") or "", time.text("unit") or ""
@@ -106,6 +108,7 @@ def _read_stream(table: Table) -> Stream:
             why="it is how long, by the clock, others wait for a stream that says nothing",
             fix='write a number and a unit, e.g. "1 minute", or leave it out: then they wait',
         )
+    start = _read_start(time, step)
     columns = tuple(c for c in _read_columns(table) if c.name != column)
     return Stream(
         name=table.path[-1],
@@ -119,7 +122,29 @@ def _read_stream(table: Table) -> Stream:
         source=table.lines.place(*table.path),
         idle_us=patience,
         lags=_read_lags(table, [c.name for c in columns], step),
+        start_us=start,
     )
+
+
+def _read_start(time: Table, step_us: int) -> int | None:
+    """The declared first timestamp, in microseconds since 1970."""
+    value = time.values.get("start")
+    if value is None:
+        return None
+    start = None
+    if not isinstance(value, (bool, int, float, list, dict)):
+        try:
+            start = epoch_us(parse_instant(str(value)))
+        except ValueError:
+            start = None
+    if start is None or start % step_us:
+        raise time.error(
+            "start",
+            f"{value!r} is no timestamp of this stream",
+            why="it is the first timestamp that the stream has, a whole number of steps since 1970",
+            fix='write e.g. start = "2014-08-01T00:00:00"',
+        )
+    return start
 
 
 def _read_lags(table: Table, known: list[str], step_us: int) -> tuple[Lag, ...]:

@@ -111,6 +111,9 @@ def admit_rows(
     for reason, mask in checks:
         if not mask.all():
             reject(reason, ~mask)
+    if stream.start_us is not None:
+        early = good & (times < stream.start_us)
+        reject(f"{stream.name}.{stream.timestamp} is before the declared start", early)
     steps = times // stream.step_us
     off = good & (steps * stream.step_us != times)
     if not strict:
