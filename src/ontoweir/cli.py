@@ -41,7 +41,7 @@ COMMANDS = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(100_000)  # queries are small: collecting often only costs start-up time
+    gc.set_threshold(1_000_000)  # queries are small: collecting often only costs start-up time
     try:
         given = make_parser().parse_args(arguments)
         code: int = given.run(given)

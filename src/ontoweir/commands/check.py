@@ -68,7 +68,6 @@ def add_check(commands: Any) -> None:
 
 def _check(given: argparse.Namespace) -> int:
     from ontoweir.checker.verdict import Tier
-    from ontoweir.describe import describe_verdict
     from ontoweir.pipeline import require_queries
 
     _check_witness(given)
@@ -106,6 +105,8 @@ def _check(given: argparse.Namespace) -> int:
     repairs = find_repairs(workspace, compiled, verdicts, timed=timed)
     warnings.release()
     if given.format == "json":
+        from ontoweir.describe import describe_verdict
+
         catalog = workspace.project.catalog
         found = [describe_verdict(v, catalog, r) for v, r in zip(verdicts, repairs, strict=True)]
         print(json.dumps(found, indent=2, ensure_ascii=False))
