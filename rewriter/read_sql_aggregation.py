@@ -47,7 +47,7 @@ def read_sql_aggregation(
     names: dict[SourceColumn, str] = {}
     arguments: dict[SourceColumn, str] = {}
     taken = {e.alias_or_name.lower() for e in tree.expressions}
-    free = (name for n in count(1) if (name := f"of_{n}") not in taken)
+    free = (f"of_{n}" for n in count(1) if f"of_{n}" not in taken)
     aggregates: list[Aggregate] = []
     grouped_arguments: list[tuple[int, SourceColumn]] = []
     columns: list[str] = []

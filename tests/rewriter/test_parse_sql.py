@@ -198,6 +198,7 @@ def test_aggregates_and_their_matches(catalog: Catalog) -> None:
     assert union.aggregation is not None
     assert union.aggregation.group == ("g",)
     assert union.aggregation.columns == ("g", "n", "m", "k")
+    assert [a.name for a in union.aggregation.aggregates] == ["n", "m", "k"]
     assert [(str(a.function), a.argument) for a in union.aggregation.aggregates] == [
         ("COUNT", None),
         ("MAX", "of_1"),

@@ -147,12 +147,11 @@ def _check_witness(given: argparse.Namespace) -> None:
                 why="it is the size of what --witness writes",
                 fix="add --witness DIR",
             )
-    elif given.sql is not None or given.model == "arrival":
-        other = "--sql" if given.sql is not None else "--model arrival"
+    elif given.model == "arrival":
         raise UsageError(
-            f"--witness does not go with {other}",
-            why="a witness is data to replay a query of the project over, in application time",
-            fix=f"leave {other} out, or leave --witness out",
+            "--witness does not go with --model arrival",
+            why="a witness is data to replay a query over, in application time",
+            fix="leave --model arrival out, or leave --witness out",
         )
     elif size is not None and not 1 <= size <= MOST_TUPLES:
         raise UsageError(

@@ -24,7 +24,9 @@ def add_replay(commands: Any) -> None:
         "--output worse.parquet",
     )
     add_project_arguments(replay)
-    replay.add_argument("--query", required=True, metavar="NAME")
+    asked = replay.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--query", metavar="NAME")
+    asked.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
     replay.add_argument("--from", dest="start", metavar="TIME", help="from this time on (UTC)")
     replay.add_argument("--to", dest="stop", metavar="TIME", help="before this time (UTC)")
     replay.add_argument("--output", required=True, metavar="PATH", help="the file to write")
@@ -51,7 +53,10 @@ def _replay(given: argparse.Namespace) -> int:
         )
     output = Path(given.output)
     workspace, warnings = open_workspace(given)
-    compiled = workspace.compile(given.query)
+    if given.sql is not None:
+        compiled = workspace.compile_sql(Path(given.sql))
+    else:
+        compiled = workspace.compile(given.query)
     warnings.release()
     options = ReplayOptions(
         output=output,
