@@ -1,9 +1,10 @@
 """Reads SQL predicates into conjunctions of comparisons; OR becomes alternatives."""
 
+import operator
 import re
-from collections.abc import Sequence
-from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias, cast
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ontoweir.mappings.assertion import (
     CompareOp,
@@ -13,7 +14,7 @@ from ontoweir.mappings.assertion import (
     SourceConstant,
     SourceNotNull,
 )
-from ontoweir.mappings.catalog import Scalar
+from ontoweir.mappings.catalog import BooleanType, Scalar
 from ontoweir.mappings.column_types import (
     epoch_us,
     name_column_type,
@@ -48,6 +49,14 @@ _NEGATE: dict[CompareOp, CompareOp] = {
     ">": "<=",
     "<>": "=",
 }
+_HOLDS: dict[CompareOp, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<>": operator.ne,
+}
 
 
 def line_of(tree: "exp.Expr") -> int | None:
@@ -58,8 +67,22 @@ def line_of(tree: "exp.Expr") -> int | None:
     return min(lines, default=None)
 
 
+MOST_ALTERNATIVES = 4096
+"""The most parts that OR, IN and NOT may split one SELECT into."""
+
+
 def conjoin(left: Alternatives, right: Alternatives) -> Alternatives:
-    """Both: every pair of alternatives."""
+    """Both: every pair of alternatives.
+
+    Raises:
+        SqlRefusal: there are more than MOST_ALTERNATIVES.
+    """
+    if len(left) * len(right) > MOST_ALTERNATIVES:
+        raise SqlRefusal(
+            f"WHERE has more than {MOST_ALTERNATIVES:,} alternatives",
+            why="every combination of the sides of OR and the members of IN is a query of its own",
+            fix="write fewer OR and IN, or several queries",
+        )
     return tuple((*a, *b) for a in left for b in right)
 
 
@@ -90,7 +113,15 @@ def read_condition(
         return _either([(s, negated) for s in sides], scope, bag=bag)
     if isinstance(tree, exp.Boolean):
         return ((),) if bool(tree.this) != negated else ()
+    if isinstance(tree, exp.Column):
+        return _truth(tree, scope, true=not negated)
+    if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Boolean):
+        if negated:
+            raise _refuse(tree, f"NOT {tree.sql('spark')}", "it also holds of NULL; write = TRUE")
+        return _truth(tree.this, scope, true=bool(tree.expression.this))
     if isinstance(tree, exp.Between):
+        if tree.args.get("symmetric") is not None:
+            raise _refuse(tree, "BETWEEN SYMMETRIC", "write BETWEEN with the smaller value first")
         low = exp.GTE(this=tree.this, expression=tree.args["low"])
         high = exp.LTE(this=tree.this, expression=tree.args["high"])
         both_sides = exp.And(this=low, expression=high)
@@ -99,12 +130,7 @@ def read_condition(
         if tree.args.get("query") is not None or not tree.expressions:
             raise _refuse(tree, "IN (subquery)")
         equal = [exp.EQ(this=tree.this, expression=e) for e in dict.fromkeys(tree.expressions)]
-        if negated:
-            found: Alternatives = ((),)
-            for e in equal:
-                found = conjoin(found, read_condition(e, scope, bag=bag, negated=True))
-            return found
-        return tuple(c for e in equal for c in read_condition(e, scope, bag=bag))
+        return _read_in(equal, scope, bag=bag, negated=negated)
     if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
         if not negated:
             raise _refuse(tree, "IS NULL")
@@ -123,6 +149,47 @@ def read_condition(
     return _compare(cast("exp.Binary", tree), _NEGATE[op] if negated else op, scope)
 
 
+def _truth(tree: "exp.Expr", scope: Scope, *, true: bool) -> Alternatives:
+    """A column of truth values as a condition."""
+    column = _column(tree, scope)
+    kind = scope.type_of(column)
+    if scope.step_of(column) is not None or not isinstance(kind, BooleanType):
+        raise _refuse(
+            tree,
+            f"{tree.sql('spark')}, which is {name_column_type(kind)},",
+            "compare it with something, or declare the column as boolean",
+        )
+    return ((SourceCompare(column, "=", SourceConstant(true)),),)
+
+
+def _read_in(equal: "list[exp.EQ]", scope: Scope, *, bag: bool, negated: bool) -> Alternatives:
+    """The disjunction of the equalities (negated: none holds)."""
+    from sqlglot import exp
+
+    found: Alternatives = ((),)
+    if negated:
+        for e in equal:
+            found = conjoin(found, read_condition(e, scope, bag=bag, negated=True))
+        return found
+    found = tuple(dict.fromkeys(c for e in equal for c in read_condition(e, scope, bag=bag)))
+    columns = {_compared_column(c) for c in found}
+    if not bag or (len(columns) <= 1 and None not in columns):
+        return found  # a column equals one constant at most
+    either: exp.Expr = equal[0]
+    for e in equal[1:]:
+        either = exp.Or(this=either, expression=e)
+    return read_condition(either, scope, bag=True)
+
+
+def _compared_column(conjunction: Conjunction) -> SourceColumn | None:
+    """The column, where the conjunction says only that it equals a constant."""
+    match conjunction:
+        case (SourceCompare(left=column, op="=", right=SourceConstant()),):
+            return column
+        case _:
+            return None
+
+
 def known_columns(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[SourceColumn]:
     """The columns that conjuncts compare or say not to be NULL: so they are not, in any row."""
     from sqlglot import exp
@@ -136,8 +203,9 @@ def known_columns(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[S
             elif not isinstance(inner, (exp.Or, exp.Not)) or (
                 isinstance(inner, exp.Not) and isinstance(inner.this.unnest(), exp.Is)
             ):
-                for alternative in read_condition(inner, scope, bag=False):
-                    found.update(c for k in alternative for c in _columns(k))
+                alternatives = read_condition(inner, scope, bag=False)
+                columns = [{c for k in a for c in _columns(k)} for a in alternatives]
+                found.update(set.intersection(*columns) if columns else ())
     return frozenset(found)
 
 
@@ -151,7 +219,7 @@ def _either(sides: list[tuple["exp.Expr", bool]], scope: Scope, *, bag: bool) ->
         doubtful = columns[first] - scope.known
         if all(doubtful <= {c for k in alt for c in _columns(k)} for alt in read[second]):
             tree, negated = sides[first]
-            rest = read_condition(tree, scope, bag=True, negated=not negated)
+            rest = read_condition(_as_equality(tree), scope, bag=True, negated=not negated)
             return (*read[first], *conjoin(read[second], rest))
     raise SqlRefusal(
         "OR over different columns in a query with duplicates",
@@ -159,6 +227,19 @@ def _either(sides: list[tuple["exp.Expr", bool]], scope: Scope, *, bag: bool) ->
         fix="write a UNION ALL of parts that exclude each other, or AND … IS NOT NULL for the "
         "columns of one side; a query may be SELECT DISTINCT",
         line=line_of(sides[0][0]),
+    )
+
+
+def _as_equality(tree: "exp.Expr") -> "exp.Expr":
+    """IS TRUE and IS FALSE as comparisons, which they are where nothing is NULL."""
+    from sqlglot import exp
+
+    return tree.transform(
+        lambda n: (
+            exp.EQ(this=n.this, expression=n.expression)
+            if isinstance(n, exp.Is) and isinstance(n.expression, exp.Boolean)
+            else n
+        )
     )
 
 
@@ -170,11 +251,12 @@ def _columns(condition: SourceCondition) -> tuple[SourceColumn, ...]:
             return (left, right) if isinstance(right, SourceColumn) else (left,)
 
 
-def _refuse(tree: "exp.Expr", name: str) -> SqlRefusal:
+def _refuse(tree: "exp.Expr", name: str, fix: str | None = None) -> SqlRefusal:
     return SqlRefusal(
         f"the condition {name} is outside the SQL read here",
         why="conditions compare columns, constants, and column + constant",
-        fix="write comparisons with <, <=, =, >=, > or <>; of static relations: declare a relation "
+        fix=fix
+        or "write comparisons with <, <=, =, >=, > or <>; of static relations: declare a relation "
         "with this SQL as its view",
         line=line_of(tree),
     )
@@ -192,12 +274,55 @@ def read_literal(tree: "exp.Expr") -> Scalar | None:
     if isinstance(tree, exp.Literal):
         if tree.is_string:
             return str(tree.this)
-        number = Decimal(str(tree.this))
-        return int(number) if number == number.to_integral_value() else number
+        return _read_number(str(tree.this))
     if isinstance(tree, exp.Boolean):
         return bool(tree.this)
     if isinstance(tree, exp.Cast):
-        return read_literal(tree.this) if isinstance(tree.this, exp.Literal) else None
+        return _read_cast(tree) if isinstance(tree.this, exp.Literal) else None
+    return None
+
+
+def _read_number(text: str) -> int | Decimal | None:
+    """A number of reasonable size."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or abs(number.adjusted()) > 400:
+        return None
+    return _whole(number)
+
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def _read_cast(tree: "exp.Cast") -> Scalar | None:
+    """A cast that leaves a literal's value as it is: DATE '…', TIMESTAMP '…', 3L, 2.5BD."""
+    from sqlglot import exp
+
+    kind, text, is_string = tree.to.this, str(tree.this.this), tree.this.is_string
+    if kind == exp.DataType.Type.DATE:
+        return text if is_string and _DAY.fullmatch(text) else None
+    if kind in (
+        exp.DataType.Type.TIMESTAMP,
+        exp.DataType.Type.TIMESTAMPTZ,
+        exp.DataType.Type.TIMESTAMPLTZ,
+        exp.DataType.Type.TIMESTAMPNTZ,
+        exp.DataType.Type.DATETIME,
+    ):
+        return text if is_string else None
+    if kind in (exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR) and not tree.to.expressions:
+        return text if is_string else None
+    number = _read_number(text)
+    if kind in (exp.DataType.Type.INT, exp.DataType.Type.BIGINT):
+        bits = 31 if kind == exp.DataType.Type.INT else 63
+        fits = isinstance(number, int) and -(2**bits) <= number < 2**bits
+        return number if fits else None
+    if kind == exp.DataType.Type.DECIMAL and number is not None and len(tree.to.expressions) == 2:
+        digits, scale = (int(p.this.this) for p in tree.to.expressions)
+        scaled = abs(Decimal(number)).scaleb(scale)
+        whole = scaled == scaled.to_integral_value() and scaled < Decimal(10) ** digits
+        return number if whole else None
     return None
 
 
@@ -266,8 +391,10 @@ def _compare(tree: "exp.Binary", op: CompareOp, scope: Scope) -> Alternatives:
     _add(tree.expression, scope, right, 1)
     plus, minus = left.plus + right.minus, right.plus + left.minus
     number, us = right.number - left.number, right.us - left.us
-    if len(plus) > 1 or len(minus) > 1 or not (plus or minus):
+    if len(plus) > 1 or len(minus) > 1:
         raise _refuse(tree, tree.sql("spark"))
+    if not plus and not minus:
+        return ((),) if _holds(tree, op, left, right) else ()
     if not plus:
         if left.constant is not None and right.constant is not None:
             raise _refuse(tree, tree.sql("spark"))
@@ -282,6 +409,25 @@ def _compare(tree: "exp.Binary", op: CompareOp, scope: Scope) -> Alternatives:
         raise _refuse(tree, tree.sql("spark"))
     value: Scalar = constants[0] if constants else _whole(number)
     return _compare_constant(tree, plus[0], op, value, us, scope)
+
+
+def _holds(tree: "exp.Binary", op: CompareOp, left: _Sum, right: _Sum) -> bool:
+    """Whether a comparison of constants holds: of numbers, durations, texts or truth values."""
+    from sqlglot import exp
+
+    a: Any = (left.number, left.us)
+    b: Any = (right.number, right.us)
+    if left.constant is not None or right.constant is not None:
+        plain = all(
+            isinstance(side, (exp.Literal, exp.Boolean))
+            for side in (tree.this.unnest(), tree.expression.unnest())
+        )
+        a, b = left.constant, right.constant
+        if not plain or type(a) is not type(b):
+            raise _refuse(tree, tree.sql("spark"))
+    elif (left.number or right.number) and (left.us or right.us):
+        raise _refuse(tree, tree.sql("spark"))
+    return bool(_HOLDS[op](a, b))
 
 
 def _whole(number: Decimal) -> int | Decimal:
@@ -347,6 +493,8 @@ def _compare_constant(
     constant = parse_constant(str(value), kind) if fits and not isinstance(value, bool) else None
     if fits and isinstance(value, bool):
         constant = value
+        if op == "<>":
+            op, constant = "=", not value
     if constant is None or us:
         raise _wrong_types(tree, name_column_type(kind), repr(value))
     return ((SourceCompare(left, op, SourceConstant(constant)),),)

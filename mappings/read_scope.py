@@ -55,11 +55,13 @@ def is_timestamp(table: Stream | Relation, column: str) -> bool:
 
 @dataclass(slots=True)
 class Scope:
-    """The aliases of a FROM clause, in order; `known`: columns that are not NULL in any row."""
+    """The aliases of a FROM clause, in order; `known`: columns that are not NULL in any row;
+    `merged`: columns that JOIN … USING makes one with that of the same name before them."""
 
     catalog: Catalog
     tables: dict[str, Stream | Relation]
     known: frozenset[SourceColumn] = frozenset()
+    merged: frozenset[SourceColumn] = frozenset()
 
     def resolve(self, alias: str | None, name: str, line: int | None = None) -> SourceColumn:
         """The column `alias.name`, or the only column called `name` when alias is None.
@@ -83,6 +85,7 @@ class Scope:
             SourceColumn(a, c)
             for a in aliases
             if (c := find_name(name, column_names(self.tables[a]))) is not None
+            and (alias is not None or SourceColumn(a, c) not in self.merged)
         ]
         if len(hits) == 1:
             return hits[0]

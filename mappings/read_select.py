@@ -18,7 +18,13 @@ from ontoweir.mappings.read_condition import (
     read_condition,
 )
 from ontoweir.mappings.read_expression import SourceText, read_expression
-from ontoweir.mappings.read_scope import Scope, SqlRefusal, column_names, find_table
+from ontoweir.mappings.read_scope import (
+    Scope,
+    SqlRefusal,
+    column_names,
+    find_name,
+    find_table,
+)
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -94,7 +100,11 @@ def parse_sql_text(text: str) -> "exp.Query":
 
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
-        trees = [t for t in sqlglot.parse(text, dialect="spark") if t is not None]
+        parsed = sqlglot.parse(text, dialect="spark")
+    except RecursionError:
+        raise SqlRefusal(
+            "the SQL is nested too deeply", why="the parser gives up", fix="remove parentheses"
+        ) from None
     except errors.SqlglotError as error:
         details = getattr(error, "errors", None) or [{}]
         raise SqlRefusal(
@@ -103,6 +113,7 @@ def parse_sql_text(text: str) -> "exp.Query":
             fix=f"mend the text near {details[0].get('highlight', '')!r}",
             line=details[0].get("line"),
         ) from None
+    trees = [t for t in parsed if t is not None and not isinstance(t, exp.Semicolon)]
     if len(trees) != 1:
         raise SqlRefusal(
             f"{len(trees)} SQL statements", why="one SELECT is read", fix="write one SELECT"
@@ -110,7 +121,10 @@ def parse_sql_text(text: str) -> "exp.Query":
     tree = trees[0]
     if not isinstance(tree, (exp.Select, exp.SetOperation, exp.Subquery)):
         raise _beyond(tree, "a statement other than SELECT")
-    return tree
+    while isinstance(tree, exp.Subquery) and not tree.args.get("alias"):
+        _refuse_clauses(tree)
+        tree = tree.this
+    return cast("exp.Query", tree)
 
 
 def _in_words(description: str) -> str:
@@ -130,6 +144,7 @@ def _read_query(
     from sqlglot import exp
 
     while isinstance(tree, exp.Subquery) and not tree.args.get("alias"):
+        _refuse_clauses(tree)
         tree = tree.this
     if isinstance(tree, (exp.Intersect, exp.Except)):
         raise _beyond(tree, type(tree).__name__.upper())
@@ -173,7 +188,21 @@ _CLAUSES = {
     "sort": "SORT BY",
     "cluster": "CLUSTER BY",
     "distribute": "DISTRIBUTE BY",
+    "by_name": "UNION BY NAME",
+    "kind": "SELECT AS",
+    "match_condition": "MATCH_CONDITION",
+    "version": "VERSION AS OF",
+    "system_time": "FOR SYSTEM_TIME",
+    "when": "AT",
 }
+_READ = {
+    "Select": ("expressions", "hint", "distinct", "from_", "from", "joins", "where"),
+    "Union": ("this", "expression", "distinct"),
+    "Subquery": ("this", "alias"),
+    "Table": ("this", "alias", "db", "catalog", "joins", "hints"),
+    "Join": ("this", "on", "using", "side", "kind", "method", "hint"),
+}
+"""What is read of each kind of clause: anything else that is written in it is refused."""
 
 
 _VIEW = "of static relations: declare a relation with this SQL as its view"
@@ -186,22 +215,30 @@ _FIXES = {
         ["LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "RIGHT OUTER JOIN", "FULL JOIN"],
         f"write JOIN here, and a triples map of its own for what needs no match; {_VIEW}",
     ),
+    **dict.fromkeys(
+        ["NATURAL JOIN", "NATURAL INNER JOIN"], "write JOIN … USING (columns), or JOIN … ON"
+    ),
+    "* EXCEPT": "write the columns",
+    "an alias with names of columns": "write the names with AS in SELECT",
+    "ORDER BY": "leave it out: results come in the order of time",
+    "LIMIT": "leave it out: a stream has no last row",
     **dict.fromkeys(["EXCEPT", "INTERSECT"], f"write it with WHERE; {_VIEW}"),
 }
 """What to write instead of a clause."""
 
 
 def _refuse_clauses(tree: "exp.Expr") -> None:
-    for key, name in _CLAUSES.items():
-        if tree.args.get(key):
-            raise _beyond(tree, name)
+    known = _READ[type(tree).__name__]
+    for key, value in tree.args.items():
+        if value and key not in known:
+            raise _beyond(tree, _CLAUSES.get(key, key.rstrip("_").replace("_", " ").upper()))
 
 
-def _beyond(tree: "exp.Expr", name: str) -> SqlRefusal:
+def _beyond(tree: "exp.Expr", name: str, fix: str | None = None) -> SqlRefusal:
     return SqlRefusal(
         f"{name} is outside the SQL read here",
         why="it is SELECT [DISTINCT] columns FROM tables and joins WHERE comparisons",
-        fix=_FIXES.get(name, f"write it without {name}"),
+        fix=fix or _FIXES.get(name, f"write it without {name}"),
         line=line_of(tree),
     )
 
@@ -209,41 +246,11 @@ def _beyond(tree: "exp.Expr", name: str) -> SqlRefusal:
 def _read_one(
     tree: "exp.Select", catalog: Catalog, inside_distinct: bool, mapping: bool
 ) -> SelectShape:
-    from sqlglot import exp
-
     _refuse_clauses(tree)
-    start = tree.args.get("from_") or tree.args.get("from")
-    if start is None:
-        raise SqlRefusal(
-            "SELECT without FROM",
-            why="rows come from declared tables",
-            fix="add FROM",
-            line=line_of(tree),
-        )
     distinct = tree.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
         raise _beyond(tree, "DISTINCT ON")
-    scope = Scope(catalog, {})
-    tables: list[SourceTable] = []
-    _add_table(start.this, scope, tables)
-    predicates: list[exp.Expr] = []
-    for join in tree.args.get("joins") or ():
-        kind = " ".join(
-            str(join.args[k]) for k in ("method", "side", "kind") if join.args.get(k)
-        ).upper()
-        if kind not in ("", "INNER", "CROSS"):
-            raise _beyond(join, f"{kind} JOIN")
-        seen = list(scope.tables)
-        _add_table(join.this, scope, tables)
-        if (on := join.args.get("on")) is not None:
-            predicates.append(on)
-        for name in join.args.get("using") or ():
-            left = [a for a in seen if name.name in column_names(scope.tables[a])]
-            if len(left) != 1:
-                raise _beyond(join, f"JOIN USING ({name.name})")
-            predicates.append(
-                exp.column(name.name, left[0]).eq(exp.column(name.name, tables[-1].alias))
-            )
+    scope, tables, predicates = read_from(tree, catalog)
     if (where := tree.args.get("where")) is not None:
         predicates.append(where.this)
     if not mapping:  # what is selected is not NULL either (parse_sql)
@@ -279,20 +286,78 @@ def _read_one(
     )
 
 
+def read_from(
+    tree: "exp.Select", catalog: Catalog
+) -> tuple[Scope, list[SourceTable], "list[exp.Expr]"]:
+    """The tables of FROM and its joins, and the conditions of ON and USING.
+
+    Raises:
+        SqlRefusal: unknown tables, or beyond inner joins of tables.
+    """
+    start = tree.args.get("from_") or tree.args.get("from")
+    if start is None:
+        raise SqlRefusal(
+            "SELECT without FROM",
+            why="rows come from declared tables",
+            fix="add FROM",
+            line=line_of(tree),
+        )
+    scope = Scope(catalog, {})
+    tables: list[SourceTable] = []
+    _add_table(start.this, scope, tables)
+    predicates: list[exp.Expr] = []
+    for join in tree.args.get("joins") or ():
+        kind = " ".join(
+            str(join.args[k]) for k in ("method", "side", "kind") if join.args.get(k)
+        ).upper()
+        if kind not in ("", "INNER", "CROSS"):
+            raise _beyond(join, f"{kind} JOIN")
+        _refuse_clauses(join)
+        seen = list(scope.tables)
+        _add_table(join.this, scope, tables)
+        if (on := join.args.get("on")) is not None:
+            predicates.append(on)
+        for name in join.args.get("using") or ():
+            predicates.append(_equate(name.name, seen, tables[-1].alias, scope, line_of(join)))
+    return scope, tables, predicates
+
+
+def _equate(name: str, seen: list[str], joined: str, scope: Scope, line: int | None) -> "exp.Expr":
+    """JOIN … USING (name): the column before the join equals that of the joined table."""
+    from sqlglot import exp
+
+    right = scope.resolve(joined, name, line)
+    left = [
+        SourceColumn(a, c)
+        for a in seen
+        if (c := find_name(name, column_names(scope.tables[a]))) is not None
+        and SourceColumn(a, c) not in scope.merged
+    ]
+    if len(left) != 1:
+        raise SqlRefusal(
+            f"USING ({name}) joins a column of {joined} with {len(left)} columns",
+            why=f"exactly one of {', '.join(seen)} must have a column of that name",
+            fix=f"write JOIN … ON … = {joined}.{name}",
+            line=line,
+        )
+    scope.merged |= {right}
+    return exp.column(left[0].column, left[0].alias).eq(exp.column(right.column, right.alias))
+
+
 def _add_table(tree: "exp.Expr", scope: Scope, tables: list[SourceTable]) -> None:
     from sqlglot import exp
 
     if not isinstance(tree, exp.Table) or not isinstance(tree.this, exp.Identifier):
         raise _beyond(tree, "a subquery in FROM" if tree.find(exp.Select) else "this FROM item")
-    for key in ("pivots", "sample", "laterals"):
-        if tree.args.get(key):
-            raise _beyond(tree, _CLAUSES[key])
+    _refuse_clauses(tree)
     if tree.args.get("joins"):
         raise _beyond(tree, "a nested join")
+    if tree.args.get("alias") is not None and tree.args["alias"].args.get("columns"):
+        raise _beyond(tree, "an alias with names of columns")
     name = ".".join(p.name for p in cast("list[exp.Identifier]", tree.parts))
     table = find_table(name, scope.catalog, line_of(tree))
     alias = tree.alias or name
-    if alias in scope.tables:
+    if alias.lower() in map(str.lower, scope.tables):
         raise SqlRefusal(
             f"the alias {alias!r} occurs twice in FROM",
             why="columns could not be told apart",
@@ -311,9 +376,15 @@ def _read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
     name = tree.alias_or_name
     inner = tree.unalias()
     if isinstance(inner, exp.Star) or (isinstance(inner, exp.Column) and inner.is_star):
-        alias = inner.table if isinstance(inner, exp.Column) else ""
-        if alias and alias not in scope.tables:
-            scope.resolve(alias, "*", line_of(inner))
+        star = inner.this if isinstance(inner, exp.Column) else inner
+        if any(star.args.values()):
+            raise _beyond(tree, "* EXCEPT")
+        if scope.merged and not isinstance(inner, exp.Column):
+            raise _beyond(tree, "* with JOIN … USING", "write the columns")
+        written = inner.table if isinstance(inner, exp.Column) else ""
+        alias = find_name(written, scope.tables) if written else ""
+        if alias is None:
+            scope.resolve(written, "*", line_of(inner))
         return tuple(
             (c, SourceColumn(a, c))
             for a, t in scope.tables.items()
@@ -323,12 +394,12 @@ def _read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
     if isinstance(inner, exp.Column):
         return ((name, scope.resolve(inner.table or None, inner.name, line_of(inner))),)
     constant = read_literal(inner)
-    if constant is None:
+    if constant is None or inner.find(exp.Cast):
         aggregate = isinstance(inner, exp.AggFunc)
         raise SqlRefusal(
             f"{inner.sql('spark')} in SELECT",
             why="only columns and constants are projected"
-            + ("; aggregates are computed over a SPARQL query's results" if aggregate else ""),
+            + ("; aggregates are read in one SELECT without UNION" if aggregate else ""),
             fix="select the columns it is computed from; or make it a column of the data (of a "
             "static relation: in its view), and declare that in the catalog",
             line=line_of(tree),

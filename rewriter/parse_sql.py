@@ -9,10 +9,11 @@ from ontoweir.mappings.assertion import (
     SourceCondition,
     SourceNotNull,
 )
-from ontoweir.mappings.catalog import Catalog, Scalar
-from ontoweir.mappings.column_types import XSD, natural_datatype
+from ontoweir.mappings.catalog import Catalog, DecimalType, Scalar
+from ontoweir.mappings.column_types import XSD, name_column_type, natural_datatype
 from ontoweir.mappings.read_scope import SqlRefusal
 from ontoweir.mappings.read_select import SelectShape, parse_sql_text, read_select_tree
+from ontoweir.mappings.write_value import write_value
 from ontoweir.rewriter.check_aggregates import check_aggregates
 from ontoweir.rewriter.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.read_sql_aggregation import read_sql_aggregation
@@ -51,12 +52,19 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
             timestamp in SELECT; with its line.
     """
     try:
-        tree, aggregation = read_sql_aggregation(parse_sql_text(text), file)
+        tree, aggregation = read_sql_aggregation(parse_sql_text(text), catalog, file)
         union = read_select_tree(tree, catalog)
         disjuncts = [d for s in union.selects for d in _disjuncts(s, file)]
     except SqlRefusal as error:
         raise QueryError(
             error.what, why=error.why, fix=error.fix, source=Source(file, error.line or 1)
+        ) from None
+    except RecursionError:
+        raise QueryError(
+            "the SQL is nested too deeply",
+            why="it is read by recursion",
+            fix="remove superfluous parentheses, and write fewer conditions",
+            source=Source(file, 1),
         ) from None
     variables = _names(union.selects[0])
     for select in union.selects:
@@ -67,6 +75,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
                 fix="select as many columns in every part",
                 source=Source(file, select.line or 1),
             )
+        _refuse_other_types(union.selects[0], select, variables, file)
     if aggregation is not None:
         variables = aggregation.variables  # none, where all matches are one group
     named = [
@@ -87,6 +96,37 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     )
     check_aggregates(made, catalog)
     return made
+
+
+def _refuse_other_types(
+    first: SelectShape, other: SelectShape, names: tuple[str, ...], file: str
+) -> None:
+    """Raise QueryError where a UNION mixes types: Spark would cast, and answers keep their types.
+
+    Decimals of all sizes are one type: their texts are canonical.
+    """
+    for name, (_, a), (_, b) in zip(names, first.projections, other.projections, strict=True):
+        left, right = _type_name(a, first), _type_name(b, other)
+        if left != right:
+            raise QueryError(
+                f"a UNION of {left} and {right} in the column {name}",
+                why="an answer keeps its type: 1 and 1.0 are different answers here, and one in "
+                "SQL, which casts them",
+                fix="declare both columns with one type in the catalog, or write one query for "
+                "each",
+                source=Source(file, other.line or 1),
+            )
+
+
+def _type_name(value: SourceColumn | Scalar, select: SelectShape) -> str:
+    if isinstance(value, SourceColumn):
+        kind = select.scope.type_of(value)
+        return "decimal" if isinstance(kind, DecimalType) else name_column_type(kind)
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, str):
+        return "string"
+    return "int" if isinstance(value, int) else "decimal"
 
 
 def _names(select: SelectShape) -> tuple[str, ...]:
@@ -153,4 +193,4 @@ def _constant_output(value: Scalar) -> ConstantOutput:
     if isinstance(value, str):
         return ConstantOutput(value, False)
     kind = "integer" if isinstance(value, int) else "decimal"
-    return ConstantOutput(str(value), False, XSD + kind)
+    return ConstantOutput(write_value(value), False, XSD + kind)

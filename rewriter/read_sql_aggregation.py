@@ -1,10 +1,15 @@
 """Read GROUP BY and aggregates of plain SQL: `check --sql`."""
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, cast
 
 from ontoweir.errors import Source
+from ontoweir.mappings.assertion import SourceColumn
+from ontoweir.mappings.catalog import Catalog
 from ontoweir.mappings.read_condition import line_of
-from ontoweir.mappings.read_scope import SqlRefusal
+from ontoweir.mappings.read_scope import Scope, SqlRefusal, column_names, find_name
+from ontoweir.mappings.read_select import read_from
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
 
 if TYPE_CHECKING:
@@ -16,10 +21,13 @@ _WHY = (
 )
 
 
-def read_sql_aggregation(tree: "exp.Query", file: str) -> "tuple[exp.Query, Aggregation | None]":
+def read_sql_aggregation(
+    tree: "exp.Query", catalog: Catalog, file: str
+) -> "tuple[exp.Query, Aggregation | None]":
     """The characteristic query of an aggregate query ([A] Th. 8.4), and what is aggregated.
 
     Rows where an aggregated column is NULL are no matches. Any other query comes back as it is.
+    As in Spark, GROUP BY takes columns, names that SELECT gives to columns, and positions there.
 
     Raises:
         SqlRefusal: it groups or computes something that is not a column.
@@ -34,55 +42,98 @@ def read_sql_aggregation(tree: "exp.Query", file: str) -> "tuple[exp.Query, Aggr
         raise _beyond(tree, "HAVING", "select the aggregate, and compare it in the results")
     if tree.args.get("distinct"):
         raise _beyond(tree, "DISTINCT with aggregates", "leave DISTINCT out: groups are distinct")
-    grouped = _grouped(tree)
-    names: dict[str, str] = {}
-    arguments: dict[str, str] = {}
+    scope, _, _ = read_from(tree, catalog)
+    grouped = _grouped(tree, scope)
+    names: dict[SourceColumn, str] = {}
+    arguments: dict[SourceColumn, str] = {}
+    taken = {e.alias_or_name.lower() for e in tree.expressions}
+    free = (f"of_{n}" for n in count(1) if f"of_{n}" not in taken)
     aggregates: list[Aggregate] = []
+    grouped_arguments: list[tuple[int, SourceColumn]] = []
     columns: list[str] = []
     counted: list[exp.Column] = []
     for item in tree.expressions:
         inner, name = item.unalias(), item.alias_or_name or item.sql("spark")
-        if name in columns:
+        if name.lower() in map(str.lower, columns):
             raise _beyond(item, f"two columns called {name}", "name them apart with AS")
         columns.append(name)
-        if isinstance(inner, exp.Column):
-            if inner.sql() not in grouped:
+        if isinstance(inner, exp.Column) and not inner.is_star:
+            key = _resolve(inner, scope)
+            if key not in grouped:
                 raise _beyond(
                     item, f"{inner.sql()} neither grouped nor aggregated", "add it to GROUP BY"
                 )
-            names[inner.sql()] = name
+            if key in names:
+                raise _beyond(item, f"{inner.sql()} selected twice", "select it once")
+            names[key] = name
             continue
         function, column = _read_call(inner)
         argument = None
         if function is AggregateFunction.COUNT:
             counted += [column] if column is not None else []
         elif column is not None:
-            text = column.sql()
-            argument = names.get(text) or arguments.setdefault(text, f"of_{len(arguments) + 1}")
+            key = _resolve(column, scope)
+            if key in grouped:
+                grouped_arguments.append((len(aggregates), key))
+            elif key not in arguments:
+                arguments[key] = next(free)
+            argument = arguments.get(key)
         aggregates.append(Aggregate(name, function, argument, Source(file, line_of(tree) or 1)))
-    for text in grouped:
-        if text not in names:
-            raise _beyond(tree, f"GROUP BY {text} that is not selected", f"select {text} too")
+    for key, text in grouped.items():
+        if key not in names:
+            raise SqlRefusal(
+                f"GROUP BY {text} that is not selected is outside the SQL read here",
+                why="results are updates of groups, which the grouped columns tell apart",
+                fix=f"select {text} too",
+                line=line_of(tree),
+            )
+    for position, key in grouped_arguments:
+        aggregates[position] = replace(aggregates[position], argument=names[key])
     if not aggregates:
         raise _beyond(tree, "GROUP BY without an aggregate", "write SELECT DISTINCT instead")
-    made = Aggregation(tuple(names[t] for t in grouped), tuple(aggregates), tuple(columns))
-    return _characteristic(tree, {**names, **arguments}, counted, made), made
+    made = Aggregation(tuple(names[key] for key in grouped), tuple(aggregates), tuple(columns))
+    named = {**names, **arguments}
+    return _characteristic(tree, named, counted, made), made
 
 
-def _grouped(tree: "exp.Select") -> list[str]:
-    """The grouped columns, as they are written."""
+def _resolve(column: "exp.Column", scope: Scope) -> SourceColumn:
+    return scope.resolve(column.table or None, column.name, line_of(column))
+
+
+def _grouped(tree: "exp.Select", scope: Scope) -> dict[SourceColumn, str]:
+    """The grouped columns, and how they are written."""
     from sqlglot import exp
 
     group = tree.args.get("group")
     if group is None:
-        return []
+        return {}
     for key in ("grouping_sets", "cube", "rollup", "totals", "all"):
         if group.args.get(key):
             raise _beyond(tree, "GROUP BY of several groupings", "write one query for each")
+    found: dict[SourceColumn, str] = {}
     for item in group.expressions:
-        if not isinstance(item, exp.Column):
+        column = _meant(item, tree, scope)
+        if not isinstance(column, exp.Column) or column.is_star:
             raise _beyond(item, "GROUP BY an expression", "group by a column")
-    return [item.sql() for item in group.expressions]
+        found[_resolve(column, scope)] = column.sql("spark")
+    return found
+
+
+def _meant(item: "exp.Expr", tree: "exp.Select", scope: Scope) -> "exp.Expr":
+    """What a position in SELECT, or a name that SELECT gives and no table has, stands for."""
+    from sqlglot import exp
+
+    if isinstance(item, exp.Literal) and not item.is_string and str(item.this).isdigit():
+        position = int(str(item.this))
+        if not 1 <= position <= len(tree.expressions):
+            raise _beyond(tree, f"GROUP BY position {position}", "group by a column's name")
+        return cast("exp.Expr", tree.expressions[position - 1].unalias())
+    if isinstance(item, exp.Column) and not item.table:
+        known = any(find_name(item.name, column_names(t)) for t in scope.tables.values())
+        given = [e for e in tree.expressions if e.alias.lower() == item.name.lower()]
+        if not known and len(given) == 1:
+            return cast("exp.Expr", given[0].unalias())
+    return item
 
 
 def _read_call(inner: "exp.Expr") -> "tuple[AggregateFunction, exp.Column | None]":
@@ -115,18 +166,17 @@ def _read_call(inner: "exp.Expr") -> "tuple[AggregateFunction, exp.Column | None
 
 def _characteristic(
     tree: "exp.Select",
-    names: dict[str, str],
+    names: dict[SourceColumn, str],
     counted: "list[exp.Column]",
     aggregation: Aggregation,
 ) -> "exp.Select":
     """The query of the matches: the grouped columns, then the aggregated ones."""
     from sqlglot import exp
 
-    found = {c.sql(): c for e in tree.expressions for c in e.find_all(exp.Column)}
-    order = {name: text for text, name in names.items()}
+    order = {name: exp.column(key.column, key.alias, quoted=True) for key, name in names.items()}
     made = tree.copy()
     made.set("group", None)
-    selected = [exp.alias_(found[order[v]].copy(), v, quoted=True) for v in aggregation.variables]
+    selected = [exp.alias_(order[v], v, quoted=True) for v in aggregation.variables]
     made.set("expressions", selected or [exp.alias_(exp.Literal.number(1), "matched")])
     for column in counted:
         made = made.where(exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())))

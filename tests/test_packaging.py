@@ -27,7 +27,8 @@ def test_package_dir_and_links_agree(root: Path) -> None:
         for path in (root / "src" / "ontoweir").iterdir()
         if path.is_symlink()
     }
-    assert folders == {"ontoweir": "src/ontoweir", **links}
+    own = {"ontoweir": "src/ontoweir", "ontoweir.commands": "src/ontoweir/commands"}
+    assert folders == {**own, **links}
     assert sorted(links) == [f"ontoweir.{name}" for name in sorted(FOLDERS)]
 
 
@@ -66,6 +67,10 @@ def test_a_wheel_has_every_module_once_and_is_typed(root: Path, wheel: list[Pure
     assert len(wheel) == len(set(wheel))
     expected = {
         PurePosixPath("ontoweir", path.name) for path in (root / "src/ontoweir").glob("*.py")
+    }
+    expected |= {
+        PurePosixPath("ontoweir", "commands", path.name)
+        for path in (root / "src/ontoweir/commands").glob("*.py")
     }
     for name in FOLDERS:
         expected |= {

@@ -19,6 +19,8 @@ from ontoweir.project import FILE_NAME
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
+SRCROOT = "%SRCROOT%"
+"""What relative paths are relative to, by the name that code scanning gives it."""
 _LEVELS = {
     CODES["declaration"]: "note",
     CODES["warning"]: "warning",
@@ -78,7 +80,7 @@ def make_log(
                     }
                 },
                 "columnKind": "unicodeCodePoints",
-                "originalUriBaseIds": {"SRCROOT": {"uri": _base(root).as_uri().rstrip("/") + "/"}},
+                "originalUriBaseIds": {SRCROOT: {"uri": _base(root).as_uri().rstrip("/") + "/"}},
                 "invocations": [{"executionSuccessful": True}],
                 "results": list(found.values()),
             }
@@ -87,7 +89,7 @@ def make_log(
 
 
 def _rule(code: str, title: str) -> dict[str, Any]:
-    page = explain_code(code)
+    page, level = explain_code(code), _LEVELS.get(code, "error")
     return {
         "id": code,
         "name": re.sub(r"\W+", " ", title).title().replace(" ", ""),
@@ -95,8 +97,12 @@ def _rule(code: str, title: str) -> dict[str, Any]:
         "fullDescription": {"text": title},
         "helpUri": f"urn:x-ontoweir:{code}",
         "help": {"text": page, "markdown": page},
-        "defaultConfiguration": {"level": _LEVELS.get(code, "error")},
-        "properties": {"tags": ["bounded-memory"]},
+        "defaultConfiguration": {"level": level},
+        "properties": {
+            "tags": ["bounded-memory"],
+            "precision": "very-high",
+            "problem.severity": "recommendation" if level == "note" else level,
+        },
     }
 
 
@@ -192,6 +198,7 @@ def make_result(
     mark: str | None = None,
 ) -> dict[str, Any]:
     """A result at a place; `key` tells it from others of its code."""
+    digest = hashlib.sha256("\0".join((code, *key)).encode()).hexdigest()
     place = next((x.source for x in labels if x.source == source and x.source.column), source)
     result: dict[str, Any] = {
         "ruleId": code,
@@ -199,9 +206,8 @@ def make_result(
         "level": level,
         "message": {"text": _plain(text)},
         "locations": [] if place is None else [_location(place, mark, root)],
-        "partialFingerprints": {
-            "ontoweir/v1": hashlib.sha256("\0".join((code, *key)).encode()).hexdigest()
-        },
+        # GitHub tells alerts apart by the second one, and by the place where it is missing
+        "partialFingerprints": {"ontoweir/v1": digest, "primaryLocationLineHash": digest[:16]},
     }
     if labels:
         result["relatedLocations"] = [
@@ -226,7 +232,7 @@ def _artifact(source: Source, root: Path) -> dict[str, str]:
     if source.line is None and not path.exists():
         path = (root / FILE_NAME).resolve()
     if path.is_relative_to(base):
-        return {"uri": quote(path.relative_to(base).as_posix()), "uriBaseId": "SRCROOT"}
+        return {"uri": quote(path.relative_to(base).as_posix()), "uriBaseId": SRCROOT}
     return {"uri": path.as_uri()}
 
 

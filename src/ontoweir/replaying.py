@@ -46,13 +46,6 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
     verdict = workspace.check(compiled)
     if verdict.plans is None and not options.allow_unbounded:
         raise refusal(compiled, verdict)
-    if verdict.plans is None and compiled.union.aggregation is not None:
-        raise QueryError(
-            f"{compiled.name} is {verdict.name} and has aggregates: no plain join runs it",
-            why="the plain join over the whole history makes matches, not groups that change",
-            fix="replay the query without aggregates, and aggregate the results",
-            source=compiled.union.source,
-        )
     catalog = workspace.project.catalog
     for name in list_tables(compiled, catalog):
         table = catalog.table(name)

@@ -1,5 +1,6 @@
 """Write a witness as data that `ontoweir replay` can run (theory §9)."""
 
+import json
 import shlex
 from collections.abc import Sequence
 from decimal import Decimal
@@ -13,6 +14,8 @@ from ontoweir.checker.verdict import Verdict
 from ontoweir.checker.witness import Witness, WitnessRow
 from ontoweir.errors import UsageError
 from ontoweir.mappings.catalog import Catalog, DecimalType, Stream
+from ontoweir.mappings.column_types import name_column_type
+from ontoweir.mappings.parse_duration import show_duration
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.runtime.check_domain import arrow_type
 
@@ -44,12 +47,6 @@ def write_witnesses(
         if verdict.witness is None:
             continue
         name = query.name
-        if query.union.aggregation is not None:
-            told.append(
-                f"{name}: no witness written; an aggregate query without a plan cannot be "
-                "replayed; replay the query without aggregates, and aggregate the results"
-            )
-            continue
         witness = verdict.witness
         if witness.size != size:
             found = workspace.find_witness(query, size)
@@ -57,19 +54,13 @@ def write_witnesses(
                 told.append(f"{name}: no witness with {size} tuples is confirmed")
             else:
                 witness = found
-        script = write_witness(
-            witness,
-            name,
-            workspace.project.catalog,
-            folder / name,
-            project=workspace.project.file,
-        )
+        script = write_witness(workspace, query, witness, folder / name)
         told.append(f"{name}: {witness.size} tuples to remember; run sh {script}")
     return told
 
 
 def write_witness(
-    witness: Witness, query: str, catalog: Catalog, folder: Path, *, project: Path
+    workspace: Workspace, query: CompiledQuery, witness: Witness, folder: Path
 ) -> Path:
     """Write the data of a witness, one history for every suffix.
 
@@ -77,12 +68,14 @@ def write_witness(
     has the commands that run the query on each. Any algorithm has to tell all subsets of the
     optional tuples apart by these suffixes, so it has to remember every one of them.
 
+    A query of the project is replayed in the project, its tables exchanged. Plain SQL comes with
+    a project of its own: `folder/ontoweir.toml`, and the SQL.
+
     Args:
+        workspace: the project.
+        query: one of its queries, or SQL over its tables.
         witness: of the query.
-        query: its name.
-        catalog: the tables.
         folder: where to write; made if it does not exist.
-        project: the project's folder or file, for the commands.
 
     Returns:
         the script.
@@ -90,17 +83,28 @@ def write_witness(
     Raises:
         UsageError: the folder cannot be written.
     """
+    catalog, union = workspace.project.catalog, query.union
     prefix = [*witness.fixed, *witness.optional]
+    used = {o.table for d in union.disjuncts for o in d.occurrences}
+    tables = sorted(used | {row.table for suffix in witness.suffixes for row in (*prefix, *suffix)})
     told = (
         f"# {witness.size} optional tuples; every suffix gives an answer that one of them explains."
     )
     lines = ["#!/bin/sh", told, "set -e", 'here=$(cd "$(dirname "$0")" && pwd)']
+    called = f"{shlex.quote(str(workspace.project.file))} --query {shlex.quote(query.name)}"
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not query.branches:
+            assert union.source is not None
+            sql = f"{query.name}.sql"
+            called = f'"$here" --sql "$here"/{shlex.quote(sql)}'
+            (folder / sql).write_text(Path(union.source.file).read_text("utf-8"), "utf-8")
+            (folder / "ontoweir.toml").write_text(_project(tables, catalog), "utf-8")
         for number, suffix in enumerate(witness.suffixes, 1):
             name = f"suffix-{number}"
-            (folder / name).mkdir(parents=True, exist_ok=True)
-            tables = _write_tables([*prefix, *suffix], catalog, folder / name)
-            lines.append(_command(query, tables, name, project, catalog))
+            (folder / name).mkdir(exist_ok=True)
+            _write_tables([*prefix, *suffix], tables, catalog, folder / name)
+            lines.append(_command(called, tables, name, catalog))
         script = folder / SCRIPT
         script.write_text("\n".join(lines) + "\n", encoding="utf-8")
     except OSError as error:
@@ -112,9 +116,35 @@ def write_witness(
     return script
 
 
-def _write_tables(rows: Sequence[WitnessRow], catalog: Catalog, folder: Path) -> list[str]:
-    """Every table that has rows, in order of time; their names."""
-    names = sorted({row.table for row in rows})
+def _project(tables: Sequence[str], catalog: Catalog) -> str:
+    """A project of these tables; declarations that a plain join does not need are left out."""
+    lines = ["# The tables of the SQL beside it, over the data of suffix-1.", "[project]"]
+    for name in tables:
+        table = catalog.table(name)
+        path = _quoted(f"suffix-1/{name}.parquet")
+        lines += ["", f"[{_section(name, catalog)}]"]
+        lines.append(f'source = {{ format = "parquet", path = {path} }}')
+        if isinstance(table, Stream):
+            column, unit = _quoted(table.timestamp), show_duration(table.step_us)
+            lines.append(f'timestamp = {{ column = {column}, unit = "{unit}" }}')
+        types = (f'{_quoted(c.name)} = "{name_column_type(c.type)}"' for c in table.columns)
+        lines.append(f"columns = {{ {', '.join(types)} }}")
+    return "\n".join(lines) + "\n"
+
+
+def _section(name: str, catalog: Catalog) -> str:
+    return f"{'streams' if name in catalog.streams else 'relations'}.{_quoted(name)}"
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _write_tables(
+    rows: Sequence[WitnessRow], names: Sequence[str], catalog: Catalog, folder: Path
+) -> None:
+    """The tables, in order of time; those without rows are empty."""
     for name in names:
         table = catalog.table(name)
         mine = [row for row in rows if row.table == name]
@@ -130,7 +160,6 @@ def _write_tables(rows: Sequence[WitnessRow], catalog: Catalog, folder: Path) ->
                 values = [None if v is None else Decimal(v) for v in values]
             columns[column.name] = _array(values, kind)
         pq.write_table(pa.table(columns), folder / f"{name}.parquet")
-    return names
 
 
 def _array(values: list[Any], kind: "pa.DataType") -> "pa.Array":
@@ -139,15 +168,13 @@ def _array(values: list[Any], kind: "pa.DataType") -> "pa.Array":
     return pa.array(values, kind)
 
 
-def _command(
-    query: str, tables: Sequence[str], folder: str, project: Path, catalog: Catalog
-) -> str:
+def _command(called: str, tables: Sequence[str], folder: str, catalog: Catalog) -> str:
     parts = [
-        f"ontoweir replay {shlex.quote(str(project))} --query {shlex.quote(query)}",
+        f"ontoweir replay {called}",
         f'--allow-unbounded --output "$here/{folder}/answers.csv"',
     ]
     for name in tables:
-        section = "streams" if name in catalog.streams else "relations"
         source = f"{{ format = 'parquet', path = '$here/{folder}/{name}.parquet' }}"
+        section = "streams" if name in catalog.streams else "relations"
         parts.append(f'--set "{section}.{name}.source={source}"')
     return " \\\n  ".join(parts)

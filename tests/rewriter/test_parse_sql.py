@@ -17,7 +17,7 @@ TOML = """
 [streams.a]
 source = { format = "parquet", path = "a" }
 timestamp = { column = "ts", unit = "5 minutes" }
-columns = { x = "int", y = "int", w = "string" }
+columns = { x = "int", y = "int", w = "string", flag = "boolean" }
 [streams.c]
 source = { format = "parquet", path = "a" }
 timestamp = { column = "ts", unit = "7 minutes" }
@@ -36,11 +36,12 @@ def catalog(tmp_path: Path) -> Catalog:
 
 def database() -> duckdb.DuckDBPyConnection:
     db = duckdb.connect()
-    db.execute("create table a(ts timestamp, x int, y int, w text)")
+    db.execute("create table a(ts timestamp, x int, y int, w text, flag boolean)")
     db.execute("create table b(x int, z double, d date)")
     db.execute(
         "insert into a select timestamp '1970-01-01' + to_minutes(5 * t::int), x, "
-        "case when x + t = 4 then null else t end, case when x = 2 then null else 'w' || x end "
+        "case when x + t = 4 then null else t end, case when x = 2 then null else 'w' || x end, "
+        "case when t % 3 = 2 then null else t % 3 = 1 end "
         "from range(8) r(t), range(4) s(x)"
     )
     db.execute("insert into b select x % 3, x / 2, date '2014-01-01' + x::int from range(6) s(x)")
@@ -69,6 +70,27 @@ def database() -> duckdb.DuckDBPyConnection:
         "SELECT x FROM a WHERE y < 2 OR w = 'w3' UNION SELECT x FROM b",
         "SELECT a.x FROM a CROSS JOIN b WHERE a.x + 1 = b.x",
         "SELECT x FROM a WHERE y < 2.5",
+        "SELECT x FROM a WHERE 1 = 1",
+        "SELECT x FROM a WHERE TRUE AND 'a' < 'b' AND NOT FALSE",
+        "SELECT x FROM a WHERE 1 > 2 OR (y = 2 OR TRUE)",
+        "SELECT x FROM a WHERE flag",
+        "SELECT x FROM a WHERE NOT flag",
+        "SELECT x FROM a WHERE flag IS TRUE OR y = 2 AND flag IS FALSE",
+        "SELECT x FROM a WHERE flag <> TRUE",
+        "SELECT DISTINCT x FROM a WHERE NOT (flag OR y > 3) AND NOT (NOT flag AND y < 1)",
+        "SELECT x FROM a WHERE y IN (1, 1.0, 2)",
+        "SELECT x FROM a WHERE x IN (y, 1)",
+        "SELECT x FROM a WHERE x NOT IN (y, 1)",
+        "SELECT x FROM a WHERE 2 IN (y, x, 7) AND y IS NOT NULL",
+        "SELECT x FROM a WHERE NOT y NOT IN (1, 2) AND NOT y NOT BETWEEN 1 AND 3",
+        "SELECT x FROM a WHERE y NOT BETWEEN 1 AND 3",
+        "SELECT x FROM a WHERE y = CAST(2 AS DECIMAL(3, 1)) OR y = CAST('3' AS INT)",
+        "SELECT y FROM a JOIN b USING (x) WHERE y >= 0",
+        "SELECT x, z FROM a JOIN b USING (x) WHERE x = 1",
+        "SELECT X AS X, A.Y FROM A WHERE A.Y >= 2 /* all */ ; -- done",
+        "SELECT a.x theirs FROM a INNER JOIN b bb ON a.x = bb.x AND bb.z > 0",
+        "(SELECT x FROM a)",
+        "SELECT x FROM a WHERE x = x AND x < y + 1",
     ],
 )
 def test_same_results(sql: str, catalog: Catalog) -> None:
@@ -113,6 +135,51 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM a, a", 1, "occurs twice"),
         ("SELECT x FROM a WHERE w = 3", 1, "compares string"),
         ("SELECT x, y FROM a UNION ALL SELECT x FROM b", 1, "2 and 1 columns"),
+        (
+            "SELECT x FROM a UNION ALL\nSELECT z FROM b",
+            2,
+            "UNION of int and double in the column x",
+        ),
+        ("SELECT x FROM a UNION SELECT w FROM a", 1, "UNION of int and string in the column x"),
+        ("SELECT x FROM a UNION SELECT 1.5 FROM a", 1, "UNION of int and decimal"),
+        ("SELECT x FROM a UNION BY NAME SELECT x FROM b", 1, "UNION BY NAME"),
+        ("SELECT x FROM a WHERE x", 1, "x, which is int,"),
+        ("SELECT x FROM a WHERE ts", 1, "ts, which is timestamp,"),
+        ("SELECT x FROM a WHERE 1", 1, "condition 1 is outside"),
+        ("SELECT x FROM a WHERE flag IS NOT TRUE", 1, "it also holds of NULL"),
+        ("SELECT x FROM a WHERE x = NULL", 1, "NULL is outside"),
+        ("SELECT x FROM a WHERE x NOT IN (1, NULL)", 1, "NULL is outside"),
+        ("SELECT x FROM a WHERE 1 = '1'", 1, "condition 1 = '1'"),
+        ("SELECT x FROM a WHERE DATE '2014-01-01' = '2014-01-01'", 1, "outside the SQL"),
+        ("SELECT x FROM a WHERE x BETWEEN SYMMETRIC 3 AND 1", 1, "BETWEEN SYMMETRIC"),
+        ("SELECT x FROM a WHERE x = CAST(2.7 AS INT)", 1, "CAST"),
+        ("SELECT x FROM a WHERE ts > CAST('2014-01-01 13:00' AS DATE)", 1, "outside the SQL"),
+        ("SELECT x FROM a WHERE x = 1e999999999", 1, "outside the SQL"),
+        ("SELECT DATE '2014-01-01' AS d FROM a", 1, "in SELECT"),
+        ("SELECT * EXCEPT (x) FROM a", 1, "* EXCEPT"),
+        ("SELECT * FROM a JOIN b USING (x)", 1, "* with JOIN … USING"),
+        ("SELECT a.x FROM a JOIN b USING (y)", 1, "unknown column 'y' of 'b'"),
+        ("SELECT b.x FROM a, a a2 JOIN b USING (x)", 1, "joins a column of b with 2 columns"),
+        ("SELECT x FROM a NATURAL JOIN b", 1, "NATURAL JOIN"),
+        ("SELECT x FROM a LEFT SEMI JOIN b ON a.x = b.x", 1, "LEFT SEMI JOIN"),
+        ("SELECT c FROM a t(c, d, e)", 1, "an alias with names of columns"),
+        ("SELECT x FROM a VERSION AS OF 3", 1, "VERSION AS OF"),
+        ("SELECT x FROM a TABLESAMPLE (5 ROWS)", 1, "TABLESAMPLE"),
+        ("SELECT x FROM (a)", 1, "this FROM item"),
+        ("SELECT x FROM range(3)", 1, "this FROM item"),
+        ("(SELECT x FROM a) LIMIT 3", 1, "LIMIT"),
+        ("SELECT x FROM a, A", 1, "occurs twice"),
+        ("SELECT x FROM a; SELECT x FROM b", 1, "2 SQL statements"),
+        ("SELECT count(*) FROM a UNION ALL SELECT x FROM b", 1, "one SELECT without UNION"),
+        ("SELECT x AS k, x AS j, count(*) FROM a GROUP BY x", 1, "x selected twice"),
+        ("SELECT count(*) AS n, x FROM a GROUP BY 3", 1, "GROUP BY position 3"),
+        ("SELECT count(*) AS n FROM a GROUP BY 1", 1, "GROUP BY an expression"),
+        (
+            "SELECT x FROM a WHERE " + " AND ".join(f"(x = {n} OR y = {n})" for n in range(20)),
+            1,
+            "more than 4,096 alternatives",
+        ),
+        ("SELECT x FROM a WHERE " + "(" * 3000 + "x = 1" + ")" * 3000, 1, "nested too deeply"),
         ("DELETE FROM a", 1, "other than SELECT"),
         ("WITH q AS (SELECT x FROM a) SELECT x FROM q", 1, "WITH"),
         ("", 1, "0 SQL statements"),
@@ -131,6 +198,7 @@ def test_aggregates_and_their_matches(catalog: Catalog) -> None:
     assert union.aggregation is not None
     assert union.aggregation.group == ("g",)
     assert union.aggregation.columns == ("g", "n", "m", "k")
+    assert [a.name for a in union.aggregation.aggregates] == ["n", "m", "k"]
     assert [(str(a.function), a.argument) for a in union.aggregation.aggregates] == [
         ("COUNT", None),
         ("MAX", "of_1"),
@@ -138,6 +206,35 @@ def test_aggregates_and_their_matches(catalog: Catalog) -> None:
     ]
     assert union.variables == ("g", "of_1")
     assert not union.distinct
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT A.X AS g, max(y) AS m, count(x) AS n FROM a GROUP BY x",
+        "SELECT x AS g, max(Y) AS m, count(a.x) AS n FROM a GROUP BY g",
+        "SELECT x AS g, max(y) AS m, count(x) AS n FROM a GROUP BY 1;",
+        "(SELECT max(y) AS m, x g, count(X) n FROM a GROUP BY a.x)",
+    ],
+)
+def test_grouped_columns_however_they_are_written(text: str, catalog: Catalog) -> None:
+    union = parse_sql(text, catalog, name="q", file="q.sql")
+    assert union.aggregation is not None
+    assert union.aggregation.group == ("g",)
+    assert union.variables == ("g", "of_1")
+
+
+def test_an_argument_is_not_confused_with_a_column_of_its_name(catalog: Catalog) -> None:
+    text = "SELECT x AS of_1, sum(y) AS s, max(x) AS m FROM a GROUP BY x"
+    union = parse_sql(text, catalog, name="q", file="q.sql")
+    assert union.aggregation is not None
+    assert [a.argument for a in union.aggregation.aggregates] == ["of_2", "of_1"]
+
+
+@pytest.mark.parametrize("condition", ["FALSE", "1 = 2", "y = 1 AND FALSE", "y IN (1.5) AND 1 > 2"])
+def test_what_never_holds_selects_nothing(condition: str, catalog: Catalog) -> None:
+    text = f"SELECT x FROM a WHERE {condition}"
+    assert parse_sql(text, catalog, name="q", file="q.sql").disjuncts == ()
 
 
 def test_a_count_of_a_column_counts_rows_where_it_is_not_null(catalog: Catalog) -> None:

@@ -1,0 +1,1 @@
+"""The commands of `ontoweir`, one module each; what a command needs is imported when it runs."""

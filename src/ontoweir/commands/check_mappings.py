@@ -1,0 +1,47 @@
+"""`ontoweir check --mappings-only`."""
+
+import argparse
+import json
+import shutil
+
+from ontoweir.commands.open_workspace import open_workspace
+from ontoweir.errors import UsageError
+
+
+def check_mappings(given: argparse.Namespace) -> int:
+    """`check --mappings-only`."""
+    from ontoweir.checker.verdict import Tier
+    from ontoweir.lint_mappings import lint_mappings
+    from ontoweir.render_lint import dump_lint, print_lint, reaches, render_lint_sarif
+
+    for option in ("query", "sql", "witness"):
+        if getattr(given, option) is not None:
+            raise UsageError(
+                f"--mappings-only does not go with --{option}",
+                why="it looks at the mappings, whatever the queries",
+                fix=f"leave one of them out: without --mappings-only, --{option} checks queries",
+            )
+    if given.format == "html" or given.model == "arrival":
+        other = "--format html" if given.format == "html" else "--model arrival"
+        raise UsageError(
+            f"--mappings-only does not go with {other}",
+            why="it is decided in application time, and told as text, JSON or SARIF",
+            fix=f"leave {other} out",
+        )
+    workspace, warnings = open_workspace(given)
+    lints = lint_mappings(workspace)
+    warnings.release()
+    if given.format == "json":
+        print(dump_lint(lints))
+    elif given.format == "sarif":
+        log = render_lint_sarif(lints, workspace.project.root, list(warnings.seen))
+        print(json.dumps(log, indent=2, ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        print_lint(lints, Console(highlight=False, width=max(_width(), 100)))
+    return 1 if given.fail_on is not None and reaches(lints, Tier(given.fail_on)) else 0
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns

@@ -1,0 +1,18 @@
+"""`ontoweir doctor`."""
+
+import argparse
+from typing import Any
+
+
+def add_doctor(commands: Any) -> None:
+    """Add `doctor` to the commands."""
+    doctor = commands.add_parser(
+        "doctor", help="what is installed, what is missing, how to mend it"
+    )
+    doctor.set_defaults(run=_doctor)
+
+
+def _doctor(given: argparse.Namespace) -> int:
+    from ontoweir.doctor import examine
+
+    return examine()

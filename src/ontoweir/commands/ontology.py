@@ -1,0 +1,49 @@
+"""`ontoweir ontology`."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from ontoweir.commands.arguments import add_project_arguments
+from ontoweir.commands.hold_warnings import Warnings
+
+
+def add_ontology(commands: Any) -> None:
+    """Add `ontology` to the commands."""
+    ontology = commands.add_parser(
+        "ontology",
+        help="what was read of an ontology, what was left out, and what can have no member",
+        epilog="example: ontoweir ontology examples/traffic",
+    )
+    add_project_arguments(ontology)
+    ontology.add_argument("--ontology", action="append", metavar="FILE", help="without a project")
+    ontology.add_argument("--format", choices=("text", "json"), default="text")
+    ontology.set_defaults(run=_ontology)
+
+
+def _ontology(given: argparse.Namespace) -> int:
+    from ontoweir.ontology.load_ontology import read_ontology
+    from ontoweir.report_ontology import describe_ontology, show_ontology, warn_unsatisfiable
+
+    warnings = Warnings(quiet=given.quiet)
+    if given.ontology:
+        files = [Path(f) for f in given.ontology]
+        reading = read_ontology(files, strict=given.strict, warn=lambda _: None)
+    else:
+        from ontoweir.project import load_project
+
+        project = load_project(Path(given.project), overrides=given.set)
+        reading = read_ontology(
+            project.ontology,
+            imports=project.imports,
+            strict=given.strict,
+            warn=lambda _: None,
+        )
+    warn_unsatisfiable(reading.tbox, warnings)
+    warnings.release()
+    if given.format == "json":
+        print(json.dumps(describe_ontology(reading), indent=2, ensure_ascii=False))
+    else:
+        print(show_ontology(reading))
+    return 0

@@ -1,0 +1,26 @@
+"""Open the project that a command names."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontoweir.commands.hold_warnings import Warnings
+
+if TYPE_CHECKING:
+    from ontoweir.pipeline import Workspace
+
+
+def open_workspace(given: argparse.Namespace) -> "tuple[Workspace, Warnings]":
+    """Read the project; nothing else is read before it is needed.
+
+    Raises:
+        OntoweirError: the project is wrong.
+    """
+    from ontoweir.pipeline import Workspace
+    from ontoweir.project import load_project
+    from ontoweir.show_work import WorkProgress
+
+    project = load_project(Path(given.project), overrides=given.set)
+    warnings = Warnings(quiet=given.quiet)
+    tell = WorkProgress(quiet=given.quiet)
+    return Workspace(project, strict=given.strict, warn=warnings, tell=tell), warnings
