@@ -191,11 +191,17 @@ def advance_rows(
 
 def count_markers(admitted: Mapping[str, Admitted]) -> int:
     """How many distinct timestamps were admitted."""
-    times = [a.times for a in admitted.values() if len(a.times)]
-    if not times:
-        return 0
-    ordered = np.sort(np.concatenate(times))
-    return 1 + int((ordered[1:] != ordered[:-1]).sum())
+    times = [_distinct(a.times) for a in admitted.values() if len(a.times)]
+    if len(times) < 2:
+        return len(times[0]) if times else 0
+    return len(_distinct(np.sort(np.concatenate(times), kind="stable")))
+
+
+def _distinct(ordered: Array) -> Array:
+    """The distinct ones of ordered numbers."""
+    fresh = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    return ordered[fresh]
 
 
 def _pool(permanent: Sequence[str], others: Sequence[str]) -> StringPool:
@@ -327,7 +333,22 @@ def _union(found: Sequence[_Found], schema: pa.Schema, distinct: bool) -> pa.Tab
         summed = merged.aggregate([(MULTIPLICITY, "sum")])
         summed = summed.rename_columns([*variables, AT, MULTIPLICITY])
         whole = summed.select(schema.names).cast(schema)
-    return whole.sort_by([(n, "ascending") for n in (AT, *variables)])
+    return _in_order(whole, (AT, *variables))
+
+
+def _in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """The rows in order of some columns; kernels often give them so."""
+    tied = np.ones(max(table.num_rows - 1, 0), dtype=np.bool_)
+    for name in names:
+        column = table.column(name)
+        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        before, after = column.slice(0, len(tied)), column.slice(1)
+        if (tied & pc.greater(before, after).to_numpy(zero_copy_only=False)).any():
+            return table.sort_by([(n, "ascending") for n in names])
+        tied &= pc.equal(before, after).to_numpy(zero_copy_only=False)
+        if not tied.any():
+            break
+    return table
 
 
 def _prune(

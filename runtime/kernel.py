@@ -35,6 +35,7 @@ from ontoweir.runtime.frame import (
     sums_of,
 )
 from ontoweir.runtime.keep_best import keep_best
+from ontoweir.runtime.ranks import Ranks
 
 Members = frozenset[int]
 
@@ -90,7 +91,8 @@ class _Chunk:
 
     def grow(self, table: Table) -> Frame:
         """E_Z: the matches of a table that this chunk's tuples complete."""
-        by = [*table_columns(table), EVENT]
+        columns = table_columns(table)
+        by = [EVENT, *columns] if table is self.plan.tables[-1] else [*columns, EVENT]
         parts = []
         for step in table.steps:
             frame = self._together(step.now)
@@ -206,19 +208,20 @@ class _Chunk:
 
     def _grouped(
         self, frame: Frame, events: Frame, keys: Sequence[Name]
-    ) -> tuple[Frame, Array, Array, Array, Array, Array]:
-        """Events sorted by (group, marker), and which groups each row of a frame meets."""
+    ) -> tuple[Frame, Array, Ranks, Array, Array, Array]:
+        """Events sorted by (group, marker), where each group begins, ranks in it, and which
+        groups each row of a frame meets."""
         codes, count = group_codes([events[n] for n in keys], events.rows)
-        order = np.lexsort((events[EVENT], codes))
-        events = events.take(order)
-        codes = codes[order]
+        search = Ranks(codes, count, events[EVENT], frame.rows)
+        if search.order is not None:
+            events, codes = events.take(search.order), codes[search.order]
         first = first_of(codes, count)
         groups = events.take(first)
         shared = [n for n in keys if n in frame.columns]
         runs, start, length = pair_up(
             [frame[n] for n in shared], [groups[n] for n in shared], frame.rows, groups.rows
         )
-        return events, codes, first, runs, start, length
+        return events, first, search, runs, start, length
 
     def _look_up(
         self, frame: Frame, table: Table, events: Frame, window: tuple[int | None, int]
@@ -228,9 +231,8 @@ class _Chunk:
         `window`: (c, d): from now - c (None: the beginning) to now - d.
         """
         keys = [value(k.value) for k in table.keys]
-        events, codes, first, runs, start, length = self._grouped(frame, events, keys)
+        events, first, search, runs, start, length = self._grouped(frame, events, keys)
         totals = {n: _running(events[n]) for n in (WEIGHT, *sums_of(events))}
-        search = _Ranks(codes, events[EVENT])
         until = search.place(frame[EVENT] - window[1] + 1)
         since = None if window[0] is None else search.place(frame[EVENT] - window[0])
         parts = []
@@ -263,8 +265,7 @@ class _Chunk:
         events, slots = keep_best(events, keys, len(table.frontier))
         events = events.with_columns({("slot",): slots})
         slotted = [*keys, ("slot",)]
-        events, codes, first, runs, start, length = self._grouped(frame, events, slotted)
-        search = _Ranks(codes, events[EVENT])
+        events, first, search, runs, start, length = self._grouped(frame, events, slotted)
         names = [*keys, *[frontier(i) for i in range(len(table.frontier))]]
         parts = []
         for cut in blocks(length):
@@ -290,19 +291,13 @@ class _Chunk:
         """Join with single matches whose timestamps are kept: those inside the window."""
         keys = [value(k.value) for k in table.keys]
         shared = [n for n in keys if n in frame.columns]
-        both = group_codes(
-            [
-                np.concatenate([frame[n].astype(np.float64), events[n].astype(np.float64)])
-                if frame[n].dtype != events[n].dtype
-                else np.concatenate([frame[n], events[n]])
-                for n in shared
-            ],
-            frame.rows + events.rows,
-        )[0]
+        both, count = group_codes(
+            [np.concatenate([frame[n], events[n]]) for n in shared], frame.rows + events.rows
+        )
         mine, other = both[: frame.rows], both[frame.rows :]
-        order = np.lexsort((events[EVENT], other))
-        events, other = events.take(order), other[order]
-        search = _Ranks(other, events[EVENT])
+        search = Ranks(other, count, events[EVENT], 2 * frame.rows)
+        if search.order is not None:
+            events = events.take(search.order)
         at = frame[EVENT]
         high = search.rank(mine, at)
         reach = [k.live for k in table.kept if k.live is not None]
@@ -537,27 +532,6 @@ class _Chunk:
                 merged = aggregate(kept_rows, [*by, EVENT], bag=self.bag)
                 tables[table.members] = merged
         return KernelState(tables)
-
-
-class _Ranks:
-    """Ranks in events sorted by (group, marker)."""
-
-    def __init__(self, codes: Array, events: Array) -> None:
-        self._times, inner = np.unique(events, return_inverse=True)
-        self._span = len(self._times) + 1
-        self._sorted = codes * self._span + inner.reshape(-1)
-
-    def rank(self, group: Array, before: Array) -> Array:
-        """How many events come before (group, marker), all earlier groups included."""
-        return self.rank_at(group, self.place(before))
-
-    def place(self, before: Array) -> Array:
-        """How many distinct markers come before these."""
-        return np.searchsorted(self._times, before, side="left")
-
-    def rank_at(self, group: Array, place: Array) -> Array:
-        """How many events come before (group, the marker at a place)."""
-        return np.searchsorted(self._sorted, group * self._span + place, side="left")
 
 
 def _crosses(x: Members, y: Members, seen: Members | set[int], new: Members | set[int]) -> bool:
