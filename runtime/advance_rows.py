@@ -22,7 +22,8 @@ from ontoweir.runtime.encode import Encoded, StringPool, encode_column
 from ontoweir.runtime.frame import Array, Frame
 from ontoweir.runtime.history import Cursor, History
 from ontoweir.runtime.intake import Arrival, Intake, StaticData, encode_static, used_columns
-from ontoweir.runtime.kernel import KernelState, advance_kernel
+from ontoweir.runtime.kernel import KernelState, advance_kernel, advance_tables
+from ontoweir.runtime.level_tables import level_tables, members_of
 from ontoweir.runtime.render_results import AT, MULTIPLICITY, render_results
 from ontoweir.runtime.update_groups import GroupState
 
@@ -44,6 +45,9 @@ class ReplayWork:
     span: tuple[int | None, int | None]
     rows_per_chunk: int
     aggregates: AggregateWork | None = None
+    name: str = ""
+    bound: int | None = None
+    """The most rows of all states together (None: not known)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +168,7 @@ def advance_rows(
     found: list[_Found] = []
     encoded = _Encoder(work.catalog, admitted)
     for index, prepared in enumerate(plans):
-        pool = _pool(prepared.texts, state.texts[index])
+        pool = make_pool(prepared.texts, state.texts[index])
         before = state.kernels[index]
         results, after = _advance(work, prepared, encoded, pool, before, chunk)
         part, schema, several = _part_of(work, index)
@@ -177,7 +181,7 @@ def advance_rows(
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema)
         found.append(_Found(prepared.plan, results, table, old))
-        after, kept = _prune(prepared, after, pool)
+        after, kept = forget_texts(prepared, after, pool)
         kernels.append(after)
         texts.append(kept)
     if work.aggregates is None:
@@ -187,6 +191,30 @@ def advance_rows(
             work.aggregates, _by_part(work.aggregates, found), state.groups
         )
     return ReplayState(chunk.after, tuple(kernels), tuple(texts), groups), answers
+
+
+def advance_level(
+    work: ReplayWork,
+    plans: Sequence[PreparedPlan],
+    admitted: Mapping[str, Admitted],
+    chunk: Chunk,
+    state: ReplayState,
+    level: int,
+) -> ReplayState:
+    """Advance only the partial matches of `level` streams, and what they are made of."""
+    kernels, texts = list(state.kernels), list(state.texts)
+    encoded = _Encoder(work.catalog, admitted)
+    for index, prepared in enumerate(plans):
+        tables = level_tables(prepared.plan, level)
+        if not tables or chunk.now_us is None:
+            continue
+        pool = make_pool(prepared.texts, state.texts[index])
+        members = members_of(tables)
+        batches = _batches(work, prepared, encoded, pool, members)
+        now = chunk.now_us // prepared.step_us
+        after = advance_tables(prepared.plan, tables, state.kernels[index], batches, now)
+        kernels[index], texts[index] = forget_texts(prepared, after, pool)
+    return ReplayState(chunk.after, tuple(kernels), tuple(texts), state.groups)
 
 
 def count_markers(admitted: Mapping[str, Admitted]) -> int:
@@ -204,7 +232,8 @@ def _distinct(ordered: Array) -> Array:
     return ordered[fresh]
 
 
-def _pool(permanent: Sequence[str], others: Sequence[str]) -> StringPool:
+def make_pool(permanent: Sequence[str], others: Sequence[str]) -> StringPool:
+    """The codes of a plan's strings: those with permanent codes, then others."""
     texts = [*permanent, *others]
     return StringPool(texts, {text: code for code, text in enumerate(texts)})
 
@@ -250,16 +279,27 @@ def _advance(
     state: KernelState,
     chunk: Chunk,
 ) -> tuple[Frame, KernelState]:
-    form = prepared.plan.form
     if chunk.now_us is None:
         return Frame(0, {}), state
+    batches = _batches(work, prepared, encoded, pool, None)
+    return advance_kernel(prepared.plan, state, batches, chunk.now_us // prepared.step_us)
+
+
+def _batches(
+    work: ReplayWork,
+    prepared: PreparedPlan,
+    encoded: _Encoder,
+    pool: StringPool,
+    members: frozenset[int] | None,
+) -> list[Frame]:
+    """The tuples of a plan's members (None: of all)."""
+    form = prepared.plan.form
+    streams = {m.stream for m in form.members if members is None or m.index in members}
     arrivals = {
         stream: encoded.arrival(stream, prepared.columns[stream], form.unit, pool)
-        for stream in {m.stream for m in form.members}
+        for stream in streams
     }
-    intake = Intake(form, work.catalog, prepared.statics, pool)
-    batches = intake.batches(arrivals)
-    return advance_kernel(prepared.plan, state, batches, chunk.now_us // prepared.step_us)
+    return Intake(form, work.catalog, prepared.statics, pool).batches(arrivals, members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +391,7 @@ def _in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
     return table
 
 
-def _prune(
+def forget_texts(
     prepared: PreparedPlan, state: KernelState, pool: StringPool
 ) -> tuple[KernelState, tuple[str, ...]]:
     """Forget strings that the state no longer uses; what is kept beside the permanent ones."""

@@ -20,9 +20,9 @@ from ontoweir.rewriter.spj import (
     NotNull,
     Op,
 )
+from ontoweir.runtime.columns import stamp, value
 from ontoweir.runtime.encode import Encoded, StringPool, encode_column
 from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame, Name, expand, merge_repeats, pair_up
-from ontoweir.runtime.kernel import stamp, value
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,17 @@ class Intake:
             found |= {d.x, d.y}
         return frozenset(found | {fold.value for fold in self.form.folds or ()})
 
-    def batches(self, arrivals: Mapping[str, Arrival]) -> list[Frame]:
-        """One frame per member: ("e",), ("t", member), ("v", class)…, ("w",)."""
-        return [self._batch(member, arrivals[member.stream]) for member in self.form.members]
+    def batches(
+        self, arrivals: Mapping[str, Arrival], members: frozenset[int] | None = None
+    ) -> list[Frame]:
+        """One frame per member: ("e",), ("t", member), ("v", class)…, ("w",); of members not
+        wanted, if some are given, none."""
+        return [
+            self._batch(member, arrivals[member.stream])
+            if members is None or member.index in members
+            else Frame(0, {})
+            for member in self.form.members
+        ]
 
     def _batch(self, member: Member, arrival: Arrival) -> Frame:
         mine = {member.alias, *(o.alias for o in member.statics)}
