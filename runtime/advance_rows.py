@@ -22,7 +22,8 @@ from ontoweir.runtime.encode import Encoded, StringPool, encode_column
 from ontoweir.runtime.frame import Array, Frame
 from ontoweir.runtime.history import Cursor, History
 from ontoweir.runtime.intake import Arrival, Intake, StaticData, encode_static, used_columns
-from ontoweir.runtime.kernel import KernelState, advance_kernel
+from ontoweir.runtime.kernel import KernelState, advance_kernel, advance_tables
+from ontoweir.runtime.level_tables import level_tables, members_of
 from ontoweir.runtime.render_results import AT, MULTIPLICITY, render_results
 from ontoweir.runtime.update_groups import GroupState
 
@@ -44,6 +45,9 @@ class ReplayWork:
     span: tuple[int | None, int | None]
     rows_per_chunk: int
     aggregates: AggregateWork | None = None
+    name: str = ""
+    bound: int | None = None
+    """The most rows of all states together (None: not known)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +168,7 @@ def advance_rows(
     found: list[_Found] = []
     encoded = _Encoder(work.catalog, admitted)
     for index, prepared in enumerate(plans):
-        pool = _pool(prepared.texts, state.texts[index])
+        pool = make_pool(prepared.texts, state.texts[index])
         before = state.kernels[index]
         results, after = _advance(work, prepared, encoded, pool, before, chunk)
         part, schema, several = _part_of(work, index)
@@ -177,7 +181,7 @@ def advance_rows(
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema)
         found.append(_Found(prepared.plan, results, table, old))
-        after, kept = _prune(prepared, after, pool)
+        after, kept = forget_texts(prepared, after, pool)
         kernels.append(after)
         texts.append(kept)
     if work.aggregates is None:
@@ -189,16 +193,47 @@ def advance_rows(
     return ReplayState(chunk.after, tuple(kernels), tuple(texts), groups), answers
 
 
+def advance_level(
+    work: ReplayWork,
+    plans: Sequence[PreparedPlan],
+    admitted: Mapping[str, Admitted],
+    chunk: Chunk,
+    state: ReplayState,
+    level: int,
+) -> ReplayState:
+    """Advance only the partial matches of `level` streams, and what they are made of."""
+    kernels, texts = list(state.kernels), list(state.texts)
+    encoded = _Encoder(work.catalog, admitted)
+    for index, prepared in enumerate(plans):
+        tables = level_tables(prepared.plan, level)
+        if not tables or chunk.now_us is None:
+            continue
+        pool = make_pool(prepared.texts, state.texts[index])
+        members = members_of(tables)
+        batches = _batches(work, prepared, encoded, pool, members)
+        now = chunk.now_us // prepared.step_us
+        after = advance_tables(prepared.plan, tables, state.kernels[index], batches, now)
+        kernels[index], texts[index] = forget_texts(prepared, after, pool)
+    return ReplayState(chunk.after, tuple(kernels), tuple(texts), state.groups)
+
+
 def count_markers(admitted: Mapping[str, Admitted]) -> int:
     """How many distinct timestamps were admitted."""
-    times = [a.times for a in admitted.values() if len(a.times)]
-    if not times:
-        return 0
-    ordered = np.sort(np.concatenate(times))
-    return 1 + int((ordered[1:] != ordered[:-1]).sum())
+    times = [_distinct(a.times) for a in admitted.values() if len(a.times)]
+    if len(times) < 2:
+        return len(times[0]) if times else 0
+    return len(_distinct(np.sort(np.concatenate(times), kind="stable")))
 
 
-def _pool(permanent: Sequence[str], others: Sequence[str]) -> StringPool:
+def _distinct(ordered: Array) -> Array:
+    """The distinct ones of ordered numbers."""
+    fresh = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    return ordered[fresh]
+
+
+def make_pool(permanent: Sequence[str], others: Sequence[str]) -> StringPool:
+    """The codes of a plan's strings: those with permanent codes, then others."""
     texts = [*permanent, *others]
     return StringPool(texts, {text: code for code, text in enumerate(texts)})
 
@@ -244,16 +279,27 @@ def _advance(
     state: KernelState,
     chunk: Chunk,
 ) -> tuple[Frame, KernelState]:
-    form = prepared.plan.form
     if chunk.now_us is None:
         return Frame(0, {}), state
+    batches = _batches(work, prepared, encoded, pool, None)
+    return advance_kernel(prepared.plan, state, batches, chunk.now_us // prepared.step_us)
+
+
+def _batches(
+    work: ReplayWork,
+    prepared: PreparedPlan,
+    encoded: _Encoder,
+    pool: StringPool,
+    members: frozenset[int] | None,
+) -> list[Frame]:
+    """The tuples of a plan's members (None: of all)."""
+    form = prepared.plan.form
+    streams = {m.stream for m in form.members if members is None or m.index in members}
     arrivals = {
         stream: encoded.arrival(stream, prepared.columns[stream], form.unit, pool)
-        for stream in {m.stream for m in form.members}
+        for stream in streams
     }
-    intake = Intake(form, work.catalog, prepared.statics, pool)
-    batches = intake.batches(arrivals)
-    return advance_kernel(prepared.plan, state, batches, chunk.now_us // prepared.step_us)
+    return Intake(form, work.catalog, prepared.statics, pool).batches(arrivals, members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,10 +373,25 @@ def _union(found: Sequence[_Found], schema: pa.Schema, distinct: bool) -> pa.Tab
         summed = merged.aggregate([(MULTIPLICITY, "sum")])
         summed = summed.rename_columns([*variables, AT, MULTIPLICITY])
         whole = summed.select(schema.names).cast(schema)
-    return whole.sort_by([(n, "ascending") for n in (AT, *variables)])
+    return _in_order(whole, (AT, *variables))
 
 
-def _prune(
+def _in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """The rows in order of some columns; kernels often give them so."""
+    tied = np.ones(max(table.num_rows - 1, 0), dtype=np.bool_)
+    for name in names:
+        column = table.column(name)
+        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        before, after = column.slice(0, len(tied)), column.slice(1)
+        if (tied & pc.greater(before, after).to_numpy(zero_copy_only=False)).any():
+            return table.sort_by([(n, "ascending") for n in names])
+        tied &= pc.equal(before, after).to_numpy(zero_copy_only=False)
+        if not tied.any():
+            break
+    return table
+
+
+def forget_texts(
     prepared: PreparedPlan, state: KernelState, pool: StringPool
 ) -> tuple[KernelState, tuple[str, ...]]:
     """Forget strings that the state no longer uses; what is kept beside the permanent ones."""

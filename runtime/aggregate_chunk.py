@@ -14,8 +14,8 @@ from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.spj import FoldFunction, LiteralOutput, SpjUnion
 from ontoweir.runtime.aggregate_columns import ArgumentScale, aggregate_schema, scale_argument
+from ontoweir.runtime.columns import frontier, total, value
 from ontoweir.runtime.frame import WEIGHT, Array, Frame, first_of, group_codes
-from ontoweir.runtime.kernel import frontier, total, value
 from ontoweir.runtime.render_results import AT, INSTANT, MULTIPLICITY, result_schema
 from ontoweir.runtime.update_groups import Deltas, GroupState, update_groups
 

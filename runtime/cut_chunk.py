@@ -57,7 +57,7 @@ def cut_chunk(
         histories: the streams.
         cursors: where each is.
         rows_per_chunk: about how many rows to read.
-        stop_us: a stream that has reached it is at its end.
+        stop_us: a stream that has reached it is at its end; a chunk may hold rows beyond it.
 
     Raises:
         DataError: timestamps go backwards, or a file cannot be read.
@@ -82,6 +82,8 @@ def cut_chunk(
         slices = {r.name: r.take(None) for r in readers}
         last = max((r.last_us for r in readers), default=BEGINNING)
         now = None if last == BEGINNING else last
+    if now is not None and stop_us is not None:
+        now = min(now, stop_us - 1)
     before = {r.name: r.cursor for r in readers}
     after = {r.name: r.advance(len(slices[r.name].times)) for r in readers}
     return Chunk(slices, before, after, now, not waiting)

@@ -26,6 +26,10 @@ LONG_AGO = -(1 << 60)
 _LIMIT = float(1 << 62)
 _PAIRS = 1 << 21
 """Pairs of rows handled at once: keeps memory flat."""
+_WIDE = 1 << 62
+_DENSE = 8
+"""Tables with up to this many places per row are used instead of sorting."""
+_SAMPLE = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +68,59 @@ def concat(frames: Sequence[Frame]) -> Frame:
     )
 
 
+def pack(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
+    """A number per row, at least 0 and less than the size returned, that tells distinct rows of
+    some columns apart and orders them as the columns do, the first one first."""
+    packed: Array = np.zeros(rows, dtype=np.int64)
+    size = 1
+    for column in columns if rows else ():
+        inner, span = _offsets(column)
+        if size * span > _WIDE:
+            _, inner = np.unique(column, return_inverse=True)
+            inner = inner.reshape(-1)
+            span = int(inner.max()) + 1
+        if size * span > _WIDE:
+            _, packed = np.unique(packed, return_inverse=True)
+            packed = packed.reshape(-1)
+            size = int(packed.max()) + 1
+        packed = packed * span + inner if size > 1 else inner.astype(np.int64, copy=False)
+        size *= span
+    return packed, size
+
+
+def _offsets(column: Array) -> tuple[Array, int]:
+    """A column's whole numbers counted from their least; a span too wide to use for others."""
+    if column.dtype != np.int64:
+        return column, _WIDE + 1
+    low, high = int(column.min()), int(column.max())
+    span = high - low + 1
+    return (column - low if low else column) if span <= _WIDE else column, span
+
+
 def group_codes(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
-    """A dense code per distinct row of some columns, and how many there are."""
-    codes: Array = np.zeros(rows, dtype=np.int64)
-    count = 1 if rows else 0
-    for column in columns:
-        _, inner = np.unique(column, return_inverse=True)
-        inner = inner.reshape(-1).astype(np.int64)
-        size = int(inner.max()) + 1 if rows else 1
-        codes = codes * size + inner
-        if count * size > rows:
-            _, codes = np.unique(codes, return_inverse=True)
-            codes = codes.reshape(-1).astype(np.int64)
-            count = int(codes.max()) + 1 if rows else 0
-        else:
-            count *= size
-    if rows and columns:
-        uniques, codes = np.unique(codes, return_inverse=True)
-        codes = codes.reshape(-1).astype(np.int64)
-        count = len(uniques)
-    return codes, count
+    """A dense code per distinct row of some columns, and how many there are; codes are in the
+    order of the columns."""
+    if rows == 0 or not columns:
+        return np.zeros(rows, dtype=np.int64), 1 if rows else 0
+    packed, size = pack(columns, rows)
+    if size <= _DENSE * rows + 65_536:
+        seen = np.zeros(size, dtype=np.bool_)
+        seen[packed] = True
+        place = np.cumsum(seen)
+        count = int(place[-1])
+        return (packed if count == size else (place - 1)[packed]), count
+    if bool((packed[1:] >= packed[:-1]).all()):
+        codes = np.zeros(rows, dtype=np.int64)
+        np.cumsum(packed[1:] != packed[:-1], out=codes[1:])
+        return codes, int(codes[-1]) + 1
+    uniques, codes = np.unique(packed, return_inverse=True)
+    return codes.reshape(-1).astype(np.int64, copy=False), len(uniques)
 
 
 def first_of(codes: Array, count: int) -> Array:
     """The index of the first row of every code."""
     first = np.full(count, len(codes), dtype=np.int64)
-    np.minimum.at(first, codes, np.arange(len(codes)))
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     return first
 
 
@@ -138,6 +169,10 @@ def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
     codes, count = group_codes([frame[name] for name in by], frame.rows)
     first = first_of(codes, count)
     columns = {name: frame[name][first] for name in by}
+    if count == frame.rows:
+        columns |= {name: frame[name][first] for name in sums}
+        weight = frame[WEIGHT][first] if bag else np.ones(count, dtype=np.int64)
+        return Frame(count, {**columns, WEIGHT: weight})
     if bag:
         check_total(frame[WEIGHT])
         weight = np.zeros(count, dtype=np.int64)
@@ -151,6 +186,15 @@ def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
     return Frame(count, {**columns, WEIGHT: weight})
 
 
+def merge_repeats(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
+    """As `aggregate`, where a sample says that rows repeat; otherwise the frame as it is. For
+    rows whose repeats do no harm but cost time."""
+    part = min(frame.rows, _SAMPLE)
+    codes, count = group_codes([frame[name][:part] for name in by], part)
+    del codes
+    return frame if count > part * 0.9 else aggregate(frame, by, bag=bag)
+
+
 def pair_up(
     left: Sequence[Array], right: Sequence[Array], left_rows: int, right_rows: int
 ) -> tuple[Array, Array, Array]:
@@ -159,15 +203,12 @@ def pair_up(
     if not left:
         start = np.zeros(left_rows, dtype=np.int64)
         return np.arange(right_rows), start, np.full(left_rows, right_rows, dtype=np.int64)
-    both = [
-        np.concatenate([a.astype(np.result_type(a, b)), b.astype(np.result_type(a, b))])
-        for a, b in zip(left, right, strict=True)
-    ]
+    both = [np.concatenate([a, b]) for a, b in zip(left, right, strict=True)]
     codes, count = group_codes(both, left_rows + right_rows)
     mine, other = codes[:left_rows], codes[left_rows:]
     order = np.argsort(other, kind="stable")
-    ends = np.cumsum(np.bincount(other, minlength=count))
     length = np.bincount(other, minlength=count)
+    ends = np.cumsum(length)
     return order, (ends - length)[mine], length[mine]
 
 
@@ -190,6 +231,9 @@ def blocks(length: Array) -> list[slice]:
 
 def expand(start: Array, length: Array) -> tuple[Array, Array]:
     """For runs start[i] .. start[i] + length[i]: (i repeated, the positions)."""
+    if len(length) == 0 or int(length.max()) <= 1:
+        index = np.flatnonzero(length)
+        return index, start[index]
     index = np.repeat(np.arange(len(length)), length)
     ends = np.cumsum(length)
     offset = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - length, length)

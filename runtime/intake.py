@@ -20,9 +20,9 @@ from ontoweir.rewriter.spj import (
     NotNull,
     Op,
 )
+from ontoweir.runtime.columns import stamp, value
 from ontoweir.runtime.encode import Encoded, StringPool, encode_column
-from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame, Name, aggregate, expand, pair_up
-from ontoweir.runtime.kernel import stamp, value
+from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame, Name, expand, merge_repeats, pair_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,17 @@ class Intake:
             found |= {d.x, d.y}
         return frozenset(found | {fold.value for fold in self.form.folds or ()})
 
-    def batches(self, arrivals: Mapping[str, Arrival]) -> list[Frame]:
-        """One frame per member: ("e",), ("t", member), ("v", class)…, ("w",)."""
-        return [self._batch(member, arrivals[member.stream]) for member in self.form.members]
+    def batches(
+        self, arrivals: Mapping[str, Arrival], members: frozenset[int] | None = None
+    ) -> list[Frame]:
+        """One frame per member: ("e",), ("t", member), ("v", class)…, ("w",); of members not
+        wanted, if some are given, none."""
+        return [
+            self._batch(member, arrivals[member.stream])
+            if members is None or member.index in members
+            else Frame(0, {})
+            for member in self.form.members
+        ]
 
     def _batch(self, member: Member, arrival: Arrival) -> Frame:
         mine = {member.alias, *(o.alias for o in member.statics)}
@@ -126,24 +134,30 @@ class Intake:
         pending = list(member.local)
         good &= self._holding(rows, pending, len(arrival.steps))
         good &= self._in_class_domains(rows, len(arrival.steps))
-        rows = {a: c[good] for a, c in rows.items()}
+        rows = _only(rows, good)
         pending = [c for c in pending if not self._available(c, rows)]
         rows, pending = self._fold(member, rows, pending)
         count = len(rows[time])
-        good = self._in_class_domains(rows, count) & self._equal_in_class(rows, count)
+        good = self._equal_in_class(rows, count)
+        if member.statics:
+            good &= self._in_class_domains(rows, count)
+        rows = _only(rows, good)
+        count = len(rows[time])
         columns: dict[Name, Array] = {}
         for group in self.form.classes:
             if group.index not in self.relevant or member.index not in group.members:
                 continue
             attribute, shift = next((a, s) for a, s in group.attributes if a in rows)
-            column = rows[attribute][good]
+            column = rows[attribute]
             columns[value(group.index)] = column - _plain(shift) if shift else column
-        columns[EVENT] = rows[time][good]
-        columns[WEIGHT] = np.ones(int(good.sum()), dtype=np.int64)
-        frame = Frame(int(good.sum()), columns)
-        frame = frame.take(self._related(frame))
+        columns[EVENT] = rows[time]
+        columns[WEIGHT] = np.ones(count, dtype=np.int64)
+        frame = Frame(count, columns)
+        related = self._related(frame)
+        if not related.all():
+            frame = frame.take(related)
         by = [n for n in columns if n != WEIGHT]
-        merged = aggregate(frame, by, bag=not self.form.distinct)
+        merged = merge_repeats(frame, by, bag=not self.form.distinct)
         return merged.with_columns({stamp(member.index): merged[EVENT]})
 
     def _fold(
@@ -321,6 +335,14 @@ class Intake:
             for (a, s), (b, u) in itertools.pairwise(here):
                 good &= rows[a] - _plain(s) == rows[b] - _plain(u)
         return good
+
+
+def _only(rows: dict[Attribute, Array], good: Array) -> dict[Attribute, Array]:
+    """The good rows."""
+    if good.all():
+        return rows
+    index = np.flatnonzero(good)
+    return {a: c[index] for a, c in rows.items()}
 
 
 def _plain(number: int | Fraction) -> int | float:

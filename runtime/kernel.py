@@ -13,8 +13,9 @@ from fractions import Fraction
 import numpy as np
 
 from ontoweir.checker.normal_form import Inequality, TimeLimit
-from ontoweir.checker.plan import Kept, SynopsisPlan, Table, Term
+from ontoweir.checker.plan import SynopsisPlan, Table, Term
 from ontoweir.rewriter.spj import FoldFunction
+from ontoweir.runtime.columns import frontier, stamp, table_columns, total, value
 from ontoweir.runtime.frame import (
     EVENT,
     LONG_AGO,
@@ -35,6 +36,8 @@ from ontoweir.runtime.frame import (
     sums_of,
 )
 from ontoweir.runtime.keep_best import keep_best
+from ontoweir.runtime.ranks import Ranks
+from ontoweir.runtime.settle_table import settle_table
 
 Members = frozenset[int]
 
@@ -51,36 +54,17 @@ class KernelState:
         return sum(frame.rows for frame in self.tables.values())
 
 
-def value(index: int) -> Name:
-    """The column of a value class."""
-    return ("v", index)
-
-
-def stamp(member: int) -> Name:
-    """The column of a member's timestamp."""
-    return ("t", member)
-
-
-def frontier(index: int) -> Name:
-    """The column of a frontier value."""
-    return ("f", index)
-
-
-def total(place: int) -> Name:
-    """The column of a fold's sum."""
-    return ("s", place)
-
-
-def table_columns(table: Table) -> list[Name]:
-    """What identifies a row of a table: its key and kept timestamps."""
-    return [value(k.value) for k in table.keys] + [stamp(k.member) for k in table.kept]
-
-
 class _Chunk:
     """One chunk being processed: E_Z by members, and the state carried in."""
 
-    def __init__(self, plan: SynopsisPlan, state: KernelState, batches: Sequence[Frame]) -> None:
-        self.plan, self.form, self.state = plan, plan.form, state
+    def __init__(
+        self,
+        plan: SynopsisPlan,
+        tables: Sequence[Table],
+        state: KernelState,
+        batches: Sequence[Frame],
+    ) -> None:
+        self.plan, self.form, self.state, self.tables = plan, plan.form, state, tables
         self.bag = not plan.form.distinct
         self.batches = batches
         self.new: dict[Members, Frame] = {}
@@ -90,7 +74,8 @@ class _Chunk:
 
     def grow(self, table: Table) -> Frame:
         """E_Z: the matches of a table that this chunk's tuples complete."""
-        by = [*table_columns(table), EVENT]
+        columns = table_columns(table)
+        by = [EVENT, *columns] if table is self.plan.tables[-1] else [*columns, EVENT]
         parts = []
         for step in table.steps:
             frame = self._together(step.now)
@@ -206,19 +191,20 @@ class _Chunk:
 
     def _grouped(
         self, frame: Frame, events: Frame, keys: Sequence[Name]
-    ) -> tuple[Frame, Array, Array, Array, Array, Array]:
-        """Events sorted by (group, marker), and which groups each row of a frame meets."""
+    ) -> tuple[Frame, Array, Ranks, Array, Array, Array]:
+        """Events sorted by (group, marker), where each group begins, ranks in it, and which
+        groups each row of a frame meets."""
         codes, count = group_codes([events[n] for n in keys], events.rows)
-        order = np.lexsort((events[EVENT], codes))
-        events = events.take(order)
-        codes = codes[order]
+        search = Ranks(codes, count, events[EVENT], frame.rows)
+        if search.order is not None:
+            events, codes = events.take(search.order), codes[search.order]
         first = first_of(codes, count)
         groups = events.take(first)
         shared = [n for n in keys if n in frame.columns]
         runs, start, length = pair_up(
             [frame[n] for n in shared], [groups[n] for n in shared], frame.rows, groups.rows
         )
-        return events, codes, first, runs, start, length
+        return events, first, search, runs, start, length
 
     def _look_up(
         self, frame: Frame, table: Table, events: Frame, window: tuple[int | None, int]
@@ -228,9 +214,8 @@ class _Chunk:
         `window`: (c, d): from now - c (None: the beginning) to now - d.
         """
         keys = [value(k.value) for k in table.keys]
-        events, codes, first, runs, start, length = self._grouped(frame, events, keys)
+        events, first, search, runs, start, length = self._grouped(frame, events, keys)
         totals = {n: _running(events[n]) for n in (WEIGHT, *sums_of(events))}
-        search = _Ranks(codes, events[EVENT])
         until = search.place(frame[EVENT] - window[1] + 1)
         since = None if window[0] is None else search.place(frame[EVENT] - window[0])
         parts = []
@@ -263,8 +248,7 @@ class _Chunk:
         events, slots = keep_best(events, keys, len(table.frontier))
         events = events.with_columns({("slot",): slots})
         slotted = [*keys, ("slot",)]
-        events, codes, first, runs, start, length = self._grouped(frame, events, slotted)
-        search = _Ranks(codes, events[EVENT])
+        events, first, search, runs, start, length = self._grouped(frame, events, slotted)
         names = [*keys, *[frontier(i) for i in range(len(table.frontier))]]
         parts = []
         for cut in blocks(length):
@@ -290,19 +274,13 @@ class _Chunk:
         """Join with single matches whose timestamps are kept: those inside the window."""
         keys = [value(k.value) for k in table.keys]
         shared = [n for n in keys if n in frame.columns]
-        both = group_codes(
-            [
-                np.concatenate([frame[n].astype(np.float64), events[n].astype(np.float64)])
-                if frame[n].dtype != events[n].dtype
-                else np.concatenate([frame[n], events[n]])
-                for n in shared
-            ],
-            frame.rows + events.rows,
-        )[0]
+        both, count = group_codes(
+            [np.concatenate([frame[n], events[n]]) for n in shared], frame.rows + events.rows
+        )
         mine, other = both[: frame.rows], both[frame.rows :]
-        order = np.lexsort((events[EVENT], other))
-        events, other = events.take(order), other[order]
-        search = _Ranks(other, events[EVENT])
+        search = Ranks(other, count, events[EVENT], 2 * frame.rows)
+        if search.order is not None:
+            events = events.take(search.order)
         at = frame[EVENT]
         high = search.rank(mine, at)
         reach = [k.live for k in table.kept if k.live is not None]
@@ -510,54 +488,13 @@ class _Chunk:
 
     def carry(self, now: int) -> KernelState:
         """The state after the chunk's last marker: settled, merged, without what expired."""
-        tables: dict[Members, Frame] = {}
-        for table in self.plan.tables:
-            if not table.stored:
-                continue
-            rows = self._events(table)
-            good = np.ones(rows.rows, dtype=np.bool_)
-            event: Array = np.full(rows.rows, LONG_AGO, dtype=np.int64)
-            columns = dict(rows.columns)
-            for kept in table.kept:
-                column = columns[stamp(kept.member)]
-                column = _settle(column, kept, now)
-                if kept.live is not None:
-                    good &= column + kept.live > now
-                event = np.maximum(event, column)
-                columns[stamp(kept.member)] = column
-            columns[EVENT] = event
-            kept_rows = Frame(rows.rows, columns).take(good)
-            by = table_columns(table)
-            if table.frontier:
-                best, _ = keep_best(kept_rows, by, len(table.frontier))
-                open_ended = best[("until",)] == np.iinfo(np.int64).max
-                names = [n for n in best.columns if n != ("until",)]
-                tables[table.members] = best.take(open_ended).select(names)
-            else:
-                merged = aggregate(kept_rows, [*by, EVENT], bag=self.bag)
-                tables[table.members] = merged
-        return KernelState(tables)
-
-
-class _Ranks:
-    """Ranks in events sorted by (group, marker)."""
-
-    def __init__(self, codes: Array, events: Array) -> None:
-        self._times, inner = np.unique(events, return_inverse=True)
-        self._span = len(self._times) + 1
-        self._sorted = codes * self._span + inner.reshape(-1)
-
-    def rank(self, group: Array, before: Array) -> Array:
-        """How many events come before (group, marker), all earlier groups included."""
-        return self.rank_at(group, self.place(before))
-
-    def place(self, before: Array) -> Array:
-        """How many distinct markers come before these."""
-        return np.searchsorted(self._times, before, side="left")
-
-    def rank_at(self, group: Array, place: Array) -> Array:
-        """How many events come before (group, the marker at a place)."""
-        return np.searchsorted(self._sorted, group * self._span + place, side="left")
+        return KernelState(
+            {
+                table.members: settle_table(table, self._events(table), now, bag=self.bag)
+                for table in self.tables
+                if table.stored
+            }
+        )
 
 
 def _crosses(x: Members, y: Members, seen: Members | set[int], new: Members | set[int]) -> bool:
@@ -586,12 +523,6 @@ def _window(
     return (min(uppers) if uppers else None, max([1, *lowers]))
 
 
-def _settle(column: Array, kept: Kept, now: int) -> Array:
-    if kept.live is None and kept.settle is not None:
-        return np.where(now + 1 - column >= kept.settle, LONG_AGO, column)
-    return column
-
-
 def _running(column: Array) -> Array:
     """Sums of the first 0, 1, 2 … rows."""
     check_total(np.abs(column))
@@ -600,6 +531,8 @@ def _running(column: Array) -> Array:
 
 def _with_sums(plan: SynopsisPlan, member: int, batch: Frame) -> Frame:
     """A member's tuples with what is summed of them."""
+    if batch.rows == 0 and EVENT not in batch.columns:
+        return batch
     made = {
         total(place): multiply(batch[value(fold.value)] + int(fold.shift), batch[WEIGHT])
         for place, fold in enumerate(plan.form.folds or ())
@@ -622,7 +555,30 @@ def advance_kernel(
     Returns:
         The results completed in the chunk (("e",) is `at`), and the state to carry.
     """
-    chunk = _Chunk(plan, state, [_with_sums(plan, m, b) for m, b in enumerate(batches)])
-    for table in plan.tables:
-        chunk.new[table.members] = chunk.grow(table)
+    chunk = _advance(plan, plan.tables, state, batches, now)
     return chunk.new[plan.tables[-1].members], chunk.carry(now)
+
+
+def advance_tables(
+    plan: SynopsisPlan,
+    tables: Sequence[Table],
+    state: KernelState,
+    batches: Sequence[Frame],
+    now: int,
+) -> KernelState:
+    """As advance_kernel, of some tables only (with all that their steps use); of members that no
+    step of theirs takes in, the batches are not looked at."""
+    return _advance(plan, tables, state, batches, now).carry(now)
+
+
+def _advance(
+    plan: SynopsisPlan,
+    tables: Sequence[Table],
+    state: KernelState,
+    batches: Sequence[Frame],
+    now: int,
+) -> _Chunk:
+    chunk = _Chunk(plan, tables, state, [_with_sums(plan, m, b) for m, b in enumerate(batches)])
+    for table in tables:
+        chunk.new[table.members] = chunk.grow(table)
+    return chunk

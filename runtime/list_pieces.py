@@ -46,12 +46,13 @@ def list_pieces(
         for name in columns:
             if name not in schema.names and name not in constants:
                 raise missing_column(name, schema.names, file, stream.data)
-        place = _leaf(metadata, stream.timestamp)
+        place = find_leaf(metadata, stream.timestamp)
         first = 1
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)
-            if group.num_rows and _overlaps(group, place, start_us, stop_us):
-                pieces.append(Piece(file, index, group.num_rows, file, first, constants))
+            low, high = read_span(group, place)
+            if group.num_rows and _overlaps(low, high, start_us, stop_us):
+                pieces.append(Piece(file, index, group.num_rows, file, first, constants, low, high))
             first += group.num_rows
     return tuple(pieces)
 
@@ -61,7 +62,7 @@ def _constants(file: str) -> dict[str, str]:
     return {key: text for key, _, text in pairs}
 
 
-def _leaf(metadata: "pq.FileMetaData", name: str) -> int | None:
+def find_leaf(metadata: "pq.FileMetaData", name: str) -> int | None:
     """The leaf column of a name, where it has one."""
     for index in range(metadata.num_columns):
         if metadata.schema.column(index).path == name:
@@ -69,15 +70,16 @@ def _leaf(metadata: "pq.FileMetaData", name: str) -> int | None:
     return None
 
 
-def _overlaps(
-    group: "pq.RowGroupMetaData", place: int | None, start_us: int | None, stop_us: int | None
-) -> bool:
-    if place is None or (start_us is None and stop_us is None):
-        return True
-    statistics = group.column(place).statistics
+def read_span(group: "pq.RowGroupMetaData", place: int | None) -> tuple[int | None, int | None]:
+    """The first and last timestamp of a row group in µs, where its statistics tell."""
+    statistics = None if place is None else group.column(place).statistics
     if statistics is None or not statistics.has_min_max:
-        return True
+        return None, None
     low, high = _micros(statistics.min), _micros(statistics.max)
+    return (None, None) if low is None or high is None else (low, high)
+
+
+def _overlaps(low: int | None, high: int | None, start_us: int | None, stop_us: int | None) -> bool:
     if low is None or high is None:
         return True
     return not (

@@ -36,9 +36,9 @@ from ontoweir.rewriter.spj import (
     TemplateLiteralOutput,
 )
 from ontoweir.runtime.check_domain import arrow_type
+from ontoweir.runtime.columns import value
 from ontoweir.runtime.encode import StringPool
 from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame
-from ontoweir.runtime.kernel import value
 
 AT, MULTIPLICITY = "at", "multiplicity"
 INSTANT = pa.timestamp("us")

@@ -1,41 +1,31 @@
-"""Replay a bounded query over history, on Spark: a scan over chunks that end at markers."""
+"""Replay a bounded query over history, on Spark: ranges of time side by side, chunk by chunk."""
 
 import dataclasses
-import pickle
 import shutil
 import tempfile
 import time
 import uuid
-from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
-from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.column_types import epoch_us
-from ontoweir.runtime.advance_rows import (
-    ReplayState,
-    ReplayWork,
-    needed_static_columns,
-    plan_step,
-)
+from ontoweir.runtime.advance_rows import ReplayWork, needed_static_columns, plan_step
 from ontoweir.runtime.aggregate_chunk import plan_aggregates
 from ontoweir.runtime.gather_statistics import gather_statistics
-from ontoweir.runtime.history import Cursor, History
-from ontoweir.runtime.kernel import KernelState
+from ontoweir.runtime.history import History
 from ontoweir.runtime.list_pieces import check_file, list_pieces
 from ontoweir.runtime.list_references import list_references
 from ontoweir.runtime.load_statics import load_statics
+from ontoweir.runtime.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.read_source import locate_source
 from ontoweir.runtime.render_results import MULTIPLICITY, result_schema
-from ontoweir.runtime.replay_chunk import ChunkOutcome, replay_chunk, unpack_outcome
 from ontoweir.runtime.replay_job import OutputFormat, ProgressListener, ReplayJob, ReplaySummary
+from ontoweir.runtime.scan_ranges import scan_ranges
 from ontoweir.runtime.stage_stream import stage_stream
 from ontoweir.runtime.start_session import start_session
-from ontoweir.runtime.update_groups import GroupState
 from ontoweir.runtime.write_results import ResultWriter
 
 if TYPE_CHECKING:
@@ -52,9 +42,6 @@ __all__ = [
     "start_session",
 ]
 
-_EXPANDED = 1 << 20
-"""Rows repeated at once."""
-
 
 def replay_history(
     job: ReplayJob,
@@ -67,6 +54,8 @@ def replay_history(
     progress: ProgressListener | None = None,
     expand: bool = False,
     rows_per_chunk: int = 500_000,
+    rows_per_range: int = 2_000_000,
+    ranges: int | None = None,
     statics: "dict[str, pa.Table] | None" = None,
 ) -> ReplaySummary:
     """Replay a query over the history of its streams; results appear at the end, whole.
@@ -77,9 +66,12 @@ def replay_history(
         format: of the file.
         spark: the session; default: `start_session()`.
         start, stop: only timestamps in [start, stop); without a zone they are UTC.
-        progress: is told after every chunk.
+        progress: is told every now and then how far the tasks are.
         expand: repeat rows instead of a column `multiplicity` (bag semantics).
-        rows_per_chunk: about how many rows one Spark task reads.
+        rows_per_chunk: about how many rows a Spark task holds at once.
+        rows_per_range: a range of history, which one Spark task replays, has at least about so
+            many rows.
+        ranges: how many ranges there are at most (default: as many as Spark has cores).
         statics: static relations loaded before (by `load_statics`); others are loaded.
 
     Raises:
@@ -103,14 +95,41 @@ def replay_history(
             writer.commit()
             seconds = time.perf_counter() - begun
             return ReplaySummary(0, 0, 0, 0, job.bound, seconds, 0.0)
-        folder = Path(tempfile.mkdtemp(prefix="ontoweir-replay-"))
+        # beside the output, which is where driver and workers have a place in common
+        folder = Path(tempfile.mkdtemp(prefix=".ontoweir-replay-", dir=output.absolute().parent))
         try:
             session = spark or start_session()
             work = _prepare(job, session, folder, schema, (start, stop), rows_per_chunk, statics)
             work = dataclasses.replace(work, aggregates=aggregates)
-            return _scan(job, work, session, writer, progress, expand, begun)
+            cut = _cut(work, session, ranges, rows_per_range)
+            found = scan_ranges(work, cut, session, folder, writer, progress, expand=expand)
+            writer.commit()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+    seconds = time.perf_counter() - begun
+    return ReplaySummary(
+        markers=found.markers,
+        tuples=found.tuples,
+        results=writer.rows,
+        state_rows_max=found.most,
+        bound_rows=job.bound,
+        seconds=seconds,
+        tuples_per_second=found.tuples / seconds if seconds > 0 else 0.0,
+        rejected=found.rejected,
+        ranges=found.ranges,
+        one_range_because=found.reason,
+    )
+
+
+def _cut(
+    work: ReplayWork, spark: "SparkSession", wanted: int | None, rows_per_range: int
+) -> Ranges:
+    """The ranges of time that tasks replay side by side."""
+    if work.aggregates is not None:
+        return Ranges((), "aggregates are brought up to date from marker to marker")
+    if wanted is None:
+        wanted = spark.sparkContext.defaultParallelism
+    return plan_ranges(work.histories, wanted, rows_per_range)
 
 
 def _prepare(
@@ -175,120 +194,10 @@ def _prepare(
         distinct=job.union.distinct,
         span=(start_us, stop_us),
         rows_per_chunk=rows_per_chunk,
+        name=job.name,
+        bound=job.bound,
     )
 
 
 def _micros(moment: datetime) -> int:
     return epoch_us(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
-
-
-def _scan(
-    job: ReplayJob,
-    work: ReplayWork,
-    spark: "SparkSession",
-    writer: ResultWriter,
-    progress: ProgressListener | None,
-    expand: bool,
-    begun: float,
-) -> ReplaySummary:
-    """Run chunk after chunk, each with the state of the one before."""
-    state = ReplayState(
-        {h.stream.name: Cursor() for h in work.histories},
-        tuple(KernelState() for _ in job.plans),
-        tuple(() for _ in job.plans),
-        GroupState(),
-    )
-    total = sum(h.rows for h in work.histories)
-    markers = tuples = most = 0
-    rejected: Counter[str] = Counter()
-    context = spark.sparkContext
-    packed = context.broadcast(pickle.dumps(work))
-    try:
-        done = total == 0
-        while not done:
-            outcome = _run(spark, work.key, packed, state)
-            state, done = outcome.state, outcome.done
-            markers, tuples = markers + outcome.markers, tuples + outcome.tuples
-            rejected.update(outcome.rejected)
-            most = max(most, state.rows)
-            _check_bound(job, state)
-            _write(writer, outcome.results, expand)
-            if progress is not None and outcome.now_us is not None:
-                progress.update(
-                    markers=markers,
-                    tuples=tuples,
-                    total_tuples=total,
-                    state_rows=state.rows,
-                    bound=job.bound,
-                    at=datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=outcome.now_us),
-                )
-    finally:
-        packed.destroy()
-    writer.commit()
-    seconds = time.perf_counter() - begun
-    return ReplaySummary(
-        markers=markers,
-        tuples=tuples,
-        results=writer.rows,
-        state_rows_max=most,
-        bound_rows=job.bound,
-        seconds=seconds,
-        tuples_per_second=tuples / seconds if seconds > 0 else 0.0,
-        rejected=dict(rejected),
-    )
-
-
-def _run(spark: "SparkSession", key: str, packed: object, state: ReplayState) -> ChunkOutcome:
-    """One Spark job with one task."""
-    carried = pickle.dumps(state)
-    task = spark.sparkContext.parallelize([carried], 1).map(
-        lambda item: replay_chunk(key, packed, item)
-    )
-    try:
-        found = task.collect()[0]
-    except OntoweirError:
-        raise
-    except Exception as error:
-        lines = [x.strip() for x in str(error).splitlines() if x.strip()]
-        cause = next((x for x in reversed(lines) if "Error" in x and "at org." not in x), "")
-        raise RunError(
-            f"a Spark task failed: {(cause or (lines or [type(error).__name__])[0])[:400]}",
-            why="the replay cannot go on without it",
-            fix="see Spark's log; if the cause lies in ontoweir, report it with this message",
-        ) from error
-    return unpack_outcome(found)
-
-
-def _check_bound(job: ReplayJob, state: ReplayState) -> None:
-    if job.bound is None or state.rows <= job.bound:
-        return
-    sizes = []
-    for plan, kernel in zip(job.plans, state.kernels, strict=True):
-        for table in plan.tables:
-            frame = kernel.tables.get(table.members)
-            if frame is not None:
-                names = ", ".join(plan.form.members[i].alias for i in sorted(table.members))
-                sizes.append(f"{{{names}}} {frame.rows} of {table.bound.rows}")
-    if state.groups.rows:
-        sizes.append(f"groups {state.groups.rows}")
-    raise RunError(
-        f"{job.name}: the state has {state.rows} rows, more than its bound of {job.bound} "
-        f"({'; '.join(sizes)})",
-        why="a bounded query never exceeds its bound: a declaration does not hold, or the plan "
-        "is wrong",
-        fix="check the declarations its verdict rests on; if they hold, report this",
-    )
-
-
-def _write(writer: ResultWriter, results: bytes, expand: bool) -> None:
-    table = pa.ipc.open_stream(results).read_all()
-    if not expand or MULTIPLICITY not in table.column_names:
-        writer.write(table)
-        return
-    counts = table.column(MULTIPLICITY).to_numpy()
-    rows = table.drop_columns([MULTIPLICITY])
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    for first in range(0, total, _EXPANDED):
-        position = np.arange(first, min(first + _EXPANDED, total))
-        writer.write(rows.take(pa.array(np.searchsorted(ends, position, side="right"))))

@@ -45,7 +45,8 @@ class ReplaySummary:
 
     `markers`: distinct timestamps; `tuples`: rows read in the replayed span, those rejected
     included; `results`: rows written; `state_rows_max`: the most state rows after any chunk;
-    `late`: always 0 in a replay; `rejected`: tuples not let in, by reason.
+    `late`: always 0 in a replay; `rejected`: tuples not let in, by reason; `ranges`: of how many
+    ranges of time, each a Spark task; `one_range_because`: why there was only one.
     """
 
     markers: int
@@ -57,6 +58,8 @@ class ReplaySummary:
     tuples_per_second: float
     late: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict)
+    ranges: int = 1
+    one_range_because: str | None = None
 
     @property
     def rejected_total(self) -> int:

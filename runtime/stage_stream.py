@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.catalog import Column, Stream
 from ontoweir.runtime.history import Piece
+from ontoweir.runtime.list_pieces import find_leaf, read_span
 from ontoweir.runtime.read_source import Located, read_source, unreadable
 
 if TYPE_CHECKING:
@@ -60,14 +61,15 @@ def stage_stream(
         for part in sorted(target.glob("part-*.parquet")):
             try:
                 with pq.ParquetFile(part) as opened:
-                    groups = [
-                        opened.metadata.row_group(i).num_rows
-                        for i in range(opened.metadata.num_row_groups)
+                    place = find_leaf(opened.metadata, stream.timestamp)
+                    metadata = [
+                        opened.metadata.row_group(i) for i in range(opened.metadata.num_row_groups)
                     ]
+                    groups = [(g.num_rows, *read_span(g, place)) for g in metadata]
             except (OSError, pa.ArrowInvalid) as error:
                 raise unreadable(str(part), error) from error
-            for index, rows in enumerate(groups):
+            for index, (rows, low, high) in enumerate(groups):
                 if rows:
-                    pieces.append(Piece(str(part), index, rows, path, first))
+                    pieces.append(Piece(str(part), index, rows, path, first, {}, low, high))
                 first += rows
     return tuple(pieces)

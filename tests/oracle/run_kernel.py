@@ -21,10 +21,11 @@ from ontoweir.mappings.catalog import (
     StringType,
 )
 from ontoweir.rewriter.spj import output_attributes
+from ontoweir.runtime.columns import value
 from ontoweir.runtime.encode import StringPool, encode_column
 from ontoweir.runtime.frame import EVENT, WEIGHT, Frame
 from ontoweir.runtime.intake import Arrival, Intake, encode_static, used_columns
-from ontoweir.runtime.kernel import KernelState, advance_kernel, value
+from ontoweir.runtime.kernel import KernelState, advance_kernel
 
 Row = tuple[Any, ...]
 

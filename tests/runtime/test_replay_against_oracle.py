@@ -5,6 +5,7 @@ The tasks run in this process: what Spark adds is tested in test_replay.py.
 
 import pickle
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -20,11 +21,15 @@ from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.mappings.catalog import Catalog, DataSource
-from ontoweir.runtime import replay as module
-from ontoweir.runtime.advance_rows import ReplayState
+from ontoweir.runtime import scan_ranges as module
 from ontoweir.runtime.check_domain import arrow_type
 from ontoweir.runtime.replay import ReplayJob, replay_history
-from ontoweir.runtime.replay_chunk import ChunkOutcome, replay_chunk, unpack_outcome
+from ontoweir.runtime.replay_range import (
+    RangeOutcome,
+    RangeTask,
+    replay_range,
+    unpack_outcome,
+)
 from tests.oracle.random_queries import Case, make_case
 from tests.oracle.relational import answer, load
 
@@ -50,8 +55,18 @@ class _NoSpark:
         return _Broadcast(content)
 
 
-def _run_here(spark: object, key: str, packed: object, state: ReplayState) -> ChunkOutcome:
-    return unpack_outcome(replay_chunk(key, packed, pickle.dumps(state)))
+def _run_here(
+    spark: object,
+    key: str,
+    packed: object,
+    tasks: Sequence[RangeTask],
+    look: Callable[[], None],
+) -> list[RangeOutcome]:
+    outcomes = []
+    for task in tasks:
+        outcomes.append(unpack_outcome(replay_range(key, packed, pickle.dumps(task))))
+        look()
+    return outcomes
 
 
 def _store(case: Case, random: Random, folder: Path) -> tuple[Catalog, dict[str, pa.Table]]:
@@ -90,13 +105,13 @@ def test_replay_equals_oracle(seed: int, tmp_path: Path, monkeypatch: pytest.Mon
     plan = make_plan(form) if form.satisfiable else None
     if not isinstance(plan, SynopsisPlan):
         return
-    monkeypatch.setattr(module, "_run", _run_here)
+    monkeypatch.setattr(module, "run_ranges", _run_here)
     # the same disjunct twice: a set stays as it is, a bag doubles
     plans = (plan, plan) if random.random() < 0.3 else (plan,)
     job = ReplayJob("q", case.query, plans, catalog, None)
     base = load(case.data, case.types)
     stamps = dict.fromkeys(catalog.streams, "ts")
-    for size in (1, random.randint(2, 9), 1000):
+    for size, ranges in ((1, 1), (random.randint(2, 9), 1), (1000, 1), (2, 2), (3, 3), (99, 7)):
         output = tmp_path / f"{size}.parquet"
         summary = replay_history(
             job,
@@ -105,6 +120,8 @@ def test_replay_equals_oracle(seed: int, tmp_path: Path, monkeypatch: pytest.Mon
             spark=cast(SparkSession, _NoSpark()),
             statics=statics,
             rows_per_chunk=size,
+            rows_per_range=1,
+            ranges=ranges,
         )
         assert summary.tuples == sum(len(case.data[s][1]) for s in {m.stream for m in form.members})
         rows = pq.read_table(output).to_pylist()

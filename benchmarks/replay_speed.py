@@ -1,0 +1,262 @@
+"""Replay against its peers: the same input, the same answers, ratios in one run.
+
+    python benchmarks/replay_speed.py [--tuples 1000000,10000000] [--ways ours,numpy,…] [--repeat 3]
+
+Queries: Q of three generated streams (seeded), and four of the example over the real month
+(../shared). Every way runs in a process of its own (benchmarks/speed_ways.py), REPEAT times; the
+table tells the median, the first run, and the peak memory of driver, JVM and the largest Python
+worker. Answers are compared by count and hash. Writes benchmarks/out/replay_speed.json and .svg.
+`--python flink=PATH` gives a way an interpreter of its own (apache-flink and pathway want other
+versions of our dependencies); a way that fails is named. Exits with 1 if answers differ.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.table import Table
+from speed_ways import CLEARED, FLINK, MONTH, WAYS, WINDOWS, Q
+
+ROOT = Path(__file__).resolve().parent.parent
+CITYBENCH = ROOT.parent / "shared" / "data" / "citybench"
+KNOWN = {"flink": tuple(FLINK), "pathway": (CLEARED,), "stream-join": (CLEARED,)}
+COLOURS = ("#1b6ca8", "#7a7a7a", "#c7862b", "#5a9e6f", "#a84a4a", "#7b5ea7", "#444", "#b08")
+
+
+@dataclass(slots=True)
+class Outcome:
+    """One way, one query: seconds of every run, the answer's count and hash, peaks in MB."""
+
+    query: str
+    way: str
+    tuples: int
+    seconds: list[float] = field(default_factory=list)
+    rows: int | None = None
+    hash: int | None = None
+    peaks: dict[str, float] = field(default_factory=dict)
+    problem: str | None = None
+
+    @property
+    def median(self) -> float | None:
+        """The median run."""
+        return statistics.median(self.seconds) if self.seconds else None
+
+
+def generate(folder: Path, tuples: int) -> None:
+    """S(a, ts), T(b, c, ts), U(d, e, ts): about 100 tuples a step, b and d uniform in 0..199."""
+    folder.mkdir(parents=True)
+    random, rows = np.random.default_rng(1), tuples // 3
+    toml = ""
+    for name, columns in (("S", "a"), ("T", "bc"), ("U", "de")):
+        stamps = np.sort(random.integers(0, max(tuples // 100, 1), rows)) * 1_000_000
+        made = {"ts": pa.array(stamps + 1_577_836_800_000_000).cast(pa.timestamp("us"))}
+        toml += (
+            f'[streams.{name}]\nsource = {{ format = "parquet", path = "{name.lower()}.parquet" }}'
+        )
+        toml += f'\ntimestamp = {{ column = "ts", unit = "1 second" }}\n[streams.{name}.columns]\n'
+        for c in columns:
+            domain = (0, 200) if c in "bd" else (-(1 << 40), 1 << 40)
+            made[c] = pa.array(random.integers(*domain, rows))
+            toml += f'{c} = "int"\n'
+        pq.write_table(pa.table(made), folder / f"{name.lower()}.parquet", row_group_size=131_072)
+    (folder / "ontoweir.toml").write_text(toml)
+    (folder / "q.sql").write_text(Q)
+
+
+def take_month(folder: Path) -> int:
+    """The real month without repeated deliveries, in order of time: every way's input."""
+    folder.mkdir(parents=True)
+    duckdb.execute(
+        f"COPY (SELECT DISTINCT ON (id, ts) * FROM '{CITYBENCH}/traffic_2014_08.parquet' "
+        f"ORDER BY ts, id) TO '{folder}/traffic.parquet' (FORMAT parquet)"
+    )
+    shutil.copy(CITYBENCH / "traffic_sensor_static.csv", folder / "sensor.csv")
+    return pq.ParquetFile(folder / "traffic.parquet").metadata.num_rows
+
+
+def peak_memory(root: int, stop: threading.Event, peaks: dict[str, float]) -> None:
+    """Follow a process and its children: resident MB of driver, JVM and largest worker."""
+    while not stop.wait(0.05):
+        parents, kinds, sizes = {}, {}, {}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                pid = int(entry.name)
+                parents[pid] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                kinds[pid] = (entry / "cmdline").read_bytes()
+                sizes[pid] = int((entry / "statm").read_text().split()[1]) * 4096 / 1e6
+            except (OSError, IndexError, ValueError):
+                continue
+        mine = {root}
+        for _ in range(6):
+            mine |= {p for p, parent in parents.items() if parent in mine}
+        for pid in mine & sizes.keys():
+            command = kinds[pid]
+            java = command.split(b"\0")[0].endswith(b"java")
+            kind = "driver" if pid == root else "jvm" if java else "worker"
+            peaks[kind] = max(peaks.get(kind, 0), sizes[pid])
+
+
+def measure(outcome: Outcome, folder: Path, python: str, options: argparse.Namespace) -> None:
+    """Run one way in a process of its own."""
+    output = folder / "out" / f"{outcome.way}.parquet"
+    output.parent.mkdir(exist_ok=True)
+    query = "Q" if outcome.query == "Q" else outcome.query
+    settings = [] if query == "Q" else [
+        f"streams.traffic.source.path={folder}/traffic.parquet",
+        f"relations.sensor.source.path={folder}/sensor.csv",
+    ]  # fmt: skip
+    slow = outcome.way in ("spark-sql", "flink", "pathway", "stream-join")
+    repeat = 1 if slow else options.repeat
+    command = [python, str(ROOT / "benchmarks" / "speed_ways.py"), outcome.way, query, str(folder)]
+    process = subprocess.Popen(
+        [*command, str(output), str(repeat), *settings],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, "POLARS_MAX_THREADS": "2"},
+    )  # fmt: skip
+    stop = threading.Event()
+    watch = threading.Thread(target=peak_memory, args=(process.pid, stop, outcome.peaks))
+    watch.start()
+    try:
+        out, err = process.communicate(timeout=options.limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        outcome.problem = f"over {options.limit:.0f} s"
+        return
+    finally:
+        stop.set()
+        watch.join()
+    if process.returncode:
+        outcome.problem = " ".join(err.split())[-300:]
+        return
+    outcome.seconds = json.loads(out.strip().splitlines()[-1])
+    source = output / "*.parquet" if output.is_dir() else output
+    relation = f"read_parquet('{source}')"
+    names = sorted(r[0] for r in duckdb.execute(f"DESCRIBE FROM {relation}").fetchall())
+    cells = ", ".join(
+        'epoch_us("at"::TIMESTAMP)' if n == "at" else f'"{n}"::VARCHAR'
+        for n in names
+        if n != "multiplicity"
+    )
+    weight = "sum(multiplicity)::BIGINT" if "multiplicity" in names else "1"
+    outcome.rows, outcome.hash = duckdb.execute(
+        f"SELECT count(*), bit_xor(hash(x)) FROM (SELECT ({cells}, {weight}) AS x FROM {relation} "
+        f"GROUP BY {cells})"
+    ).fetchone() or (None, None)
+
+
+def show(outcomes: list[Outcome]) -> Table:
+    """The table a reader sees: a ratio above 1 says that ours is faster."""
+    table = Table(caption="M/s: million tuples a second, of the median run, reading and writing")
+    for name in ("query", "tuples", "way", "s", "first", "M/s", "way/ours", "rows", "equal"):
+        table.add_column(name, justify="left" if name in ("query", "way") else "right")
+    table.add_column("peak MB: driver, JVM, worker", justify="right")
+    for o in outcomes:
+        peers = [p for p in outcomes if (p.query, p.tuples) == (o.query, o.tuples) and p.seconds]
+        mine = next((p.median for p in peers if p.way == "ours"), None)
+        peaks = ", ".join(f"{o.peaks.get(k, 0):,.0f}" for k in ("driver", "jvm", "worker"))
+        if o.median is None:
+            table.add_row(o.query[:30], f"{o.tuples:,}", o.way, o.problem, *[""] * 5, peaks)
+            continue
+        equal = {p.hash for p in peers} == {o.hash}
+        table.add_row(
+            o.query[:30], f"{o.tuples:,}", o.way, f"{o.median:.2f}", f"{o.seconds[0]:.2f}",
+            f"{o.tuples / o.median / 1e6:.2f}", f"{o.median / mine:.2f}" if mine else "",
+            f"{o.rows:,}", "yes" if equal else "NO", peaks,
+        )  # fmt: skip
+    return table
+
+
+def draw(outcomes: list[Outcome], file: Path) -> None:
+    """Bars: million tuples a second, a group for each query, as SVG."""
+    shown = [o for o in outcomes if o.median]
+    groups = list(dict.fromkeys((o.query, o.tuples) for o in shown))
+    ways = list(dict.fromkeys(o.way for o in outcomes))
+    top = max(o.tuples / (o.median or 1) / 1e6 for o in shown)
+    parts, y = [], 10
+    for query, tuples in groups:
+        parts.append(f'<text x="10" y="{y + 12}" font-weight="bold">{query}, {tuples:,}</text>')
+        y += 18
+        for o in shown:
+            if (o.query, o.tuples) != (query, tuples):
+                continue
+            speed = o.tuples / (o.median or 1) / 1e6
+            colour = COLOURS[ways.index(o.way) % len(COLOURS)]
+            wide = max(speed / top * 500, 1)
+            parts.append(f'<text x="95" y="{y + 11}" text-anchor="end">{o.way}</text>')
+            parts.append(f'<rect x="100" y="{y}" width="{wide:.1f}" height="13" fill="{colour}"/>')
+            parts.append(f'<text x="{105 + wide:.0f}" y="{y + 11}">{speed:.2f} M/s</text>')
+            y += 16
+        y += 8
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{y}" '
+    body = "\n".join(parts)
+    file.write_text(f'{head}font-family="sans-serif" font-size="11">\n{body}\n</svg>\n')
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--tuples", default="1000000,10000000", help="sizes of Q; 0: none")
+    parser.add_argument("--month", default=",".join(MONTH), help="queries over the month; '': none")
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=300, help="seconds for a way and query")
+    parser.add_argument("--python", action="append", default=[], metavar="WAY=PATH")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "out")
+    parser.add_argument("--scratch", type=Path)
+    options = parser.parse_args()
+    pythons = dict(p.split("=", 1) for p in options.python)
+    work = Path(tempfile.mkdtemp(prefix="ontoweir-speed-", dir=options.scratch))
+    console = Console(stderr=True)
+    outcomes: list[Outcome] = []
+    try:
+        jobs: list[tuple[str, int, Path]] = []
+        for tuples in (int(n) for n in options.tuples.split(",")):
+            if tuples:
+                generate(work / f"q{tuples}", tuples)
+                jobs.append(("Q", tuples // 3 * 3, work / f"q{tuples}"))
+        names = [n for n in options.month.split(",") if n]
+        rows = take_month(work / "month") if names else 0
+        jobs += [(name, rows, work / "month") for name in names]
+        for query, tuples, folder in jobs:
+            for way in options.ways.split(","):
+                if query not in KNOWN.get(way, tuple(WINDOWS)):
+                    continue
+                outcome = Outcome(query, way, tuples)
+                with console.status(f"{query} {tuples:,} {way}"):
+                    measure(outcome, folder, pythons.get(way, sys.executable), options)
+                outcomes.append(outcome)
+                if outcome.problem:
+                    console.print(f"{query} {way}: {outcome.problem}", markup=False)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    Console(width=None if sys.stdout.isatty() else 170).print(show(outcomes))
+    options.out.mkdir(parents=True, exist_ok=True)
+    record = {"when": time.strftime("%FT%TZ", time.gmtime()), "processors": os.cpu_count()}
+    found = {**record, "outcomes": [asdict(o) for o in outcomes]}
+    (options.out / "replay_speed.json").write_text(json.dumps(found, indent=2) + "\n")
+    draw(outcomes, options.out / "replay_speed.svg")
+    groups = {(o.query, o.tuples) for o in outcomes}
+    hashes = [{o.hash for o in outcomes if (o.query, o.tuples) == g and o.seconds} for g in groups]
+    return 1 if any(len(h) > 1 for h in hashes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

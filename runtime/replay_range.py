@@ -1,0 +1,195 @@
+"""One Spark task of a replay: advance every plan over a range of time, chunk by chunk."""
+
+import os
+import pickle
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.runtime.admit_rows import ReferenceCheck
+from ontoweir.runtime.advance_rows import (
+    PreparedPlan,
+    ReplayState,
+    ReplayWork,
+    admit_chunk,
+    advance_level,
+    advance_rows,
+    count_markers,
+    prepare_plan,
+    reference_checks,
+)
+from ontoweir.runtime.cut_chunk import cut_chunk
+from ontoweir.runtime.level_tables import level_streams
+
+
+@dataclass(frozen=True, slots=True)
+class RangeTask:
+    """A range to replay: [start, stop) in µs (None: no end), from a state.
+
+    `level`: only advance partial matches of so many streams, without answers; None: answer.
+    `folder`: where answers and progress are written, which driver and workers see.
+    """
+
+    index: int
+    start_us: int | None
+    stop_us: int | None
+    level: int | None
+    state: ReplayState
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class RangeProgress:
+    """How far a task is: answers in `parts` files; `now_us`, the last finished timestamp; `done`:
+    no more is to come."""
+
+    parts: int = 0
+    markers: int = 0
+    tuples: int = 0
+    state_rows: int = 0
+    now_us: int | None = None
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOutcome:
+    """What a task did; `most`: the most state rows after any chunk."""
+
+    index: int
+    state: ReplayState
+    progress: RangeProgress
+    most: int
+    rejected: Mapping[str, int]
+
+
+Prepared = tuple[ReplayWork, tuple[PreparedPlan, ...], Mapping[str, Sequence[ReferenceCheck]]]
+_prepared: dict[str, Prepared] = {}
+
+
+def replay_range(key: str, packed: Any, task: bytes) -> bytes:
+    """Run one task; errors of ours come back as values (a class and its four parts).
+
+    Args:
+        key: the run.
+        packed: holds the pickled ReplayWork as its `value`.
+        task: the pickled RangeTask.
+    """
+    try:
+        if key not in _prepared:
+            _prepared.clear()
+            work: ReplayWork = pickle.loads(packed.value)
+            plans = tuple(prepare_plan(p, work) for p in work.plans)
+            _prepared[key] = (work, plans, reference_checks(work))
+        outcome = _replay(*_prepared[key], pickle.loads(task))
+    except OntoweirError as error:
+        return pickle.dumps((type(error), error.what, error.why, error.fix, error.source))
+    return pickle.dumps(outcome)
+
+
+def unpack_outcome(packed: bytes) -> RangeOutcome:
+    """A task's outcome.
+
+    Raises:
+        OntoweirError: the task ended with it.
+    """
+    found = pickle.loads(packed)
+    if isinstance(found, RangeOutcome):
+        return found
+    kind, what, why, fix, source = found
+    raise kind(what, why=why, fix=fix, source=source)
+
+
+def part_file(folder: str, index: int, part: int) -> Path:
+    """The answers of a chunk of a range."""
+    return Path(folder, f"{index:06d}-{part:08d}.arrow")
+
+
+def progress_file(folder: str, index: int) -> Path:
+    """How far a range is."""
+    return Path(folder, f"{index:06d}.progress")
+
+
+def _replay(
+    work: ReplayWork,
+    plans: Sequence[PreparedPlan],
+    checks: Mapping[str, Sequence[ReferenceCheck]],
+    task: RangeTask,
+) -> RangeOutcome:
+    """Chunk after chunk, each with the state of the one before."""
+    histories = work.histories
+    if task.level is not None:
+        wanted = level_streams(work.plans, task.level)
+        histories = tuple(h for h in histories if h.stream.name in wanted)
+    state, progress, most = task.state, RangeProgress(), 0
+    rejected: Counter[str] = Counter()
+    span = (task.start_us, task.stop_us)
+    done = not histories
+    while not done:
+        chunk = cut_chunk(work.key, histories, state.cursors, work.rows_per_chunk, task.stop_us)
+        admitted = admit_chunk(histories, checks, chunk, span)
+        parts = progress.parts
+        if task.level is not None:
+            state = advance_level(work, plans, admitted, chunk, state, task.level)
+        else:
+            state, answers = advance_rows(work, plans, admitted, chunk, state)
+            if answers.num_rows:
+                _write(part_file(task.folder, task.index, parts), answers)
+                parts += 1
+        for rows in admitted.values():
+            rejected.update(rows.rejected)
+        progress = RangeProgress(
+            parts,
+            progress.markers + count_markers(admitted),
+            progress.tuples + sum(a.read for a in admitted.values()),
+            state.rows,
+            progress.now_us if chunk.now_us is None else chunk.now_us,
+            chunk.done,
+        )
+        most = max(most, state.rows)
+        check_bound(work, state)
+        _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
+        done = chunk.done
+    return RangeOutcome(task.index, replace(state, cursors={}), progress, most, dict(rejected))
+
+
+def check_bound(work: ReplayWork, state: ReplayState) -> None:
+    """
+    Raises:
+        RunError: the state has more rows than its bound.
+    """
+    if work.bound is None or state.rows <= work.bound:
+        return
+    sizes = []
+    for plan, kernel in zip(work.plans, state.kernels, strict=True):
+        for table in plan.tables:
+            frame = kernel.tables.get(table.members)
+            if frame is not None:
+                names = ", ".join(plan.form.members[i].alias for i in sorted(table.members))
+                sizes.append(f"{{{names}}} {frame.rows} of {table.bound.rows}")
+    if state.groups.rows:
+        sizes.append(f"groups {state.groups.rows}")
+    raise RunError(
+        f"{work.name}: the state has {state.rows} rows, more than its bound of {work.bound} "
+        f"({'; '.join(sizes)})",
+        why="a bounded query never exceeds its bound: a declaration does not hold, or the plan "
+        "is wrong",
+        fix="check the declarations its verdict rests on; if they hold, report this",
+    )
+
+
+def _write(file: Path, table: pa.Table) -> None:
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    temporary.replace(file)
+
+
+def _replace(file: Path, content: bytes) -> None:
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    temporary.write_bytes(content)
+    temporary.replace(file)

@@ -1,0 +1,60 @@
+"""Run the tasks of a replay as one Spark job, looking after them meanwhile."""
+
+import pickle
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, replay_range, unpack_outcome
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PAUSE = 0.03
+"""Seconds between two looks at what the tasks have written."""
+
+
+def run_ranges(
+    spark: "SparkSession",
+    key: str,
+    packed: Any,
+    tasks: Sequence[RangeTask],
+    look: Callable[[], None],
+) -> list[RangeOutcome]:
+    """One Spark job, one task for each range; `look` is called again and again until it ends.
+
+    Raises:
+        OntoweirError: a task ended with it; of several the one of the earliest range.
+        RunError: Spark failed.
+    """
+    context = spark.sparkContext
+    items = [pickle.dumps(task) for task in tasks]
+
+    def work() -> list[bytes]:
+        context.setJobGroup(key, "ontoweir replay", interruptOnCancel=True)
+        ranges = context.parallelize(items, len(items))
+        return ranges.map(lambda item: replay_range(key, packed, item)).collect()
+
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(work)
+        try:
+            while not job.done():
+                wait([job], timeout=_PAUSE)
+                look()
+        except BaseException:
+            context.cancelJobGroup(key)
+            raise
+        try:
+            found = job.result()
+        except OntoweirError:
+            raise
+        except Exception as error:
+            lines = [x.strip() for x in str(error).splitlines() if x.strip()]
+            cause = next((x for x in reversed(lines) if "Error" in x and "at org." not in x), "")
+            raise RunError(
+                f"a Spark task failed: {(cause or (lines or [type(error).__name__])[0])[:400]}",
+                why="the replay cannot go on without it",
+                fix="see Spark's log; if the cause lies in ontoweir, report it with this message",
+            ) from error
+    return [unpack_outcome(item) for item in found]

@@ -1,0 +1,185 @@
+"""A replay as a scan over ranges of time (runtime design 2; theory section 8).
+
+The state at the beginning of a range is a fold of what the ranges before it found, level by level:
+first the partial matches of one stream, then, with these known everywhere, those of two, and so
+on. Each level is one Spark job over the streams it needs, and the last one answers. Only synopses,
+which are bounded, are exchanged.
+"""
+
+import pickle
+import uuid
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.errors import OntoweirError
+from ontoweir.runtime.advance_rows import ReplayState, ReplayWork, prepare_plan
+from ontoweir.runtime.collect_parts import PartCollector, ProgressWatch
+from ontoweir.runtime.fold_states import fold_states
+from ontoweir.runtime.kernel import KernelState
+from ontoweir.runtime.level_tables import count_levels, level_streams
+from ontoweir.runtime.plan_ranges import Ranges, find_start
+from ontoweir.runtime.render_results import AT, MULTIPLICITY
+from ontoweir.runtime.replay_job import ProgressListener
+from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, check_bound
+from ontoweir.runtime.run_ranges import run_ranges
+from ontoweir.runtime.update_groups import GroupState
+from ontoweir.runtime.write_results import ResultWriter
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What a scan did; see ReplaySummary."""
+
+    markers: int
+    tuples: int
+    most: int
+    rejected: Mapping[str, int]
+    ranges: int
+    reason: str | None
+
+
+def scan_ranges(
+    work: ReplayWork,
+    ranges: Ranges,
+    spark: "SparkSession",
+    folder: Path,
+    writer: ResultWriter,
+    progress: ProgressListener | None,
+    *,
+    expand: bool = False,
+) -> Scanned:
+    """Replay all ranges; their answers go to the writer in the order of time.
+
+    Raises:
+        OntoweirError: as the tasks do.
+    """
+    if not any(h.rows for h in work.histories):
+        return Scanned(0, 0, 0, {}, 1, "there is no history")
+    scan = _Scan(work, ranges, spark, folder, progress)
+    try:
+        starts = [scan.begin(i) for i in range(len(ranges))]
+        if ranges.cuts:
+            try:
+                scan.find_starts(starts)
+            except OntoweirError:
+                # in order, the replay tells what is wrong first
+                ranges = scan.ranges = Ranges((), "a range cannot be replayed")
+                starts = [scan.begin(0)]
+        outcomes = scan.answer(starts, writer, expand)
+    finally:
+        scan.packed.destroy()
+    rejected: Counter[str] = Counter()
+    for outcome in outcomes:
+        rejected.update(outcome.rejected)
+    return Scanned(
+        markers=sum(o.progress.markers for o in outcomes),
+        tuples=sum(o.progress.tuples for o in outcomes),
+        most=max(o.most for o in outcomes),
+        rejected=dict(rejected),
+        ranges=len(ranges),
+        reason=ranges.reason,
+    )
+
+
+class _Scan:
+    def __init__(
+        self,
+        work: ReplayWork,
+        ranges: Ranges,
+        spark: "SparkSession",
+        folder: Path,
+        listener: ProgressListener | None,
+    ) -> None:
+        self.work, self.ranges, self.spark, self.folder = work, ranges, spark, folder
+        self.packed: Any = spark.sparkContext.broadcast(pickle.dumps(work))
+        self.levels = [
+            level
+            for level in range(1, count_levels(work.plans) + 1)
+            if ranges.cuts and level_streams(work.plans, level)
+        ]
+        passes = sum(self._rows(level) for level in self.levels)
+        total = passes * (len(ranges) - 1) // len(ranges) + self._rows(None)
+        self.watch = ProgressWatch(listener, total, work.bound)
+
+    def _rows(self, level: int | None) -> int:
+        """The rows that a level reads (None: the answers)."""
+        names = None if level is None else level_streams(self.work.plans, level)
+        return sum(h.rows for h in self.work.histories if names is None or h.stream.name in names)
+
+    def begin(self, index: int) -> ReplayState:
+        """No state, at the beginning of a range."""
+        start, plans = self.ranges.start(index), self.work.plans
+        return ReplayState(
+            {h.stream.name: find_start(h, start) for h in self.work.histories},
+            tuple(KernelState() for _ in plans),
+            tuple(() for _ in plans),
+            GroupState(),
+        )
+
+    def find_starts(self, starts: list[ReplayState]) -> None:
+        """Put the state at the beginning of every range into `starts`, level by level."""
+        plans = [prepare_plan(p, self.work) for p in self.work.plans]
+        for level in self.levels:
+            outcomes = self._run(starts[:-1], level, None)
+            running = starts[0]
+            for i, outcome in enumerate(outcomes):
+                last = self.ranges.cuts[i] - 1
+                running = fold_states(plans, running, outcome.state, last, level)
+                starts[i + 1] = fold_states(plans, starts[i + 1], running, last, level)
+                check_bound(self.work, starts[i + 1])
+            self.watch.pass_over(sum(o.progress.tuples for o in outcomes))
+
+    def answer(
+        self, starts: Sequence[ReplayState], writer: ResultWriter, expand: bool
+    ) -> list[RangeOutcome]:
+        """The last pass: every range answers."""
+        names = None
+        if self.work.distinct and len(starts) > 1:
+            names = [n for n in self.work.schema.names if n not in (AT, MULTIPLICITY)]
+        folder = self._folder("answers")
+        collector = PartCollector(folder, writer, names, expand)
+        outcomes = self._run(starts, None, collector, folder)
+        collector.take(outcomes)
+        return outcomes
+
+    def _folder(self, name: str) -> str:
+        made = self.folder / f"{name}-{uuid.uuid4().hex}"
+        made.mkdir()
+        return str(made)
+
+    def _run(
+        self,
+        starts: Sequence[ReplayState],
+        level: int | None,
+        collector: PartCollector | None,
+        folder: str | None = None,
+    ) -> list[RangeOutcome]:
+        folder = folder or self._folder(f"level-{level}")
+        start, stop = self.work.span
+        tasks = []
+        for i, state in enumerate(starts):
+            low, high = self.ranges.start(i), self.ranges.stop(i)
+            task = RangeTask(
+                i,
+                start if low is None else low,
+                stop if high is None else high,
+                level,
+                state,
+                folder,
+            )
+            tasks.append(task)
+
+        def look() -> None:
+            if collector is not None:
+                collector.take()
+            self.watch.look(folder, range(len(tasks)))
+
+        outcomes = run_ranges(self.spark, self.work.key, self.packed, tasks, look)
+        self.watch.look(folder, range(len(tasks)))
+        return outcomes

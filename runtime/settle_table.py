@@ -1,0 +1,43 @@
+"""The rows of a synopsis as they are kept between chunks."""
+
+import numpy as np
+
+from ontoweir.checker.plan import Kept, Table
+from ontoweir.runtime.columns import stamp, table_columns
+from ontoweir.runtime.frame import EVENT, LONG_AGO, Array, Frame, aggregate
+from ontoweir.runtime.keep_best import FOREVER, keep_best
+
+
+def settle_table(table: Table, rows: Frame, now: int, *, bag: bool) -> Frame:
+    """Merge a table's rows, once marker `now` is finished, without what expired.
+
+    Rows that were settled before may be among them: settling again changes nothing, and the
+    order in which rows are added does not matter. Counts and sums add, presence and the best
+    frontier values merge.
+    """
+    good = np.ones(rows.rows, dtype=np.bool_)
+    event: Array = np.full(rows.rows, LONG_AGO, dtype=np.int64)
+    columns = dict(rows.columns)
+    for kept in table.kept:
+        column = _settle(columns[stamp(kept.member)], kept, now)
+        if kept.live is not None:
+            good &= column + kept.live > now
+        event = np.maximum(event, column)
+        columns[stamp(kept.member)] = column
+    columns[EVENT] = event
+    kept_rows = Frame(rows.rows, columns)
+    if not good.all():
+        kept_rows = kept_rows.take(good)
+    by = table_columns(table)
+    if not table.frontier:
+        return aggregate(kept_rows, [*by, EVENT], bag=bag)
+    best, _ = keep_best(kept_rows, by, len(table.frontier))
+    names = [n for n in best.columns if n != ("until",)]
+    return best.take(best[("until",)] == FOREVER).select(names)
+
+
+def _settle(column: Array, kept: Kept, now: int) -> Array:
+    """Timestamps that no minimum distance asks for any more are forgotten."""
+    if kept.live is None and kept.settle is not None:
+        return np.where(now + 1 - column >= kept.settle, LONG_AGO, column)
+    return column
