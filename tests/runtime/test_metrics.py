@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from ontoweir.checker.declarations import Declaration
@@ -72,7 +73,7 @@ def test_records_are_lines_and_the_last_one_is_there_for_prometheus(tmp_path: Pa
     assert len((tmp_path / "metrics.jsonl").read_text().splitlines()) == 1
 
 
-def _rows(case: Case, job: LiveJob) -> dict[str, object]:
+def _rows(case: Case, job: LiveJob) -> dict[str, pa.Table]:
     return {
         h.stream.name: make_table(case, h.stream.name, case.data[h.stream.name][1])
         for h in job.histories
@@ -97,10 +98,10 @@ def test_a_synopsis_over_its_bound_stops_the_run_and_is_named() -> None:
         return replace(job, queries=(replace(query, plans=plans, declarations=(declared,)),))
 
     fine = limited(held)
-    advance_live(fine, begin_live(fine), _rows(case, job), 100.0)  # type: ignore[arg-type]
+    advance_live(fine, begin_live(fine), _rows(case, job), 100.0)
     broken = limited(held - 1)
     with pytest.raises(RunError, match=f": {held} of {held - 1}") as caught:
-        advance_live(broken, begin_live(broken), _rows(case, job), 100.0)  # type: ignore[arg-type]
+        advance_live(broken, begin_live(broken), _rows(case, job), 100.0)
     assert "what was promised (x.toml:7)" in str(caught.value)
     assert "formula: promised" in str(caught.value)
     assert caught.value.exit_code == 3
@@ -112,9 +113,8 @@ def test_too_many_rows_that_wait_stop_the_run_and_say_for_whom() -> None:
     rows = {first: make_table(case, first, case.data[first][1])}
     count = rows[first].num_rows
     if len(job.histories) == 1:
-        count = sum(
-            row[-1] == max(r[-1] for r in case.data[first][1]) for row in case.data[first][1]
-        )
+        stamps = [row[-1] for row in case.data[first][1]]
+        count = stamps.count(max(stamps))
     fine = replace(job, most_waiting=count)
     advance_live(fine, begin_live(fine), rows, 0.0)
     broken = replace(job, most_waiting=count - 1)
