@@ -5,81 +5,31 @@ are admitted in order of time, and the plans of every query advance, as in a rep
 knows Spark.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.admit_rows import Admitted, ReferenceCheck
+from ontoweir.runtime.admit_rows import Admitted
 from ontoweir.runtime.advance_rows import (
-    PreparedPlan,
     ReplayState,
-    ReplayWork,
     admit_chunk,
     advance_rows,
     count_markers,
 )
+from ontoweir.runtime.check_bounds import check_bounds
 from ontoweir.runtime.cut_chunk import Chunk, Slice
 from ontoweir.runtime.history import Cursor, History
 from ontoweir.runtime.kernel import KernelState
+from ontoweir.runtime.live_job import LANE_OF, LiveJob, LiveOutcome, LiveState, Reject, lanes_of
+from ontoweir.runtime.take_arrivals import LATE, describe_rows, take_arrivals
 from ontoweir.runtime.update_groups import GroupState
 
-LATE = "late: its timestamp is finished"
-
-
-@dataclass(frozen=True, slots=True)
-class LiveQuery:
-    """A bounded query that runs: its plans, with static data encoded, and its bound."""
-
-    name: str
-    work: ReplayWork
-    plans: tuple[PreparedPlan, ...]
-    bound: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class LiveJob:
-    """The queries that run together.
-
-    `histories`: every stream with the columns that any query uses. `idle_seconds`, by stream: after
-    how long without a row a stream holds the others back no more (absent: never).
-    """
-
-    queries: tuple[LiveQuery, ...]
-    histories: tuple[History, ...]
-    checks: Mapping[str, Sequence[ReferenceCheck]]
-    idle_seconds: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class LiveState:
-    """What a run carries from micro-batch to micro-batch.
-
-    `pending`: rows that wait for a marker, by stream; `seen`: the last timestamp of each (µs);
-    `heard`: when it last delivered (seconds since 1970); `finished_us`: all timestamps up to it
-    are finished; `queries`: the synopses; `totals`: tuples, markers, late, rejected, results.
-    """
-
-    batch: int
-    pending: Mapping[str, pa.Table]
-    seen: Mapping[str, int]
-    heard: Mapping[str, float]
-    finished_us: int | None
-    queries: tuple[ReplayState, ...]
-    totals: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class LiveOutcome:
-    """What a micro-batch did: the state after, answers by query, and rejected rows (stream,
-    timestamp, reason, row as text)."""
-
-    state: LiveState
-    answers: tuple[pa.Table, ...]
-    rejects: tuple[tuple[str, int | None, str, str], ...]
+_NONE: Mapping[str, Collection[str]] = {}
 
 
 def begin_live(job: LiveJob) -> LiveState:
@@ -98,44 +48,71 @@ def begin_live(job: LiveJob) -> LiveState:
 
 
 def advance_live(
-    job: LiveJob, state: LiveState, arrived: Mapping[str, pa.Table], now: float
+    job: LiveJob,
+    state: LiveState,
+    arrived: Mapping[str, pa.Table],
+    now: float,
+    *,
+    lanes: Mapping[str, Collection[str]] = _NONE,
+    peers: Mapping[str, Collection[str]] = _NONE,
 ) -> LiveOutcome:
     """Take in a micro-batch.
 
     Args:
         job: the queries.
         state: after the micro-batch before.
-        arrived: rows by stream: the columns in use, the timestamp in µs (NULL: none), and BAD.
-        now: the time of day (seconds since 1970), for streams that idle.
+        arrived: rows by stream, as take_arrivals wants them.
+        now: the time of day (seconds since 1970), for lanes that idle.
+        lanes: by stream, all its lanes that are known of now.
+        peers: by stream, all files there modified when the latest of these rows' files was.
 
     Raises:
-        RunError: a query's state exceeds its bound.
+        RunError: a synopsis exceeds its bound, or too many rows wait for a marker.
     """
-    rejects: list[tuple[str, int | None, str, str]] = []
+    rejects: list[Reject] = []
     pending, seen, heard = dict(state.pending), dict(state.seen), dict(state.heard)
-    late = tuples = 0
+    offsets, files, counts = dict(state.offsets), dict(state.files), dict(state.arrived)
     for history in job.histories:
-        name, time = history.stream.name, history.stream.timestamp
+        name = history.stream.name
+        mine = lanes.get(
+            name, () if any(lane.startswith(f"{name} ") for lane in heard) else (name,)
+        )
+        for lane in mine:
+            heard.setdefault(lane, now)
         rows = arrived.get(name)
         if rows is None or rows.num_rows == 0:
-            heard.setdefault(name, now)
             continue
-        heard[name] = now
-        tuples += rows.num_rows
-        fresh, gone = _split_late(history, rows, state.finished_us)
-        late += len([reason for _, _, reason, _ in gone if reason == LATE])
-        rejects += gone
-        if fresh.num_rows:
-            last = pc.max(fresh.column(time)).as_py()
-            seen[name] = max(seen.get(name, last), last)
+        counts[name] = counts.get(name, 0) + rows.num_rows
+        taken = take_arrivals(history, rows, state, peers.get(name, ()))
+        rejects += taken.rejects
+        for lane in taken.offsets or (name,):
+            heard[lane] = now
+        for lane, last in taken.seen.items():
+            seen[lane] = max(seen.get(lane, last), last)
+        offsets.update(taken.offsets)
+        if taken.files is not None:
+            files[name] = taken.files
+        if taken.rows.num_rows:
             old = pending.get(name)
-            pending[name] = fresh if old is None else pa.concat_tables([old, fresh])
+            both = [taken.rows] if old is None else [old, taken.rows]
+            pending[name] = pa.concat_tables(both, promote_options="permissive")
+    late = sum(reason == LATE for _, _, reason, _ in rejects)
+    tuples = sum(counts.values()) - sum(state.arrived.values())
+    after = replace(
+        state,
+        batch=state.batch + 1,
+        pending=pending,
+        seen=seen,
+        heard=heard,
+        offsets=offsets,
+        files=files,
+        arrived=counts,
+    )
     limit = _finished(job, seen, heard, now)
     if limit is None or (state.finished_us is not None and limit <= state.finished_us):
+        check_waiting(job, after)
         totals = _add(state.totals, tuples=tuples, late=late, rejected=len(rejects))
-        after = replace(
-            state, batch=state.batch + 1, pending=pending, seen=seen, heard=heard, totals=totals
-        )
+        after = replace(after, totals=totals, reasons=_count(state.reasons, rejects))
         none = tuple(q.work.schema.empty_table() for q in job.queries)
         return LiveOutcome(after, none, tuple(rejects))
     chunk, pending = _cut(job.histories, pending, limit)
@@ -145,7 +122,7 @@ def advance_live(
     states, answers = [], []
     for query, before in zip(job.queries, state.queries, strict=True):
         made, table = advance_rows(query.work, query.plans, admitted, chunk, before)
-        _check_bound(query, made)
+        check_bounds(query, made)
         states.append(made)
         answers.append(table)
     totals = _add(
@@ -156,59 +133,62 @@ def advance_live(
         rejected=len(rejects),
         results=sum(t.num_rows for t in answers),
     )
-    after = LiveState(state.batch + 1, pending, seen, heard, limit, tuple(states), totals)
+    after = replace(
+        after,
+        pending=pending,
+        finished_us=limit,
+        queries=tuple(states),
+        totals=totals,
+        reasons=_count(state.reasons, rejects),
+    )
+    check_waiting(job, after)
     return LiveOutcome(after, tuple(answers), tuple(rejects))
 
 
-def _split_late(
-    history: History, rows: pa.Table, finished_us: int | None
-) -> tuple[pa.Table, list[tuple[str, int | None, str, str]]]:
-    """Rows that can still take part, and those that come too late or without a timestamp."""
-    name, time = history.stream.name, history.stream.timestamp
-    stamps = rows.column(time)
-    untimed = pc.is_null(stamps)
-    gone = _describe(history, rows.filter(untimed), f"{name}.{time} is NULL")
-    rows = rows.filter(pc.invert(untimed))
-    if finished_us is not None:
-        late = pc.less_equal(rows.column(time), finished_us)
-        gone += _describe(history, rows.filter(late), LATE)
-        rows = rows.filter(pc.invert(late))
-    return rows, gone
+def check_waiting(job: LiveJob, state: LiveState) -> None:
+    """Rows wait in memory until every lane has passed them: not for ever, and not any number.
+
+    Raises:
+        RunError: too many rows wait.
+    """
+    waiting = sum(t.num_rows for t in state.pending.values())
+    if job.most_waiting is None or waiting <= job.most_waiting:
+        return
+    behind = min(state.heard, key=lambda lane: state.seen.get(lane, -(1 << 62)))
+    raise RunError(
+        f"{waiting:,} rows wait for {behind.replace(LANE_OF, ' ')}, more than {job.most_waiting:,}",
+        why="a timestamp is finished when every stream has passed it, and until then its rows are "
+        "kept in memory",
+        fix="let that stream send heartbeats, declare idle for it, make its files as long in time "
+        "as the others', or allow more with --most-waiting",
+    )
 
 
-def _describe(
-    history: History, rows: pa.Table, reason: str
-) -> list[tuple[str, int | None, str, str]]:
-    time = history.stream.timestamp
-    return [
-        (history.stream.name, row[time], reason, str({k: v for k, v in row.items() if k != time}))
-        for row in rows.to_pylist()
-    ]
-
-
-def _rejected(
-    history: History, rows: Slice, admitted: Mapping[str, Admitted]
-) -> list[tuple[str, int | None, str, str]]:
+def _rejected(history: History, rows: Slice, admitted: Mapping[str, Admitted]) -> list[Reject]:
     return [
         entry
         for reason, index in admitted[history.stream.name].rejects
-        for entry in _describe(history, rows.table.take(pa.array(index)), reason)
+        for entry in describe_rows(history, rows.table.take(pa.array(index)), reason)
     ]
 
 
 def _finished(
     job: LiveJob, seen: Mapping[str, int], heard: Mapping[str, float], now: float
 ) -> int | None:
-    """The last finished timestamp: before what every stream has reached that does not idle."""
+    """The last finished timestamp: before what every lane has reached that does not idle."""
     active = []
     for history in job.histories:
         name = history.stream.name
         patience = job.idle_seconds.get(name)
-        if patience is not None and now - heard.get(name, now) >= patience:
-            continue
-        if name not in seen:
+        mine = lanes_of(name, heard)
+        if not mine:
             return None
-        active.append(seen[name])
+        for lane in mine:
+            if patience is not None and now - heard[lane] >= patience:
+                continue
+            if lane not in seen:
+                return None
+            active.append(seen[lane])
     return min(active) - 1 if active else None
 
 
@@ -236,15 +216,11 @@ def _cut(
     return Chunk(slices, cursors, cursors, limit, False), left
 
 
-def _check_bound(query: LiveQuery, state: ReplayState) -> None:
-    if query.bound is not None and state.rows > query.bound:
-        raise RunError(
-            f"{query.name}: the state has {state.rows} rows, more than its bound of {query.bound}",
-            why="a bounded query never exceeds its bound: a declaration does not hold, or the "
-            "plan is wrong",
-            fix="check the declarations its verdict rests on; if they hold, report this",
-        )
-
-
 def _add(totals: Mapping[str, int], **more: int) -> dict[str, int]:
     return {name: count + more.get(name, 0) for name, count in totals.items()}
+
+
+def _count(reasons: Mapping[str, int], rejects: Sequence[Reject]) -> dict[str, int]:
+    found = Counter(reasons)
+    found.update(reason for _, _, reason, _ in rejects)
+    return dict(found)

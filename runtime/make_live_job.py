@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from ontoweir.mappings.catalog import Catalog
-from ontoweir.runtime.advance_live import LiveJob, LiveQuery
 from ontoweir.runtime.advance_rows import (
     ReplayWork,
     needed_static_columns,
@@ -16,6 +15,7 @@ from ontoweir.runtime.advance_rows import (
 from ontoweir.runtime.aggregate_chunk import plan_aggregates
 from ontoweir.runtime.history import History
 from ontoweir.runtime.list_references import list_references
+from ontoweir.runtime.live_job import LiveJob, LiveQuery
 from ontoweir.runtime.render_results import result_schema
 from ontoweir.runtime.replay_job import ReplayJob
 
@@ -25,6 +25,7 @@ def make_live_job(
     catalog: Catalog,
     statics: Mapping[str, pa.Table],
     idle_seconds: Mapping[str, float],
+    most_waiting: int | None = None,
 ) -> LiveJob:
     """The queries together, each with its static data encoded.
 
@@ -33,6 +34,7 @@ def make_live_job(
         catalog: the tables.
         statics: the static relations that the queries, or references of their streams, need.
         idle_seconds: by stream, after how long it holds the others back no more.
+        most_waiting: how many rows may wait for a marker (None: any number).
 
     Raises:
         QueryError: a query reads no stream, or streams with different units of time.
@@ -73,6 +75,6 @@ def make_live_job(
             aggregates=aggregates,
         )
         prepared = tuple(prepare_plan(plan, work) for plan in job.plans)
-        queries.append(LiveQuery(job.name, work, prepared, job.bound))
+        queries.append(LiveQuery(job.name, work, prepared, job.bound, job.declarations))
         checks = reference_checks(work)
-    return LiveJob(tuple(queries), tuple(histories), checks, dict(idle_seconds))
+    return LiveJob(tuple(queries), tuple(histories), checks, dict(idle_seconds), most_waiting)

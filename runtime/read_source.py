@@ -99,8 +99,10 @@ def cast_declared(
     path: str,
     columns: Sequence[Column],
     timestamp: str | None,
+    keep: Sequence["SparkColumn"] = (),
 ) -> "DataFrame":
-    """The declared columns of a frame, also a streaming one, as read_source gives them.
+    """The declared columns of a frame, also a streaming one, as read_source gives them, then those
+    to `keep`.
 
     Raises:
         DataError: a column is missing.
@@ -136,7 +138,7 @@ def cast_declared(
             bad.append(fn.when(cell.isNotNull() & moment.isNull(), fn.lit(timestamp)))
         cells.append(moment.alias(timestamp))
     cells.append((fn.coalesce(*bad) if bad else fn.lit(None).cast("string")).alias(BAD))
-    return frame.select(*cells)
+    return frame.select(*cells, *keep)
 
 
 def missing_column(name: str, there: Sequence[str], path: str, data: DataSource) -> DataError:

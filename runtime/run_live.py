@@ -1,44 +1,52 @@
 """Run bounded queries live: Structured Streaming reads, the kernel advances, one commit per batch.
 
 Every micro-batch commits its state, answers and rejected rows under its number by one rename
-(save_state), then its answers are published to the sinks. Spark repeats a micro-batch that it has
-not seen finished with the same rows; one that is committed already is only published again, file
-by file under the same names. So every answer is there exactly once.
+(save_state), then its answers are published to the sink. Spark repeats a micro-batch that it has
+not seen finished with the same rows; one that is committed already is only published again
+(publish_batch). So every answer is there exactly once.
 """
 
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
-from ontoweir.errors import DataError, OntoweirError, RunError, Source
+from ontoweir.errors import OntoweirError, RunError, Source, UsageError
 from ontoweir.mappings.catalog import Stream
-from ontoweir.runtime.advance_live import LiveJob, LiveState, advance_live, begin_live
-from ontoweir.runtime.history import History
-from ontoweir.runtime.read_source import cast_declared
+from ontoweir.runtime.advance_live import advance_live, begin_live
+from ontoweir.runtime.list_lanes import list_lanes, list_peers
+from ontoweir.runtime.live_job import LANE_OF, LiveJob, LiveState
+from ontoweir.runtime.mask_secrets import mask_secrets, resolve_options
+from ontoweir.runtime.measure_batch import measure_batch
+from ontoweir.runtime.publish_batch import FileSink, KafkaSink, Sink, publish_batch, write_part
+from ontoweir.runtime.read_source import BAD
+from ontoweir.runtime.read_stream import STREAM, local_path, read_stream
 from ontoweir.runtime.save_state import commit_batch, last_batch, load_state
+from ontoweir.runtime.take_arrivals import FILE, LANE, MODIFIED
+from ontoweir.runtime.write_metrics import write_metrics
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-_STREAM = "__stream"
-_PER_BATCH = {"maxFilesPerTrigger": "16"}
+_STREAMING = "org.apache.spark.sql.execution.streaming"
+OBSERVED = "ontoweir"
+"""The name of our observed metrics in Spark's progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveOptions:
     """How a run goes.
 
-    `checkpoint`: the folder of its state; `output`: the folder of answers, `output/<query>/` and
-    `output/rejects/`; `once`: stop when everything that is there has been read; `seconds`: at
-    least so long between micro-batches; `told`: is called at the start and after every micro-batch.
+    `checkpoint`: the folder of its state; `output`: the folder of rejected rows (`rejects/`), and
+    of answers and metrics, unless they go elsewhere: to `sink` and `metrics`; `once`: stop when
+    everything that is there has been read; `seconds`: at least so long between micro-batches;
+    `told`: is called at the start and after every micro-batch.
     """
 
     checkpoint: Path
@@ -46,6 +54,8 @@ class LiveOptions:
     once: bool = False
     seconds: float = 0.0
     told: Callable[[LiveState, LiveJob], None] = field(default=lambda state, job: None)
+    sink: Sink | None = None
+    metrics: Path | None = None
 
 
 def run_live(
@@ -57,17 +67,19 @@ def run_live(
         UsageError: the checkpoint is of another run, or damaged.
         DataError: a source cannot be read as a stream.
     """
-    sink = _Sink(job, fingerprint, options)
     session = spark.newSession()
-    session.conf.set("spark.sql.session.timeZone", "UTC")
+    for name, setting in _tuned(session, options.checkpoint).items():
+        session.conf.set(name, setting)
+    sink = _Sink(job, fingerprint, options, session)
     whole: DataFrame | None = None
     for history in job.histories:
-        frame = _read_stream(session, history, job)
+        frame = read_stream(session, history)
         whole = frame if whole is None else whole.unionByName(frame, allowMissingColumns=True)
     assert whole is not None
-    writer = whole.writeStream.foreachBatch(sink.take).option(
-        "checkpointLocation", str(options.checkpoint / "spark")
-    )
+    if job.idle_seconds:
+        whole = whole.unionByName(_ticks(session), allowMissingColumns=True)
+    writer = _observe(whole, job).writeStream.foreachBatch(sink.take)
+    writer = writer.option("checkpointLocation", str(options.checkpoint / "spark"))
     if options.once:
         writer = writer.trigger(availableNow=True)
     elif options.seconds > 0:
@@ -75,12 +87,18 @@ def run_live(
     return writer.start()
 
 
-def await_live(query: "StreamingQuery", stop: threading.Event | None = None) -> None:
-    """Wait for the end of a run: that of its input, an error, or `stop`.
+def await_live(
+    query: "StreamingQuery",
+    stop: threading.Event | None = None,
+    mask: Callable[[str], str] = str,
+) -> None:
+    """Wait for the end of a run: that of its input, an error, or `stop`. `mask` takes secrets out
+    of Spark's messages.
 
     Raises:
         OntoweirError: the error that ended it.
     """
+    from py4j.protocol import Py4JError
     from pyspark.errors import StreamingQueryException
 
     try:
@@ -94,74 +112,100 @@ def await_live(query: "StreamingQuery", stop: threading.Event | None = None) -> 
         if mine is not None:
             raise mine from None
         lines = [x.strip() for x in str(error).splitlines() if x.strip()]
-        raise RunError(
-            f"Spark stopped the run: {lines[0][:300]}",
-            why="what was committed is intact",
-            fix="see Spark's log for the cause, and start again",
-        ) from error
+        raise _stopped(mask(lines[0][:300])) from None
+    except (Py4JError, ConnectionError, EOFError) as error:
+        raise _stopped(f"its Java process has gone ({type(error).__name__})") from None
+
+
+def _stopped(what: str) -> RunError:
+    return RunError(
+        f"Spark stopped the run: {what}",
+        why="what was committed is intact",
+        fix="see Spark's log for the cause, and start again",
+    )
 
 
 _last_error: dict[str, OntoweirError] = {}
 """Errors of ours that ended a run, by Spark's id of it: Spark passes on their text only."""
 
 
-def _read_stream(spark: "SparkSession", history: History, job: LiveJob) -> "DataFrame":
-    """A stream's rows: its name, timestamp in µs, BAD, and its columns, prefixed by its name."""
-    from pyspark.errors import PySparkException
+def _tuned(spark: "SparkSession", checkpoint: Path) -> dict[str, str]:
+    """Spark's settings for short micro-batches; those for files, where the checkpoint is local."""
+    found = {"spark.sql.session.timeZone": "UTC"}
+    java = getattr(spark, "_jvm", None)  # Spark Connect has none
+    if "://" not in str(checkpoint) and java is not None:
+        for place in ("checkpointing.", ""):  # since 4.1, before
+            name = f"{_STREAMING}.{place}FileSystemBasedCheckpointFileManager"
+            try:
+                java.java.lang.Class.forName(name)
+            except Exception:
+                continue
+            found["spark.sql.streaming.checkpointFileManagerClass"] = name
+            break
+    return found
+
+
+def _ticks(spark: "SparkSession") -> "DataFrame":
+    """A row of no stream each second: lanes are found to idle although no row comes."""
     from pyspark.sql import functions as fn
 
-    stream = history.stream
-    data, path = stream.data, stream.data.path
-    columns = [c for c in stream.columns if c.name in history.columns]
-    names = [*(c.name for c in columns), stream.timestamp]
-    options = {**_PER_BATCH, **dict(data.options)}
-    try:
-        if data.format == "kafka":
-            options.pop("maxFilesPerTrigger", None)
-            frame = spark.readStream.format("kafka").options(**options).load()
-            text = ", ".join(f"`{n}` STRING" for n in names)
-            parsed = fn.from_json(fn.col("value").cast("string"), text).alias("row")
-            frame = frame.select(parsed).select(*[fn.col(f"row.`{n}`").alias(n) for n in names])
-        else:
-            if path is None:
-                raise DataError(
-                    f"{stream.name} has no path",
-                    why=f"the {data.format} reader needs to know where its data is",
-                    fix=f'add path = "…" to the source of {stream.name}',
-                    source=stream.source,
-                )
-            if data.format == "json":
-                schema: Any = ", ".join(f"`{n}` STRING" for n in names)
-            else:
-                reader = spark.read.format(data.format).options(**dict(data.options))
-                schema = reader.load(path).schema
-            reading = spark.readStream.format(data.format).options(**options).schema(schema)
-            frame = reading.load(path)
-    except PySparkException as error:
-        raise DataError(
-            f"{stream.name} cannot be read as a stream: {str(error).strip().splitlines()[0][:300]}",
-            why="a live run reads every stream by Structured Streaming",
-            fix="check the format, path and options of its source",
-            source=stream.source or Source(path or ""),
-        ) from error
-    cast = cast_declared(frame, data, path or data.format, columns, stream.timestamp)
-    renamed = [fn.col(f"`{c}`").alias(f"{stream.name}.{c}") for c in cast.columns]
-    return cast.select(fn.lit(stream.name).alias(_STREAM), *renamed)
+    ticks = spark.readStream.format("rate").option("rowsPerSecond", 1).load()
+    return ticks.select(fn.lit("").alias(STREAM))
+
+
+def _observe(frame: "DataFrame", job: LiveJob) -> "DataFrame":
+    """What Spark's own progress shows of a micro-batch (`observedMetrics`), for its listeners."""
+    from pyspark.sql import functions as fn
+
+    shown = []
+    for history in job.histories:
+        stream = history.stream
+        mine = fn.col(STREAM) == stream.name
+        time = fn.col(f"`{stream.name}.{stream.timestamp}`")
+        bad = fn.col(f"`{stream.name}.{BAD}`")
+        shown += [
+            fn.count_if(mine).alias(f"{stream.name}_tuples"),
+            fn.count_if(mine & (bad.isNotNull() | time.isNull())).alias(f"{stream.name}_bad"),
+            fn.timestamp_micros(fn.max(time)).alias(f"{stream.name}_last"),
+        ]
+    return frame.observe(OBSERVED, *shown)
 
 
 class _Sink:
     """What foreachBatch calls, in order of the micro-batches, on the driver."""
 
-    def __init__(self, job: LiveJob, fingerprint: str, options: LiveOptions) -> None:
-        self.job, self.fingerprint, self.options = job, fingerprint, options
+    def __init__(
+        self,
+        job: LiveJob,
+        fingerprint: str,
+        options: LiveOptions,
+        spark: "SparkSession | None" = None,
+    ) -> None:
+        self.job, self.fingerprint, self.options, self.spark = job, fingerprint, options, spark
+        self.answers = FileSink(options.output) if options.sink is None else options.sink
         self.commits = options.checkpoint / "commits"
         place = last_batch(self.commits)
         if place is None:
+            self.refuse_orphaned_offsets()
             self.state = begin_live(job)
         else:
             self.state = load_state(place, fingerprint, self.origin(), job)
+            # while the run was down, nobody was silent
+            now = dict.fromkeys(self.state.heard, time.time())
+            self.state = replace(self.state, heard=now)
             self.publish(place)
         options.told(self.state, job)
+
+    def refuse_orphaned_offsets(self) -> None:
+        """Offsets of finished micro-batches without their state: rows would be lost."""
+        done = self.options.checkpoint / "spark" / "commits"
+        if done.is_dir() and any(p.name.isdigit() for p in done.iterdir()):
+            raise UsageError(
+                "the checkpoint is damaged: it has offsets, but the state is missing",
+                why="the rows that were read before these offsets would be lost",
+                fix="restore it from a copy, or start with a new checkpoint and replay the history",
+                source=Source(str(self.commits)),
+            )
 
     def origin(self) -> str:
         """Spark's name of the run, which it keeps beside its offsets (empty: there are none)."""
@@ -180,6 +224,7 @@ class _Sink:
             raise
 
     def advance(self, frame: "DataFrame", batch: int) -> None:
+        """Commit and publish a micro-batch, unless that has been done."""
         if batch <= self.state.batch:
             return  # committed, and published when this run began
         if batch != self.state.batch + 1:
@@ -188,48 +233,72 @@ class _Sink:
                 why="Spark's offsets and the state of the run do not belong together",
                 fix="restore the whole checkpoint folder, or start with a new one",
             )
+        begun = time.perf_counter()
         whole = frame.toArrow()
-        arrived = {h.stream.name: _part(whole, h.stream) for h in self.job.histories}
-        outcome = advance_live(self.job, self.state, arrived, time.time())
+        offsets = self.options.checkpoint / "spark" / "offsets" / str(batch)
+        arrived, lanes, peers = {}, {}, {}
+        for history in self.job.histories:
+            name = history.stream.name
+            arrived[name] = _part(whole, history.stream)
+            if history.stream.data.format == "kafka":
+                lanes[name] = list_lanes(history.stream, offsets)
+            elif arrived[name].num_rows:
+                modified = pc.max(arrived[name].column(MODIFIED)).as_py()
+                known = self.state.files.get(name)
+                delivered = set(pc.unique(arrived[name].column(FILE)).to_pylist())
+                if known is not None and known.modified == modified:
+                    delivered |= known.latest.keys()
+                peers[name] = list_peers(history.stream, modified, delivered)
+        now = time.time()
+        outcome = advance_live(self.job, self.state, arrived, now, lanes=lanes, peers=peers)
         place = commit_batch(self.commits, self.fingerprint, self.origin(), outcome)
         self.publish(place)
-        self.state = outcome.state
+        before, self.state = self.state, outcome.state
+        seconds = time.perf_counter() - begun
+        record = measure_batch(self.job, before, self.state, seconds, time.time())
+        write_metrics(self.options.metrics or self.options.output, record)
         self.options.told(self.state, self.job)
 
     def publish(self, place: Path) -> None:
-        """Put a committed micro-batch's answers and rejected rows into the sinks, idempotently."""
-        names = {f"answers-{n}.arrow": q.name for n, q in enumerate(self.job.queries)}
-        for file, name in {**names, "rejects.arrow": "rejects"}.items():
-            if (place / file).exists():
-                _publish(place / file, self.options.output / name / f"part-{place.name}.parquet")
+        """Put a committed micro-batch's answers and rejected rows where they belong."""
+        batch = int(place.name)
+        for number, query in enumerate(self.job.queries):
+            file = place / f"answers-{number}.arrow"
+            if file.exists():
+                publish_batch(self.answers, query.name, batch, file, self.spark)
+        rejects = place / "rejects.arrow"
+        if rejects.exists():
+            target = self.options.output / "rejects" / f"part-{place.name}.parquet"
+            write_part(rejects, target, "parquet")
 
 
 def _part(whole: pa.Table, stream: Stream) -> pa.Table:
     """The rows of one stream, under its own column names."""
-    import pyarrow.compute as pc
-
-    mine = whole.filter(pc.equal(whole.column(_STREAM), stream.name))
+    mine = whole.filter(pc.equal(whole.column(STREAM), stream.name))
     prefix = f"{stream.name}."
     names = [n for n in whole.column_names if n.startswith(prefix)]
-    return mine.select(names).rename_columns([n[len(prefix) :] for n in names])
+    rows = mine.select(names).rename_columns([n[len(prefix) :] for n in names])
+    for mark in (LANE, FILE):
+        if mark in rows.column_names and rows.num_rows:
+            coded = rows.column(mark).combine_chunks().dictionary_encode()
+            if isinstance(coded, pa.ChunkedArray):
+                coded = coded.unify_dictionaries().combine_chunks()
+            texts = coded.dictionary.to_pylist()
+            named = (
+                [f"{stream.name}{LANE_OF}{t}" for t in texts]
+                if mark == LANE
+                else [local_path(t) for t in texts]
+            )
+            column = pa.array(named, pa.string()).take(coded.indices)
+            rows = rows.set_column(rows.column_names.index(mark), mark, column)
+    return rows
 
 
-def _publish(source: Path, target: Path) -> None:
-    """Write an Arrow file's rows as Parquet, whole or not at all."""
-    if target.exists():
-        return
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        scratch = target.with_name(f".{target.name}.new")
-        table = pa.ipc.open_file(pa.memory_map(str(source))).read_all()
-        pq.write_table(table, scratch, compression="zstd")
-        os.replace(scratch, target)
-    except OSError as error:
-        raise RunError(
-            f"answers cannot be written to {target}: {error.strerror or error}",
-            why="they are committed, but not where they belong yet",
-            fix="make room, or mend the folder, and start again: they are written then",
-        ) from error
+def mask_run(text: str, job: LiveJob, sink: Sink | None) -> str:
+    """A message without the secrets of the sources and the sink."""
+    for history in job.histories:
+        text = mask_secrets(text, resolve_options(dict(history.stream.data.options)))
+    return mask_secrets(text, sink.options) if isinstance(sink, KafkaSink) else text
 
 
 def describe_live(state: LiveState, job: LiveJob) -> Mapping[str, Any]:

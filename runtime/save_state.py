@@ -17,14 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.errors import RunError, Source, UsageError
-from ontoweir.runtime.advance_live import LiveJob, LiveOutcome, LiveState
 from ontoweir.runtime.advance_rows import ReplayState
 from ontoweir.runtime.frame import Frame, Name
 from ontoweir.runtime.history import Cursor
 from ontoweir.runtime.kernel import KernelState
+from ontoweir.runtime.live_job import FileGroup, LiveJob, LiveOutcome, LiveState
 from ontoweir.runtime.update_groups import GroupState
 
-VERSION = 1
+VERSION = 2
 _MANIFEST = "manifest.json"
 _KEPT = 2
 """How many committed micro-batches stay on disk."""
@@ -72,6 +72,12 @@ def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutco
             "seen": dict(state.seen),
             "heard": dict(state.heard),
             "totals": dict(state.totals),
+            "offsets": dict(state.offsets),
+            "groups_of_files": {
+                n: [g.modified, dict(g.latest), g.before_us] for n, g in state.files.items()
+            },
+            "arrived": dict(state.arrived),
+            "reasons": dict(state.reasons),
             "texts": [[list(texts) for texts in q.texts] for q in state.queries],
             "files": hashes,
         }
@@ -212,6 +218,10 @@ def _assemble(
         manifest["finished_us"],
         tuple(queries),
         {k: int(v) for k, v in manifest["totals"].items()},
+        {k: int(v) for k, v in manifest["offsets"].items()},
+        {k: FileGroup(*group) for k, group in manifest["groups_of_files"].items()},
+        {k: int(v) for k, v in manifest["arrived"].items()},
+        {k: int(v) for k, v in manifest["reasons"].items()},
     )
 
 

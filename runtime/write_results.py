@@ -67,7 +67,8 @@ class ResultWriter:
         else:
             for batch in table.to_batches(max_chunksize=65_536):
                 lines = [
-                    json.dumps(row, default=_plain, ensure_ascii=False) for row in batch.to_pylist()
+                    json.dumps(row, default=plain_json, ensure_ascii=False)
+                    for row in batch.to_pylist()
                 ]
                 self._sink.write(("\n".join(lines) + "\n").encode())
 
@@ -102,7 +103,7 @@ class ResultWriter:
             self._temporary.unlink(missing_ok=True)
 
 
-def _plain(value: object) -> str:
+def plain_json(value: object) -> str:
     """Times as ISO 8601, decimals as their digits: text loses nothing."""
     shown = getattr(value, "isoformat", None)
     return str(shown()).replace("+00:00", "Z") if shown is not None else str(value)

@@ -2,8 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.verdict import Verdict
@@ -13,20 +11,10 @@ from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.quiet_java import without_greeting
 from ontoweir.replaying import list_tables, refusal
 from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.run_options import RunOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What `ontoweir run` was asked for."""
-
-    checkpoint: Path
-    output: Path
-    once: bool = False
-    seconds: float = 0.0
-    progress: bool = True
 
 
 def run_queries(
@@ -59,17 +47,25 @@ def run_queries(
                 fix="leave it out: --query names the queries to run",
                 source=query.union.source,
             )
-    from ontoweir.runtime.advance_live import LiveJob, LiveState
     from ontoweir.runtime.gather_statistics import gather_statistics
+    from ontoweir.runtime.live_job import LiveJob, LiveState
     from ontoweir.runtime.load_statics import load_statics
     from ontoweir.runtime.make_live_job import make_live_job
+    from ontoweir.runtime.mask_secrets import resolve_options
+    from ontoweir.runtime.publish_batch import Sink, make_sink
     from ontoweir.runtime.replay_job import ReplayJob
-    from ontoweir.runtime.run_live import LiveOptions, await_live, describe_live, run_live
+    from ontoweir.runtime.run_live import LiveOptions, await_live, describe_live, mask_run, run_live
     from ontoweir.runtime.start_session import start_session
 
+    wanted = options.sink
+    sink: Sink = (
+        make_sink(wanted, options.output, resolve_options(options.sink_options))
+        if isinstance(wanted, str)
+        else wanted
+    )
     if spark is None:
         with without_greeting():
-            session = start_session()
+            session = start_session(options.spark)
     else:
         session = spark
     catalog = workspace.project.catalog
@@ -96,7 +92,7 @@ def run_queries(
             )
         )
     idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}
-    job = make_live_job(jobs, catalog, statics, idle)
+    job = make_live_job(jobs, catalog, statics, idle, options.most_waiting)
     begun = time.perf_counter()
     last: list[tuple[LiveState, LiveJob]] = []
     most = {query.name: 0 for query in job.queries}
@@ -113,10 +109,18 @@ def run_queries(
                 file=sys.stderr,
             )
 
-    live = LiveOptions(options.checkpoint, options.output, options.once, options.seconds, told)
+    live = LiveOptions(
+        checkpoint=options.checkpoint,
+        output=options.output,
+        once=options.once,
+        seconds=options.seconds,
+        told=told,
+        sink=sink,
+        metrics=options.metrics,
+    )
     running = run_live(job, _fingerprint(workspace, compiled, refined, statics), session, live)
     try:
-        await_live(running)
+        await_live(running, mask=lambda text: mask_run(text, job, sink))
     except KeyboardInterrupt:
         running.stop()
     seconds = time.perf_counter() - begun
@@ -134,7 +138,14 @@ def run_queries(
         "tuples_per_second": round(tuples / seconds, 1) if seconds else 0.0,
         "late": totals["late"],
         "rejected": totals["rejected"],
+        "rejects": {
+            reason: count - last[0][0].reasons.get(reason, 0)
+            for reason, count in last[-1][0].reasons.items()
+        },
     }
+
+
+_WHERE = ("subscribe", "subscribepattern", "assign")
 
 
 def _fingerprint(
@@ -158,6 +169,9 @@ def _fingerprint(
             repr((name, stream.timestamp, stream.step_us, stream.max_per_timestamp, columns))
         )
         parts.append(repr((stream.keys, stream.references)))
+        # other files, or another topic, are other offsets; how they are read may change
+        where = [(k, v) for k, v in stream.data.options if k.lower() in _WHERE]
+        parts.append(repr((stream.data.format, stream.data.path, sorted(where))))
     for name, table in sorted(statics.items()):
         parts += [name, hash_table(table)]
     return hash_parts(parts)

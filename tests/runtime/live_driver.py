@@ -10,7 +10,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import ontoweir.runtime.run_live as module
-from ontoweir.running import RunOptions, run_queries
+from ontoweir.run_options import RunOptions
+from ontoweir.running import run_queries
 from tests.runtime.test_run_live import QUERIES, open_queries
 
 

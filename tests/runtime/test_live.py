@@ -11,46 +11,15 @@ import pyarrow as pa
 import pytest
 
 from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Verdict
 from ontoweir.errors import UsageError
-from ontoweir.mappings.catalog import Stream
-from ontoweir.runtime.advance_live import LATE, LiveJob, LiveState, advance_live, begin_live
-from ontoweir.runtime.check_domain import arrow_type
-from ontoweir.runtime.make_live_job import make_live_job
-from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.replay_job import ReplayJob
+from ontoweir.runtime.advance_live import advance_live, begin_live
+from ontoweir.runtime.live_job import LiveJob, LiveState
 from ontoweir.runtime.save_state import commit_batch, last_batch, load_state
+from ontoweir.runtime.take_arrivals import LATE
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer, load
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
-
-
-def _table(case: Case, name: str, rows: list[tuple[Any, ...]]) -> pa.Table:
-    columns, _ = case.data[name]
-    declared = case.catalog.table(name)
-    cells = {}
-    for place, c in enumerate(columns):
-        column = declared.column(c)
-        kind = pa.int64() if column is None else arrow_type(column.type)
-        cells[c] = pa.array([r[place] for r in rows], kind, from_pandas=False)
-    if isinstance(declared, Stream):
-        cells[BAD] = pa.nulls(len(rows), pa.string())
-    return pa.table(cells)
-
-
-def _job(case: Case, verdict: Verdict) -> LiveJob:
-    assert verdict.plans is not None
-    assert verdict.bound is not None
-    job = ReplayJob(
-        "q",
-        verdict.union,
-        verdict.plans,
-        case.catalog,
-        verdict.bound.rows,
-        parts=tuple((p.part, len(p.plans)) for p in verdict.parts),
-    )
-    statics = {n: _table(case, n, case.data[n][1]) for n in case.catalog.relations}
-    return make_live_job([job], case.catalog, statics, {})
+from tests.runtime.live_cases import make_job, make_table
 
 
 def _arrivals(case: Case, random: Random, streams: set[str]) -> list[dict[str, pa.Table]]:
@@ -63,7 +32,7 @@ def _arrivals(case: Case, random: Random, streams: set[str]) -> list[dict[str, p
             count = random.randint(0, max(3, len(rows) // 2))
             taken, left[name] = rows[:count], rows[count:]
             mixed = random.sample(taken, k=len(taken))
-            batch[name] = _table(case, name, mixed)
+            batch[name] = make_table(case, name, mixed)
         batches.append(batch)
     return batches
 
@@ -94,7 +63,7 @@ def test_live_equals_oracle(seed: int, tmp_path: Path) -> None:
     verdict = check_query(case.query, case.catalog, disprove=False)
     if not verdict.plans:
         return
-    job = _job(case, verdict)
+    job = make_job(case, verdict)
     streams = {h.stream.name for h in job.histories}
     rows, state = _run(job, _arrivals(case, random, streams), tmp_path)
     done = -1 if state.finished_us is None else state.finished_us
@@ -119,7 +88,7 @@ def test_live_aggregates_equal_oracle(seed: int, tmp_path: Path) -> None:
     verdict = check_query(union, case.catalog, disprove=False)
     if not verdict.plans:
         return
-    job = _job(case, verdict)
+    job = make_job(case, verdict)
     streams = {h.stream.name for h in job.histories}
     rows, state = _run(job, _arrivals(case, random, streams), tmp_path)
     done = -1 if state.finished_us is None else state.finished_us
@@ -142,17 +111,17 @@ def _simple(seed: int = 3) -> tuple[Case, LiveJob]:
         case = make_case(Random(seed))
         verdict = check_query(case.query, case.catalog, disprove=False)
         if verdict.plans:
-            return case, _job(case, verdict)
+            return case, make_job(case, verdict)
         seed += 1
 
 
 def test_late_rows_are_rejected_and_change_nothing() -> None:
     case, job = _simple()
     names = [h.stream.name for h in job.histories]
-    first = {n: _table(case, n, case.data[n][1]) for n in names}
+    first = {n: make_table(case, n, case.data[n][1]) for n in names}
     state = advance_live(job, begin_live(job), first, 0.0).state
     assert state.finished_us is not None
-    late = {n: _table(case, n, case.data[n][1][:1]) for n in names}
+    late = {n: make_table(case, n, case.data[n][1][:1]) for n in names}
     outcome = advance_live(job, state, late, 0.0)
     assert {reason for _, _, reason, _ in outcome.rejects} == {LATE}
     assert outcome.state.totals["late"] == len(names)
@@ -163,7 +132,7 @@ def test_late_rows_are_rejected_and_change_nothing() -> None:
 def test_a_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> None:
     case, job = _simple()
     batch = {
-        h.stream.name: _table(case, h.stream.name, case.data[h.stream.name][1])
+        h.stream.name: make_table(case, h.stream.name, case.data[h.stream.name][1])
         for h in job.histories
     }
     place = commit_batch(tmp_path, "mine", "spark", advance_live(job, begin_live(job), batch, 0.0))
@@ -183,7 +152,7 @@ def test_a_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> No
     file.write_bytes(whole)
     manifest = place / "manifest.json"
     text = manifest.read_text()
-    manifest.write_text(text.replace('"version": 1', '"version": 99'))
+    manifest.write_text(text.replace('"version": 2', '"version": 99'))
     with pytest.raises(UsageError, match="version 99"):
         load_state(place, "mine", "spark", job)
     manifest.write_text(text[:40])
@@ -197,7 +166,7 @@ def _two_streams() -> tuple[Case, LiveJob, list[str]]:
         case = make_case(Random(seed), style="plain")
         verdict = check_query(case.query, case.catalog, disprove=False)
         if verdict.plans:
-            job = _job(case, verdict)
+            job = make_job(case, verdict)
             names = [h.stream.name for h in job.histories]
             if len(names) > 1 and all(case.data[n][1] for n in names):
                 return case, job, names
@@ -206,7 +175,7 @@ def _two_streams() -> tuple[Case, LiveJob, list[str]]:
 
 def test_a_stream_that_says_nothing_holds_the_others_back_unless_it_may_idle() -> None:
     case, job, names = _two_streams()
-    only = {names[0]: _table(case, names[0], case.data[names[0]][1])}
+    only = {names[0]: make_table(case, names[0], case.data[names[0]][1])}
     state = advance_live(job, begin_live(job), only, 0.0).state
     assert state.finished_us is None
     assert state.pending[names[0]].num_rows == len(case.data[names[0]][1])
@@ -221,9 +190,9 @@ def test_a_stream_that_says_nothing_holds_the_others_back_unless_it_may_idle() -
 
 def test_a_row_of_nulls_is_a_heartbeat() -> None:
     case, job, names = _two_streams()
-    first = {names[0]: _table(case, names[0], case.data[names[0]][1])}
+    first = {names[0]: make_table(case, names[0], case.data[names[0]][1])}
     width = len(case.data[names[1]][0])
-    beat = {names[1]: _table(case, names[1], [(*(None,) * (width - 1), 10_000)])}
+    beat = {names[1]: make_table(case, names[1], [(*(None,) * (width - 1), 10_000)])}
     outcome = advance_live(job, begin_live(job), {**first, **beat}, 0.0)
     last = max(row[-1] for row in case.data[names[0]][1])
     assert outcome.state.finished_us == last - 1

@@ -16,7 +16,8 @@ from ontoweir.errors import QueryError, UsageError
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.project import load_project
 from ontoweir.replaying import ReplayOptions, replay_query
-from ontoweir.running import RunOptions, run_queries
+from ontoweir.run_options import RunOptions
+from ontoweir.running import run_queries
 
 TOML = """
 [streams.s]

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 from ontoweir.commands.arguments import add_project_arguments
@@ -11,6 +10,8 @@ from ontoweir.commands.open_workspace import open_workspace
 
 def add_run(commands: Any) -> None:
     """Add `run` to the commands."""
+    from ontoweir.run_options import add_run_options
+
     run = commands.add_parser(
         "run",
         help="answer queries live, until stopped",
@@ -35,25 +36,20 @@ def add_run(commands: Any) -> None:
         "--every", type=float, default=0.0, metavar="SECONDS", help="between micro-batches"
     )
     run.add_argument("--summary", choices=("text", "json"), default="text")
+    add_run_options(run)
     run.set_defaults(run=_run)
 
 
 def _run(given: argparse.Namespace) -> int:
     from ontoweir.pipeline import require_queries
-    from ontoweir.running import RunOptions, run_queries
+    from ontoweir.run_options import read_run_options
+    from ontoweir.running import run_queries
 
     workspace, warnings = open_workspace(given)
     require_queries(workspace)
     compiled = [workspace.compile(name) for name in given.query or workspace.query_names()]
     warnings.release()
-    root = workspace.project.root
-    options = RunOptions(
-        checkpoint=Path(given.checkpoint) if given.checkpoint else root / "out" / "checkpoint",
-        output=Path(given.output) if given.output else root / "out" / "answers",
-        once=given.once,
-        seconds=given.every,
-        progress=not given.quiet,
-    )
+    options = read_run_options(given, workspace.project.root)
     summary = run_queries(workspace, compiled, options)
     if given.summary == "json":
         print(json.dumps(summary))

@@ -1,0 +1,103 @@
+"""What a source still has to deliver: Kafka's partitions, and files of one modification time."""
+
+import fnmatch
+import glob
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ontoweir.mappings.catalog import Stream
+from ontoweir.runtime.live_job import LANE_OF
+from ontoweir.runtime.read_stream import local_path
+
+
+def list_lanes(stream: Stream, offsets: Path) -> tuple[str, ...]:
+    """All partitions of the topics that a stream from Kafka reads, those without messages too.
+
+    Args:
+        stream: the stream.
+        offsets: Spark's file of the micro-batch's offsets (a line for each source).
+    """
+    wanted = _subscribed({n.lower(): v for n, v in stream.data.options})
+    found: dict[str, None] = {}
+    for parts in _topics(offsets):
+        for topic, partitions in parts.items():
+            if wanted(topic):
+                for partition in partitions:
+                    found[f"{stream.name}{LANE_OF}{topic}/{partition}"] = None
+    return tuple(found)
+
+
+def _subscribed(options: Mapping[str, str]) -> Callable[[str], bool]:
+    """Whether a source reads a topic: its option is subscribe, subscribePattern or assign."""
+    if "subscribe" in options:
+        named = {t.strip() for t in options["subscribe"].split(",")}
+        return lambda topic: topic in named
+    if "subscribepattern" in options:
+        pattern = re.compile(options["subscribepattern"])
+        return lambda topic: pattern.fullmatch(topic) is not None
+    assigned = json.loads(options.get("assign", "{}"))
+    return lambda topic: topic in assigned
+
+
+def _topics(offsets: Path) -> Iterator[Mapping[str, Mapping[str, int]]]:
+    """The offsets of Kafka sources: {topic: {partition: offset}}."""
+    for line in offsets.read_text(encoding="utf-8").splitlines()[2:]:
+        try:
+            entry: Any = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and entry and all(isinstance(v, dict) for v in entry.values()):
+            yield entry
+
+
+def list_peers(stream: Stream, modified: int, delivered: Collection[str]) -> frozenset[str]:
+    """The local files of a stream that were modified at a time (ms since 1970), have rows, and are
+    not among those delivered.
+
+    A folder that is not local has none.
+    """
+    path = local_path(stream.data.path or "")
+    if "://" in path:
+        return frozenset()
+    options = {name.lower(): value for name, value in stream.data.options}
+    pattern = options.get("pathglobfilter")
+    found: set[str] = set()
+    for place in glob.glob(path) if glob.has_magic(path) else [path]:
+        for file in _files(place):
+            if file in delivered or (pattern and not fnmatch.fnmatch(Path(file).name, pattern)):
+                continue
+            try:
+                status = os.stat(file)
+            except OSError:
+                continue
+            same = status.st_mtime_ns // 1_000_000 == modified
+            if same and status.st_size and not _is_empty(file, stream.data.format):
+                found.add(file)
+    return frozenset(found)
+
+
+def _files(place: str) -> Iterator[str]:
+    if not os.path.isdir(place):
+        yield place
+        return
+    for folder, inner, names in os.walk(place):
+        inner[:] = [n for n in inner if not n.startswith(("_", "."))]
+        for name in names:
+            if not name.startswith(("_", ".")):
+                yield os.path.join(folder, name)
+
+
+def _is_empty(file: str, form: str) -> bool:
+    if form != "parquet":
+        return False
+    try:
+        return bool(pq.read_metadata(file).num_rows == 0)
+    except (OSError, pa.ArrowInvalid):
+        return False

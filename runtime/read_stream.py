@@ -1,0 +1,182 @@
+"""Read a declared stream by Structured Streaming: its columns, cast, and what the source marks."""
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from ontoweir.errors import DataError, Source
+from ontoweir.mappings.catalog import Stream
+from ontoweir.runtime.history import History
+from ontoweir.runtime.mask_secrets import mask_secrets, resolve_options
+from ontoweir.runtime.read_source import BAD, cast_declared
+from ontoweir.runtime.take_arrivals import FAULT, FILE, LANE, MODIFIED, OFFSET, RAW
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame, SparkSession
+
+STREAM = "__stream"
+FILES = {
+    "maxFilesPerTrigger": "16",  # what one micro-batch takes in is bounded
+    "maxFileAge": "36500d",  # Spark's default drops files older than a week without a word
+}
+KAFKA = {
+    "startingOffsets": "earliest",  # Spark's default drops what is there when a run begins
+    "maxOffsetsPerTrigger": "100000",
+}
+_REFUSED = {
+    "latestFirst": ("files are taken in the order they came", "leave it out"),
+    "includeExistingFiles": ("a run reads what is there, then what comes", "leave it out"),
+}
+_CORRUPT = "__corrupt"
+
+
+def read_stream(spark: "SparkSession", history: History) -> "DataFrame":
+    """A stream's rows: its name, timestamp in µs, BAD, columns and marks, prefixed by its name.
+
+    Raises:
+        DataError: Spark cannot read it as a stream.
+        CatalogError: an option names a variable of the environment that is not there.
+    """
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as fn
+
+    stream = history.stream
+    options = source_options(stream)
+    try:
+        frame = _read_kafka if stream.data.format == "kafka" else _read_files
+        cast = frame(spark, history, options)
+    except PySparkException as error:
+        first = str(error).strip().splitlines()[0][:300]
+        missing = stream.data.format == "kafka" and "Failed to find data source" in str(error)
+        raise DataError(
+            mask_secrets(f"{stream.name} cannot be read as a stream: {first}", options),
+            why="Spark has no Kafka connector of its own"
+            if missing
+            else "a live run reads every stream by Structured Streaming",
+            fix="add --spark spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION"
+            " (Spark's version), or --spark spark.jars=FILE,…"
+            if missing
+            else "check the format, path and options of its source",
+            source=stream.source or Source(stream.data.path or ""),
+        ) from error
+    renamed = [fn.col(f"`{c}`").alias(f"{stream.name}.{c}") for c in cast.columns]
+    return cast.select(fn.lit(stream.name).alias(STREAM), *renamed)
+
+
+def source_options(stream: Stream) -> dict[str, str]:
+    """The options of a stream's source, secrets filled in, over our defaults.
+
+    Raises:
+        CatalogError: an option names a variable of the environment that is not there.
+        DataError: an option would lose rows.
+    """
+    given = resolve_options(dict(stream.data.options), stream.source)
+    for name, (why, fix) in _REFUSED.items():
+        if name.lower() in {g.lower() for g in given}:
+            raise DataError(
+                f"{stream.name}: the option {name} does not go with a live run",
+                why=why,
+                fix=fix,
+                source=stream.source,
+            )
+    defaults = KAFKA if stream.data.format == "kafka" else FILES
+    mine = {g.lower() for g in given}
+    return {**{n: v for n, v in defaults.items() if n.lower() not in mine}, **given}
+
+
+def local_path(uri: str) -> str:
+    """The path that a file's URI names.
+
+    >>> local_path("file:///tmp/a%20b.parquet")
+    '/tmp/a b.parquet'
+    """
+    path = unquote(uri.removeprefix("file:"))
+    return "/" + path.lstrip("/") if uri.startswith("file:") else uri
+
+
+def _names(history: History) -> list[str]:
+    stream = history.stream
+    wanted = [c.name for c in stream.columns if c.name in history.columns]
+    return [*wanted, stream.timestamp]
+
+
+def _cast(frame: "DataFrame", history: History, marks: list["SparkColumn"]) -> "DataFrame":
+    """The declared columns cast, beside the source's marks."""
+    stream = history.stream
+    columns = [c for c in stream.columns if c.name in history.columns]
+    path = stream.data.path or stream.data.format
+    cast = cast_declared(frame, stream.data, path, columns, stream.timestamp, keep=marks)
+    assert BAD in cast.columns
+    return cast
+
+
+def _read_files(spark: "SparkSession", history: History, options: dict[str, str]) -> "DataFrame":
+    from pyspark.sql import functions as fn
+
+    stream, data = history.stream, history.stream.data
+    if data.path is None:
+        raise DataError(
+            f"{stream.name} has no path",
+            why=f"the {data.format} reader needs to know where its data is",
+            fix=f'add path = "…" to the source of {stream.name}',
+            source=stream.source,
+        )
+    schema: Any
+    marks = [
+        fn.col("_metadata.file_path").alias(FILE),
+        fn.unix_millis("_metadata.file_modification_time").alias(MODIFIED),
+    ]
+    if data.format == "json":
+        schema = ", ".join(f"`{n}` STRING" for n in [*_names(history), _CORRUPT])
+        options = {**options, "columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
+        fault = fn.when(fn.col(_CORRUPT).isNotNull(), fn.lit("is not a JSON object"))
+        marks += [fault.alias(FAULT), fn.col(_CORRUPT).alias(RAW)]
+    else:
+        reader = spark.read.format(data.format).options(**resolve_options(dict(data.options)))
+        schema = reader.load(data.path).schema
+    reading = spark.readStream.format(data.format).options(**options).schema(schema)
+    return _cast(reading.load(data.path), history, marks)
+
+
+def _read_kafka(spark: "SparkSession", history: History, options: dict[str, str]) -> "DataFrame":
+    """Messages whose values are JSON objects with the declared columns as fields.
+
+    A field that is missing is a fault, but an object with the timestamp alone is a heartbeat.
+    A timestamp is text, or a whole number of microseconds.
+    """
+    from pyspark.sql import functions as fn
+
+    stream = history.stream
+    names = _names(history)
+    frame = spark.readStream.format("kafka").options(**options).load()
+    schema = ", ".join(f"`{n}` STRING" for n in [*names, _CORRUPT])
+    parsing = {"columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
+    frame = frame.select(
+        fn.col("value").cast("string").alias(RAW),
+        fn.col("offset").alias(OFFSET),
+        fn.concat_ws("/", "topic", "partition").alias(LANE),
+    )
+    frame = frame.select(
+        "*",
+        fn.from_json(RAW, schema, parsing).alias("row"),
+        fn.json_object_keys(RAW).alias("keys"),
+    )
+    there = [fn.array_contains("keys", n) for n in names]
+    fault = fn.when(
+        fn.col("keys").isNull() | fn.col(f"row.{_CORRUPT}").isNotNull(),
+        fn.lit("is not a JSON object"),
+    )
+    alone = fn.lit(True)
+    for held in there[:-1]:
+        alone = alone & ~held
+    for name, held in zip(names, there, strict=True):
+        needed = ~held if name == stream.timestamp else ~held & ~alone
+        fault = fault.when(needed, fn.lit(f"{stream.name} lacks the field {name}"))
+    moment = fn.col(f"row.`{stream.timestamp}`")
+    number = fn.timestamp_micros(moment.try_cast("bigint")).cast("string")
+    cells = [fn.col(f"row.`{n}`").alias(n) for n in names[:-1]]
+    cells.append(fn.coalesce(number, moment).alias(stream.timestamp))
+    marks = [fn.col(n) for n in (FAULT, RAW, LANE, OFFSET)]
+    bad = fn.when(fault.isNotNull(), fn.col(RAW)).alias(RAW)
+    frame = frame.select(*cells, fault.alias(FAULT), bad, LANE, OFFSET)
+    return _cast(frame, history, marks)

@@ -1,0 +1,90 @@
+"""Metrics on disk: a JSON line for each micro-batch, and the last one for Prometheus."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ontoweir.errors import RunError
+
+LINES, GAUGES = "metrics.jsonl", "metrics.prom"
+_LONGEST = 64 << 20
+"""Bytes of metrics.jsonl, after which it becomes metrics.1.jsonl."""
+
+
+def write_metrics(folder: Path, record: Mapping[str, Any], longest: int = _LONGEST) -> None:
+    """Append a record (measure_batch) to metrics.jsonl, and replace metrics.prom by it.
+
+    metrics.prom is for the node exporter's textfile collector: replaced whole, in the text format
+    of Prometheus. A metrics.jsonl of more than `longest` bytes becomes metrics.1.jsonl.
+
+    Raises:
+        RunError: they cannot be written.
+    """
+    lines, gauges = folder / LINES, folder / GAUGES
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(lines, "ab") as file:
+            file.write(json.dumps(record).encode() + b"\n")
+            full = file.tell() > longest
+        if full:
+            os.replace(lines, folder / "metrics.1.jsonl")
+        scratch = folder / f".{GAUGES}.new"
+        scratch.write_text("".join(f"{line}\n" for line in _gauges(record)), encoding="utf-8")
+        os.replace(scratch, gauges)
+    except OSError as error:
+        raise RunError(
+            f"metrics cannot be written to {folder}: {error.strerror or error}",
+            why="the micro-batch is committed and its answers are published, but a run that "
+            "cannot be watched does not go on",
+            fix="make room, or name another folder with --metrics, and start again",
+        ) from error
+
+
+def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
+    yield from _series("batch", "gauge", "the last micro-batch", [({}, record["batch"])])
+    yield from _series("batch_seconds", "gauge", "its duration", [({}, record["seconds"])])
+    for name in ("tuples", "markers", "results", "late", "rejected"):
+        count = record["totals"][name]
+        yield from _series(f"{name}_total", "counter", f"{name} so far", [({}, count)])
+    reasons = [({"reason": r}, n) for r, n in sorted(record["rejects"].items())]
+    yield from _series("rejects_total", "counter", "rejected tuples by reason", reasons)
+    streams = record["streams"].items()
+    for field, kind, text in (
+        ("tuples", "counter", "tuples read"),
+        ("waiting", "gauge", "rows that wait for a marker"),
+        ("lag_seconds", "gauge", "application time behind the clock"),
+    ):
+        shown = [({"stream": s}, v[field]) for s, v in streams if v[field] is not None]
+        suffix = "_total" if kind == "counter" else ""
+        yield from _series(f"stream_{field}{suffix}", kind, f"{text}, by stream", shown)
+    queries = record["queries"].items()
+    for field in ("state_rows", "state_bytes", "bound_rows"):
+        kept = [({"query": q}, v[field]) for q, v in queries if v[field] is not None]
+        yield from _series(f"query_{field}", "gauge", f"{field.replace('_', ' ')} of a query", kept)
+    for field in ("rows", "bytes", "bound_rows", "bound_bytes"):
+        parts = [
+            ({"query": q, "synopsis": s["synopsis"]}, s[field])
+            for q, v in queries
+            for s in v["synopses"]
+            if s[field] is not None
+        ]
+        text = f"{field.replace('_', ' ')} of a synopsis"
+        yield from _series(f"synopsis_{field}", "gauge", text, parts)
+
+
+def _series(
+    name: str, kind: str, text: str, values: list[tuple[dict[str, str], float]]
+) -> Iterator[str]:
+    if not values:
+        return
+    yield f"# HELP ontoweir_{name} {text}"
+    yield f"# TYPE ontoweir_{name} {kind}"
+    for labels, number in values:
+        inner = ",".join(f'{key}="{_escape(label)}"' for key, label in labels.items())
+        yield f"ontoweir_{name}{{{inner}}} {number}" if inner else f"ontoweir_{name} {number}"
+
+
+def _escape(label: str) -> str:
+    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,106 @@
+"""What `ontoweir run` is asked for, and how the command line says it."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontoweir.errors import Source, UsageError
+
+if TYPE_CHECKING:
+    from ontoweir.runtime.publish_batch import MemorySink
+
+MOST_WAITING = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run was asked for.
+
+    `sink`: parquet, jsonl, console or kafka, with its options (or a MemorySink, from Python);
+    `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
+    `most_waiting`: rows that may wait for a marker.
+    """
+
+    checkpoint: Path
+    output: Path
+    once: bool = False
+    seconds: float = 0.0
+    progress: bool = True
+    sink: "str | MemorySink" = "parquet"
+    sink_options: Mapping[str, str] = field(default_factory=dict)
+    metrics: Path | None = None
+    spark: Mapping[str, str] = field(default_factory=dict)
+    most_waiting: int | None = MOST_WAITING
+
+
+def add_run_options(run: argparse.ArgumentParser) -> None:
+    """The options of `ontoweir run` that say where answers and metrics go, and on what Spark."""
+    run.add_argument(
+        "--sink",
+        choices=("parquet", "jsonl", "console", "kafka"),
+        default="parquet",
+        help="where answers go (default: Parquet files in the output folder)",
+    )
+    run.add_argument(
+        "--sink-option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="of the sink kafka: topic, kafka.bootstrap.servers …; env:NAME reads a variable",
+    )
+    run.add_argument(
+        "--metrics", metavar="FOLDER", help="of metrics.jsonl and metrics.prom (default: --output)"
+    )
+    run.add_argument(
+        "--spark",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a property of Spark, e.g. spark.jars.packages=…",
+    )
+    run.add_argument(
+        "--most-waiting",
+        type=int,
+        default=MOST_WAITING,
+        metavar="ROWS",
+        help=f"stop when more wait for a marker (default: {MOST_WAITING:,})",
+    )
+
+
+def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
+    """The options of a command line, in a project's folder.
+
+    Raises:
+        UsageError: an option is no KEY=VALUE.
+    """
+    return RunOptions(
+        checkpoint=Path(given.checkpoint) if given.checkpoint else root / "out" / "checkpoint",
+        output=Path(given.output) if given.output else root / "out" / "answers",
+        once=given.once,
+        seconds=given.every,
+        progress=not given.quiet,
+        sink=given.sink,
+        sink_options=_pairs("--sink-option", given.sink_option),
+        metrics=Path(given.metrics) if given.metrics else None,
+        spark=_pairs("--spark", given.spark),
+        most_waiting=given.most_waiting,
+    )
+
+
+def _pairs(option: str, texts: list[str]) -> dict[str, str]:
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(
+                f"{option} {name!r} has no value",
+                why="an option is KEY=VALUE",
+                fix=f"write e.g. {option} topic=answers"
+                if option == "--sink-option"
+                else f"write e.g. {option} spark.driver.memory=4g",
+                source=Source(option),
+            )
+        found[name.strip()] = value.strip()
+    return found

@@ -1,0 +1,148 @@
+"""A real Kafka broker for tests, one node in KRaft mode, and Spark's connector for it.
+
+`python -m tests.runtime.kafka_broker` fetches the jars from Maven Central, by mvn, into
+~/.cache/ontoweir/kafka. Tests use what is there and never fetch.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ontoweir" / "kafka"
+MISSING = (
+    "NOT TESTED: no Kafka in ~/.cache/ontoweir; fetch it: python -m tests.runtime.kafka_broker"
+)
+_BROKER = "4.3.1"
+_CLIENTS = "3.9.1"
+# Spark's own version first; where the repository lacks it, the newest pair that runs on it.
+_FALLBACK = ("4.2.0", "4.1.0-preview1")
+_PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.bootstrap.servers=127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs={folder}/logs
+auto.create.topics.enable=true
+num.partitions=2
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.num.partitions=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+"""
+
+
+def list_jars(part: str) -> list[str]:
+    """The cached jars of `broker` or `connector` (none: not fetched)."""
+    folder = CACHE / part
+    return sorted(map(str, folder.glob("*.jar"))) if (folder / "complete").exists() else []
+
+
+@contextmanager
+def start_broker() -> Iterator[str]:
+    """A broker while the block runs: its address."""
+    folder = Path(tempfile.mkdtemp(prefix="ontoweir-kafka-"))
+    port, controller = _free_port(), _free_port()
+    properties = folder / "server.properties"
+    properties.write_text(_PROPERTIES.format(port=port, controller=controller, folder=folder))
+    java = ["java", "-Xmx400m", "-cp", os.pathsep.join(list_jars("broker"))]
+    log = (folder / "out").open("wb")
+    name = ["-t", "MkU3OEVBNTcwNTJENDM2Qg", "--standalone", "-c", str(properties)]
+    formatting = [*java, "kafka.tools.StorageTool", "format", *name]
+    subprocess.run(formatting, check=True, stdout=log, stderr=log, timeout=60)
+    broker = subprocess.Popen([*java, "kafka.Kafka", str(properties)], stdout=log, stderr=log)
+    try:
+        deadline = time.monotonic() + 60
+        while not _listens(port):
+            if broker.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the broker does not start: {(folder / 'out').read_text()}")
+            time.sleep(0.1)
+        yield f"127.0.0.1:{port}"
+    finally:
+        broker.send_signal(signal.SIGKILL)
+        broker.wait(timeout=30)
+        log.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    with closing(socket.socket()) as tried:
+        tried.settimeout(1)
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+def fetch() -> None:
+    """Fetch what is not cached; CalledProcessError where the repository cannot be reached."""
+    import pyspark
+
+    if not list_jars("broker"):
+        _copy("broker", [("org.apache.kafka", "kafka_2.13", _BROKER)], whole=True)
+    if not list_jars("connector"):
+        for spark, tokens in ((pyspark.__version__,) * 2, _FALLBACK):
+            wanted = [
+                ("org.apache.spark", "spark-sql-kafka-0-10_2.13", spark),
+                ("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", tokens),
+                ("org.apache.kafka", "kafka-clients", _CLIENTS),
+                ("org.apache.commons", "commons-pool2", "2.12.1"),
+            ]
+            try:
+                _copy("connector", wanted, whole=False)
+            except subprocess.CalledProcessError:
+                if spark == _FALLBACK[0]:
+                    raise
+            else:
+                return
+
+
+def _copy(part: str, artifacts: list[tuple[str, str, str]], *, whole: bool) -> None:
+    """Copy artifacts (`whole`: with all they depend on) to the cache."""
+    folder = CACHE / part
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    alone = (
+        ""
+        if whole
+        else "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion>"
+        "</exclusions>"
+    )
+    named = "".join(
+        f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>"
+        f"<version>{version}</version>{alone}</dependency>"
+        for group, name, version in artifacts
+    )
+    (folder / "pom.xml").write_text(
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        f"<groupId>ontoweir</groupId><artifactId>{part}</artifactId><version>1</version>"
+        f"<packaging>pom</packaging><dependencies>{named}</dependencies></project>"
+    )
+    goal = ["mvn", "-B", "-q", "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
+    subprocess.run(goal, cwd=folder, check=True, timeout=600, stdout=subprocess.DEVNULL)
+    (folder / "complete").touch()
+
+
+if __name__ == "__main__":
+    try:
+        fetch()
+    except (OSError, subprocess.SubprocessError) as problem:
+        sys.exit(f"Kafka cannot be fetched from Maven Central: {problem}")

@@ -1,0 +1,57 @@
+"""Random cases as live jobs."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+
+from ontoweir.checker.check_query import check_query
+from ontoweir.checker.verdict import Verdict
+from ontoweir.mappings.catalog import Stream
+from ontoweir.runtime.check_domain import arrow_type
+from ontoweir.runtime.live_job import LiveJob
+from ontoweir.runtime.make_live_job import make_live_job
+from ontoweir.runtime.read_source import BAD
+from ontoweir.runtime.replay_job import ReplayJob
+from tests.oracle.random_queries import Case, make_case
+
+
+def make_table(case: Case, name: str, rows: list[tuple[Any, ...]]) -> pa.Table:
+    """Rows of a stream as a source gives them, or of a relation."""
+    columns, _ = case.data[name]
+    declared = case.catalog.table(name)
+    cells = {}
+    for place, c in enumerate(columns):
+        column = declared.column(c)
+        kind = pa.int64() if column is None else arrow_type(column.type)
+        cells[c] = pa.array([r[place] for r in rows], kind, from_pandas=False)
+    if isinstance(declared, Stream):
+        cells[BAD] = pa.nulls(len(rows), pa.string())
+    return pa.table(cells)
+
+
+def make_job(case: Case, verdict: Verdict) -> LiveJob:
+    """The live job of a case's query, which is bounded."""
+    assert verdict.plans is not None
+    assert verdict.bound is not None
+    job = ReplayJob(
+        "q",
+        verdict.union,
+        verdict.plans,
+        case.catalog,
+        verdict.bound.rows,
+        parts=tuple((p.part, len(p.plans)) for p in verdict.parts),
+    )
+    statics = {n: make_table(case, n, case.data[n][1]) for n in case.catalog.relations}
+    return make_live_job([job], case.catalog, statics, {})
+
+
+def find_case(style: str | None = None, seed: int = 0) -> Iterator[tuple[Case, LiveJob]]:
+    """Random cases whose queries are bounded, from a seed on."""
+    while True:
+        case = make_case(Random(seed)) if style is None else make_case(Random(seed), style=style)
+        verdict = check_query(case.query, case.catalog, disprove=False)
+        if verdict.plans:
+            yield case, make_job(case, verdict)
+        seed += 1

@@ -1,0 +1,234 @@
+"""Live from and to a real Kafka broker: rows, rejects, lanes, repeats, restarts, secrets."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from ontoweir.errors import CatalogError, OntoweirError
+from ontoweir.pipeline import CompiledQuery, Workspace
+from ontoweir.project import load_project
+from ontoweir.run_options import RunOptions
+from ontoweir.running import run_queries
+from ontoweir.runtime.publish_batch import MemorySink
+from tests.runtime.kafka_broker import MISSING, list_jars, start_broker
+
+TOML = """
+[streams.s]
+max_per_timestamp = 50
+[streams.s.source]
+format = "kafka"
+options = {{ "kafka.bootstrap.servers" = "{0}", subscribe = "{1}-s"{2} }}
+[streams.s.timestamp]
+column = "ts"
+unit = "1 second"
+[streams.s.columns]
+k = {{ type = "int", min = 0, max = 4 }}
+[streams.u]
+max_per_timestamp = 50
+[streams.u.source]
+format = "kafka"
+options = {{ "kafka.bootstrap.servers" = "{0}", subscribe = "{1}-u" }}
+[streams.u.timestamp]
+column = "ts"
+unit = "1 second"
+[streams.u.columns]
+k = {{ type = "int", min = 0, max = 4 }}
+b = "string"
+"""
+SQL = "SELECT s.k, u.b FROM s, u WHERE s.ts < u.ts AND s.k = u.k"
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[str]:
+    if not (list_jars("broker") and list_jars("connector")):
+        pytest.skip(MISSING)
+    with start_broker() as address:
+        yield address
+
+
+def open_query(
+    folder: Path, broker: str, topic: str, more: str = ""
+) -> tuple[Workspace, list[CompiledQuery]]:
+    (folder / "ontoweir.toml").write_text(TOML.format(broker, topic, more))
+    (folder / "q.sql").write_text(SQL)
+    workspace = Workspace(load_project(folder, environ={}))
+    return workspace, [workspace.compile_sql(folder / "q.sql")]
+
+
+def send(
+    spark: SparkSession, broker: str, topic: str, values: list[Any], partition: int = 0
+) -> None:
+    """Messages in order to one partition of a topic: objects as JSON, text as it is."""
+    rows = [(v if isinstance(v, str) else json.dumps(v), partition) for v in values]
+    frame = spark.createDataFrame(rows, "value STRING, partition INT").coalesce(1)
+    writing = frame.write.format("kafka").option("kafka.bootstrap.servers", broker)
+    writing.option("topic", topic).save()
+
+
+def options(folder: Path, **more: Any) -> RunOptions:
+    return RunOptions(folder / "check", folder / "out", once=True, progress=False, **more)
+
+
+def at(second: int) -> str:
+    return f"1970-01-01T00:{second // 60:02d}:{second % 60:02d}Z"
+
+
+def beat(spark: SparkSession, broker: str, topic: str, second: int) -> None:
+    """Say on every partition of both streams that time has passed."""
+    value = json.dumps({"ts": at(second)})
+    rows = [(f"{topic}-{name}", value, n) for name in ("s", "u") for n in (0, 1)]
+    frame = spark.createDataFrame(rows, "topic STRING, value STRING, partition INT").coalesce(1)
+    frame.write.format("kafka").option("kafka.bootstrap.servers", broker).save()
+
+
+def test_rows_rejects_and_restart(spark: SparkSession, broker: str, tmp_path: Path) -> None:
+    """JSON in, what is no row rejected with the reason, and on from there after a restart."""
+    good = [{"ts": at(1), "k": 1}, {"ts": 2_000_000, "k": "2", "more": [1]}]
+    wrong = [
+        "{not json",
+        "[1, 2]",
+        '"text"',
+        {"ts": at(2), "k": "many"},
+        {"ts": at(2), "k": 1.5},
+        {"k": 1},
+        {"ts": "soon", "k": 1},
+        {"ts": at(3), "k": 9},
+        {"ts": None, "k": 1},
+    ]
+    send(spark, broker, "t1-s", [*good, *wrong])
+    rows = [
+        {"ts": at(5), "k": 1, "b": "x"},
+        {"ts": at(5), "k": 2, "b": None},
+        {"ts": at(5), "k": 1},
+    ]
+    send(spark, broker, "t1-u", rows)
+    beat(spark, broker, "t1", 10)
+    workspace, compiled = open_query(tmp_path, broker, "t1")
+    summary = run_queries(workspace, compiled, options(tmp_path), spark)
+    assert summary["tuples"] == 18
+    assert summary["rejected"] == 10
+    assert summary["rejects"] == {
+        "is not a JSON object": 3,
+        "k is not of its type": 2,
+        "s lacks the field ts": 1,
+        "ts is not of its type": 1,
+        "s.k is outside its declared domain": 1,
+        "s.ts is NULL": 1,
+        "u lacks the field b": 1,
+    }
+    found = read(tmp_path / "out" / "q")
+    assert [(r["k"], r["b"]) for r in found] == [(1, "x")]  # NULL answers nothing
+    content = {r["reason"]: r["row"] for r in read(tmp_path / "out" / "rejects")}
+    assert content["u lacks the field b"] == json.dumps(rows[2])
+    send(spark, broker, "t1-u", [{"ts": at(12), "k": 2, "b": "y"}])
+    beat(spark, broker, "t1", 20)
+    again = run_queries(workspace, compiled, options(tmp_path), spark)
+    assert (again["tuples"], again["results"], again["rejected"]) == (5, 1, 0)
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    return [r for f in sorted(folder.glob("*.parquet")) for r in pq.read_table(f).to_pylist()]
+
+
+def test_partitions_are_waited_for(spark: SparkSession, broker: str, tmp_path: Path) -> None:
+    """One partition is ahead of another, which says nothing at first: no row is late for that."""
+    send(spark, broker, "t2-s", [{"ts": at(n), "k": 1} for n in range(9)], partition=0)
+    send(spark, broker, "t2-u", [{"ts": at(n), "k": 3, "b": "n"} for n in range(9)], partition=0)
+    workspace, compiled = open_query(tmp_path, broker, "t2")
+    first = run_queries(workspace, compiled, options(tmp_path), spark)
+    assert (first["tuples"], first["results"], first["markers"]) == (18, 0, 0)
+    send(spark, broker, "t2-u", [{"ts": at(4), "k": 1, "b": "late?"}], partition=1)
+    beat(spark, broker, "t2", 20)
+    second = run_queries(workspace, compiled, options(tmp_path), spark)
+    assert second["rejected"] == 0
+    assert [(r["k"], r["b"], r["multiplicity"]) for r in read(tmp_path / "out" / "q")] == [
+        (1, "late?", 4)
+    ]
+
+
+def test_micro_batches_are_bounded_and_cut_at_markers(
+    spark: SparkSession, broker: str, tmp_path: Path
+) -> None:
+    """Ten messages of two timestamps by three: the same answers, and no more than three at once."""
+    send(spark, broker, "t3-s", [{"ts": at(n // 5), "k": n % 5} for n in range(10)])
+    send(spark, broker, "t3-u", [{"ts": at(3), "k": 1, "b": "x"}])
+    beat(spark, broker, "t3", 10)
+    more = ', maxOffsetsPerTrigger = "3"'
+    workspace, compiled = open_query(tmp_path, broker, "t3", more)
+    summary = run_queries(workspace, compiled, options(tmp_path), spark)
+    assert (summary["tuples"], summary["rejected"]) == (15, 0)
+    assert [(r["k"], r["multiplicity"]) for r in read(tmp_path / "out" / "q")] == [(1, 2)]
+    lines = [json.loads(x) for x in (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()]
+    assert len(lines) >= 4
+    before = 0
+    for line in lines:
+        assert line["streams"]["s"]["tuples"] - before <= 3
+        before = line["streams"]["s"]["tuples"]
+
+
+def test_answers_to_kafka_are_known_again_when_sent_twice(
+    spark: SparkSession, broker: str, tmp_path: Path
+) -> None:
+    send(spark, broker, "t4-s", [{"ts": at(1), "k": k} for k in (1, 2)])
+    send(spark, broker, "t4-u", [{"ts": at(5), "k": k, "b": "x"} for k in (1, 2)])
+    beat(spark, broker, "t4", 10)
+    workspace, compiled = open_query(tmp_path, broker, "t4")
+    sink = {"topic": "answers-{query}", "kafka.bootstrap.servers": broker}
+    kafka = options(tmp_path, sink="kafka", sink_options=sink)
+    assert run_queries(workspace, compiled, kafka, spark)["results"] == 2
+    # a restart publishes the last micro-batch again
+    assert run_queries(workspace, compiled, kafka, spark)["results"] == 0
+    reading = spark.read.format("kafka").option("kafka.bootstrap.servers", broker)
+    reading = reading.option("subscribe", "answers-q").option("includeHeaders", "true")
+    messages = reading.load().orderBy("timestamp", "offset").collect()
+    assert len(messages) == 4
+    first = {bytes(m["key"]).decode(): json.loads(bytes(m["value"])) for m in reversed(messages)}
+    assert sorted((r["k"], r["b"], r["multiplicity"]) for r in first.values()) == [
+        (1, "x", 1),
+        (2, "x", 1),
+    ]
+    assert len(first) == 2
+    headers = {h["key"]: bytes(h["value"]).decode() for h in messages[0]["headers"]}
+    assert f"{headers['query']}/{headers['batch']}/{headers['row']}" in first
+
+
+def test_memory_holds_answers(spark: SparkSession, broker: str, tmp_path: Path) -> None:
+    send(spark, broker, "t5-s", [{"ts": at(1), "k": 1}])
+    send(spark, broker, "t5-u", [{"ts": at(5), "k": 1, "b": "x"}])
+    beat(spark, broker, "t5", 10)
+    workspace, compiled = open_query(tmp_path, broker, "t5")
+    memory = MemorySink()
+    run_queries(workspace, compiled, options(tmp_path, sink=memory), spark)
+    assert [t.to_pylist()[0]["b"] for t in memory.answers["q"]] == ["x"]
+    assert not (tmp_path / "out" / "q").exists()
+
+
+def test_secrets_are_nowhere(
+    spark: SparkSession,
+    broker: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A login that Kafka refuses: the password is in no message, log, manifest or offset file."""
+    login = 'org.example.NoSuchModule required username="u" password="hunter-two";'
+    monkeypatch.setenv("LOGIN", login)
+    more = (
+        ', "kafka.security.protocol" = "SASL_PLAINTEXT", "kafka.sasl.mechanism" = "PLAIN"'
+        ', "kafka.sasl.jaas.config" = "env:LOGIN"'
+    )
+    workspace, compiled = open_query(tmp_path, broker, "t6", more)
+    with pytest.raises(OntoweirError) as caught:
+        run_queries(workspace, compiled, options(tmp_path), spark)
+    said = capfd.readouterr()
+    written = [p.read_text(errors="replace") for p in tmp_path.rglob("*") if p.is_file()]
+    for text in (str(caught.value), said.out, said.err, *written):
+        assert "hunter-two" not in text
+    monkeypatch.delenv("LOGIN")
+    with pytest.raises(CatalogError, match="needs the environment variable LOGIN"):
+        run_queries(workspace, compiled, options(tmp_path), spark)
