@@ -46,7 +46,7 @@ def bound_table(
     covers = [_cover(form, keys, kept, waits, frozenset(s)) for s in subsets]
     factors = min(covers, key=_cost)
     if len(frontier) > 1:
-        fixed = {k.value for k in keys if k.low is None and k.high is None}
+        fixed = {k.value for k in keys if k.whole}
         factors = [*factors, *bound_front(form, members, frontier, fixed)]
     return _product(factors)
 
@@ -76,7 +76,7 @@ def _cover(
 def _domains(form: NormalForm, keys: Sequence[Key], given: set[int]) -> list[Factor]:
     """Factors for the classes of a key that neither the given ones nor each other determine."""
     sizes = {k.value: size_key(form, k) for k in keys}
-    whole = {k.value for k in keys if k.low is None and k.high is None}
+    whole = {k.value for k in keys if k.whole}
     needed = [k.value for k in keys]
     # the largest first: what the others determine is left out
     for value in sorted(needed, key=lambda v: (sizes[v].size is None, sizes[v].size or 0))[::-1]:

@@ -1,10 +1,12 @@
-"""Clipping: values of a class beyond what its partners reach are one value (theory §8)."""
+"""Values of a class that no partner tells apart are one value: clipped, or ranked (theory §8)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
+from ontoweir.checker.find_breaks import break_at, break_for
 from ontoweir.checker.normal_form import Inequality, Kind, NormalForm
 from ontoweir.checker.plan import Key
+from ontoweir.checker.size_key import size_key
 
 
 def clip_key(
@@ -21,8 +23,29 @@ def clip_key(
         pending: the inequalities it is needed for.
         unequal: what it must differ from, as (class, shift).
     """
+    pending = list(pending)
+    breaks = [break_for(form.classes, form.unit, value, q) for q in pending]
+    breaks += [break_at(form.classes, form.unit, value, other, shift) for other, shift in unequal]
+    known = [b for b in breaks if b is not None]
+    ranked = Key(value)
+    if len(known) == len(breaks):
+        ranked = Key(value, breaks=tuple(dict.fromkeys(known)))
     if form.classes[value].grain == 0 or form.classes[value].kind is Kind.STRING:
-        return Key(value)
+        return ranked
+    clipped = _clip(form, value, pending, unequal)
+    sizes = [size_key(form, key).size for key in (clipped, ranked)]
+    if ranked.whole or (sizes[1] is None and not clipped.whole):
+        return clipped
+    return clipped if sizes[0] is not None and sizes[0] <= (sizes[1] or 0) else ranked
+
+
+def _clip(
+    form: NormalForm,
+    value: int,
+    pending: Sequence[Inequality],
+    unequal: Sequence[tuple[int, int | Fraction]],
+) -> Key:
+    """Of discrete values, those beyond either end are one."""
     lows: list[int | Fraction | None] = []
     highs: list[int | Fraction | None] = []
     grain = form.classes[value].grain

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from ontoweir.checker.find_breaks import break_at
 from ontoweir.checker.normal_form import Kind, NormalForm
 from ontoweir.errors import Source
 from ontoweir.rewriter.spj import Compare, FoldFunction, Op
@@ -220,8 +221,12 @@ def _inequalities(form: NormalForm) -> list[Failure]:
         apart = _apart(form, d.x, d.y)
         if (x.domain.finite and y.domain.finite) or apart is None:
             continue
-        clips = x.grain and y.grain and x.kind is not Kind.STRING
-        if (x.domain.known or y.domain.known) and clips:
+        discrete = x.grain and y.grain and x.kind is not Kind.STRING
+        if (x.domain.known or y.domain.known) and (
+            discrete
+            or break_at(form.classes, form.unit, d.x, d.y, d.shift) is not None
+            or break_at(form.classes, form.unit, d.y, d.x, -d.shift) is not None
+        ):
             continue
         found.append(
             Failure(

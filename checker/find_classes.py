@@ -82,7 +82,7 @@ def _domain(
     attributes = [a for a, shift in group if shift == 0]
     head = work.values[attributes[0]]
     grain = max(work.grains[work.values[a]] for a in everyone)
-    discrete = all(work.grains[work.values[a]] > 0 for a in everyone)
+    discrete = any(work.grains[work.values[a]] > 0 for a in everyone)
     up, down = bounds.limit(head, ZERO_NODE), bounds.limit(ZERO_NODE, head)
     low = None if down is None else -down.value
     high = None if up is None else up.value

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import islice
 
 from ontoweir.checker.bound_table import bound_table
 from ontoweir.checker.clip_key import clip_key
 from ontoweir.checker.decide_lag import FOLDED
-from ontoweir.checker.normal_form import Inequality, Kind, NormalForm, TimeLimit
+from ontoweir.checker.find_breaks import break_at
+from ontoweir.checker.normal_form import Inequality, Kind, NormalForm, TimeLimit, ValueClass
 from ontoweir.checker.plan import Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.spj import FoldFunction
@@ -224,10 +226,7 @@ def _table(
             )
             continue
         clipping = [q for q in pending if q.clips]
-        if unequal and (
-            group.kind is Kind.STRING
-            or any(not form.classes[other].domain.known for other, _ in unequal)
-        ):
+        if any(not _tells_few(form, group, *other) for other in unequal):
             obstacles.append(Obstacle(group.index, members, "a later tuple must differ from it"))
             continue
         if clipping or unequal:
@@ -253,6 +252,15 @@ def _table(
             for place, fold in enumerate(form.folds or ())
             if fold.function is FoldFunction.SUM and fold.member in members
         ),
+    )
+
+
+def _tells_few(form: NormalForm, group: ValueClass, other: int, shift: int | Fraction) -> bool:
+    """Whether what must differ from a class tells only finitely many values of it apart."""
+    partner = form.classes[other]
+    discrete = group.grain > 0 and partner.grain > 0 and group.kind is not Kind.STRING
+    return partner.domain.known and (
+        discrete or break_at(form.classes, form.unit, group.index, other, shift) is not None
     )
 
 

@@ -7,17 +7,66 @@ of partial matches (bag), or presence with the Pareto-minimal frontier values (s
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 from ontoweir.checker.normal_form import NormalForm
+from ontoweir.mappings.catalog import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Breakpoints `first`, `first + step`, … up to `last`, in units."""
+
+    first: int | Fraction
+    last: int | Fraction
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """Breakpoints at constants, shifted (units)."""
+
+    values: tuple[Scalar, ...]
+    shift: int | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class StaticValues:
+    """Breakpoints at the values of a static relation's column, shifted (units); `size`: how many
+    there are, where that is known."""
+
+    table: str
+    column: str
+    shift: int | Fraction
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Breakpoints that a run has looked up: an array of numbers (or codes of strings), sorted."""
+
+    numbers: Any
+
+
+Break: TypeAlias = Grid | Constants | StaticValues | Points
+"""Breakpoints that one partner sets, a closed union (theory §8): of a class that is only compared,
+all values between two of them are one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A value class kept in a table's key, clipped to `low`..`high` where that loses nothing."""
+    """A value class kept in a table's key, where that loses nothing clipped to `low`..`high`, or
+    reduced to its place among breakpoints."""
 
     value: int
     low: int | Fraction | None = None
     high: int | Fraction | None = None
+    breaks: tuple[Break, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the value itself is kept."""
+        return self.low is None and self.high is None and not self.breaks
 
 
 @dataclass(frozen=True, slots=True)

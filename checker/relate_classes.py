@@ -1,10 +1,12 @@
 """What relates classes of different members: inequality joins that nothing implies ([S] Def. 8)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
 from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
+from ontoweir.checker.find_breaks import break_for
 from ontoweir.checker.normal_form import Disequality, Inequality, ValueClass
 from ontoweir.checker.query_nodes import (
     FIRST_NODE,
@@ -65,16 +67,20 @@ def relate_inequalities(
         below = bounds.limit(ZERO_NODE, head_y) or bounds.limit(LOW_NODE, head_y)
         discrete = x.grain > 0 and y.grain > 0
         finite = x.domain.finite and y.domain.finite
-        found.append(
-            Inequality(
-                x=x.index,
-                y=y.index,
-                limit=limit.value - shift_x + shift_y,
-                strict=limit.strict,
-                clips=finite or (discrete and above is not None and below is not None),
-                source=step.source,
-            )
+        clips = finite or (discrete and above is not None and below is not None)
+        q = Inequality(
+            x=x.index,
+            y=y.index,
+            limit=limit.value - shift_x + shift_y,
+            strict=limit.strict,
+            clips=clips,
+            source=step.source,
         )
+        if not clips and any(
+            break_for(classes, work.units.unit, v, q) is not None for v in (q.x, q.y)
+        ):
+            q = replace(q, clips=True)
+        found.append(q)
     return tuple(found)
 
 

@@ -25,6 +25,7 @@ from ontoweir.runtime.intake import Arrival, Intake, StaticData, encode_static, 
 from ontoweir.runtime.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.level_tables import level_tables, members_of
 from ontoweir.runtime.render_results import AT, MULTIPLICITY, render_results
+from ontoweir.runtime.resolve_breaks import resolve_breaks
 from ontoweir.runtime.update_groups import GroupState
 
 
@@ -119,7 +120,8 @@ def prepare_plan(plan: SynopsisPlan, work: ReplayWork) -> PreparedPlan:
         if group.kind is Kind.STRING:
             for constant in group.domain.values or ():
                 pool.code(str(constant))
-    return PreparedPlan(plan, columns, statics, tuple(pool.texts), plan_step(plan, catalog))
+    ready = resolve_breaks(plan, statics, pool)
+    return PreparedPlan(ready, columns, statics, tuple(pool.texts), plan_step(plan, catalog))
 
 
 def reference_checks(work: ReplayWork) -> dict[str, list[ReferenceCheck]]:

@@ -66,7 +66,8 @@ def encode_static(
     )
 
 
-def _code(constant: Scalar, kind: Kind, units: Units, pool: StringPool) -> int | float:
+def code_constant(constant: Scalar, kind: Kind, units: Units, pool: StringPool) -> int | float:
+    """The number that stands for a constant: in units, or the code of a string."""
     if kind is Kind.STRING:
         return pool.code(str(constant))
     exact = units.value(constant, kind)
@@ -301,7 +302,8 @@ class Intake:
                 column = rows[attribute] - _plain(shift) if shift else rows[attribute]
                 for other, more in group.attributes:
                     grain = self.grains[other]
-                    if grain > 1 and grain != self.grains[attribute]:
+                    mine = self.grains[attribute]
+                    if grain != mine and (grain > 1 or (grain and not mine)):
                         good &= (column + _plain(more)) % grain == 0
                 if group.kind is not Kind.STRING:
                     if domain.low is not None:
@@ -309,7 +311,9 @@ class Intake:
                     if domain.high is not None:
                         good &= column <= _plain(domain.high)
                 if domain.values is not None:
-                    allowed = [_code(v, group.kind, self.units, self.pool) for v in domain.values]
+                    allowed = [
+                        code_constant(v, group.kind, self.units, self.pool) for v in domain.values
+                    ]
                     good &= np.isin(column, np.array(allowed))
                 for table, name in domain.within:
                     static = self.statics[table].columns[name]

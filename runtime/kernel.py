@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ontoweir.checker.normal_form import Inequality, TimeLimit
+from ontoweir.checker.normal_form import Inequality, Kind, TimeLimit
 from ontoweir.checker.plan import SynopsisPlan, Table, Term
 from ontoweir.rewriter.spj import FoldFunction
 from ontoweir.runtime.columns import frontier, stamp, table_columns, total, value
@@ -36,6 +36,7 @@ from ontoweir.runtime.frame import (
     sums_of,
 )
 from ontoweir.runtime.keep_best import keep_best
+from ontoweir.runtime.rank_values import rank_values
 from ontoweir.runtime.ranks import Ranks
 from ontoweir.runtime.settle_table import settle_table
 
@@ -423,6 +424,9 @@ class _Chunk:
         columns: dict[Name, Array] = {}
         for key in table.keys:
             column = frame[value(key.value)]
+            if key.breaks:
+                text = self.form.classes[key.value].kind is Kind.STRING
+                column = rank_values(column, key.breaks, text=text)
             if key.low is not None:
                 column = np.maximum(column, _number(key.low))
             if key.high is not None:

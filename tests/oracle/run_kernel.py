@@ -26,6 +26,7 @@ from ontoweir.runtime.encode import StringPool, encode_column
 from ontoweir.runtime.frame import EVENT, WEIGHT, Frame
 from ontoweir.runtime.intake import Arrival, Intake, encode_static, used_columns
 from ontoweir.runtime.kernel import KernelState, advance_kernel
+from ontoweir.runtime.resolve_breaks import resolve_breaks
 
 Row = tuple[Any, ...]
 
@@ -93,6 +94,7 @@ def run_chunks(
         mine = pa.table({c: column(name, c, [r[i] for r in rows]) for i, c in enumerate(columns)})
         statics[name] = encode_static(relation, mine, used.get(name, set()), form.unit, pool)
     intake = Intake(form, catalog, statics, pool)
+    plan = resolve_breaks(plan, statics, pool)
     state = KernelState()
     for first, last in chunks:
         arrivals = {}

@@ -1,0 +1,89 @@
+"""Values to their place among breakpoints: one value stands for all that no partner tells apart."""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+import numpy as np
+
+from ontoweir.checker.plan import Break, Constants, Grid, Points, StaticValues
+from ontoweir.runtime.frame import Array
+
+NO_POINT = -2
+"""Stands for all strings that are none of the breakpoints (no code is negative but NULL's)."""
+
+
+def rank_values(column: Array, breaks: Sequence[Break], *, text: bool) -> Array:
+    """A breakpoint stands for itself; the next number after it for all up to the next breakpoint;
+    the number before the first for all before it.
+
+    Args:
+        column: whole numbers, doubles, or codes of strings (`text`).
+        breaks: resolved breakpoints.
+    """
+    if text:
+        codes = np.concatenate([_points(at).numbers for at in breaks])
+        return np.where(np.isin(column, codes), column, NO_POINT)
+    dense = column.dtype.kind == "f"
+    nowhere = -np.inf if dense else np.iinfo(np.int64).min
+    below = np.full(len(column), nowhere, dtype=column.dtype)
+    lowest = None
+    for at in breaks:
+        points, first = _floor(column, at, nowhere)
+        below = np.maximum(below, points)
+        if first is not None:
+            lowest = first if lowest is None else min(lowest, first)
+    if lowest is None:  # no breakpoints: nothing is told apart
+        return np.zeros_like(column)
+    before = np.nextafter(np.float64(lowest), -np.inf) if dense else lowest - 1
+    after = np.nextafter(below, np.inf) if dense else below + 1
+    ranked = np.where(below == column, column, after)
+    return np.where(below == nowhere, column.dtype.type(before), ranked)
+
+
+def _points(at: Break) -> Points:
+    match at:
+        case Points():
+            return at
+        case Grid() | Constants() | StaticValues():
+            raise AssertionError("breakpoints that are no looked up numbers")
+        case _:
+            assert_never(at)
+
+
+def _floor(column: Array, at: Break, nowhere: float | int) -> tuple[Array, float | int | None]:
+    """The greatest breakpoint up to each value (`nowhere`: none), and the least of all."""
+    match at:
+        case Grid(first=first, last=last, step=step):
+            # where values are whole, the least whole number from a fraction on breaks as it does
+            if last < first:
+                return np.full(len(column), nowhere, dtype=column.dtype), None
+            if column.dtype.kind != "f":
+                low, count = -(-first // 1), (last - first) // step
+                index = np.clip((column - int(low)) // step, 0, int(count))
+                found = int(low) + index * step
+                return np.where(column >= int(low), found, nowhere), int(low)
+            start, count = float(first), int((last - first) // step)
+
+            def point(index: Array) -> Array:
+                if first == int(first):
+                    return (int(first) + index * step).astype(np.float64)
+                return start + index * np.float64(step)
+
+            guess = np.clip(np.floor((column - start) / step), 0, count).astype(np.int64)
+            # division rounds: a step down or up where it went astray
+            index = guess - (point(guess) > column)
+            index += (index < count) & (point(index + 1) <= column)
+            return np.where(column >= start, point(np.maximum(index, 0)), nowhere), start
+        case Points(numbers=numbers):
+            if len(numbers) == 0:
+                return np.full(len(column), nowhere, dtype=column.dtype), None
+            ordered = numbers
+            if column.dtype.kind != "f" and numbers.dtype.kind == "f":
+                ordered = np.unique(np.ceil(numbers).astype(np.int64))
+            place = np.searchsorted(ordered, column, side="right") - 1
+            found = np.where(place >= 0, ordered[np.maximum(place, 0)], nowhere)
+            return found.astype(column.dtype), ordered[0].item()
+        case Constants() | StaticValues():
+            raise AssertionError("breakpoints that were not looked up")
+        case _:
+            assert_never(at)

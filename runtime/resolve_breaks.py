@@ -1,0 +1,80 @@
+"""Look up the breakpoints of a plan's keys: constants and static values become numbers."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import assert_never
+
+import numpy as np
+
+from ontoweir.checker.normal_form import Kind, NormalForm
+from ontoweir.checker.plan import (
+    Break,
+    Constants,
+    Grid,
+    Key,
+    Points,
+    StaticValues,
+    SynopsisPlan,
+    Table,
+)
+from ontoweir.checker.units import Units
+from ontoweir.runtime.encode import StringPool
+from ontoweir.runtime.frame import Array
+from ontoweir.runtime.intake import StaticData, code_constant
+
+
+def resolve_breaks(
+    plan: SynopsisPlan, statics: Mapping[str, StaticData], pool: StringPool
+) -> SynopsisPlan:
+    """The plan with the breakpoints of its keys as numbers that a kernel compares with.
+
+    Args:
+        plan: the plan.
+        statics: the static relations that it mentions, encoded.
+        pool: the codes of strings; constants get permanent ones.
+    """
+    known: dict[tuple[int, Break], Points] = {}
+
+    def resolve(key: Key) -> Key:
+        made: list[Break] = []
+        for at in key.breaks:
+            kind = plan.form.classes[key.value].kind
+            match at:
+                case Grid() | Points():
+                    made.append(at)
+                case Constants() | StaticValues():
+                    if (key.value, at) not in known:
+                        numbers = _look_up(at, plan.form, kind, statics, pool)
+                        known[(key.value, at)] = Points(numbers)
+                    made.append(known[(key.value, at)])
+                case _:
+                    assert_never(at)
+        return replace(key, breaks=tuple(made))
+
+    def resolve_table(table: Table) -> Table:
+        if not any(k.breaks for k in table.keys):
+            return table
+        return replace(table, keys=tuple(map(resolve, table.keys)))
+
+    return replace(plan, tables=tuple(map(resolve_table, plan.tables)))
+
+
+def _look_up(
+    at: Constants | StaticValues,
+    form: NormalForm,
+    kind: Kind,
+    statics: Mapping[str, StaticData],
+    pool: StringPool,
+) -> Array:
+    shift = int(at.shift) if Fraction(at.shift).denominator == 1 else float(at.shift)
+    match at:
+        case Constants(values=values):
+            units = Units(form.unit, {})
+            numbers = np.array([code_constant(v, kind, units, pool) for v in values])
+        case StaticValues(table=table, column=column):
+            static = statics[table].columns[column]
+            numbers = static.values[static.valid]
+        case _:
+            assert_never(at)
+    return np.unique(numbers + shift if shift else numbers)

@@ -1,0 +1,139 @@
+"""Values that only few known partners are compared with: bounded, and right."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from random import Random
+
+import pytest
+from hypothesis import given
+
+from ontoweir.checker.check_query import check_query
+from ontoweir.checker.verdict import Tier, Verdict
+from ontoweir.mappings.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    DecimalType,
+    FloatType,
+    IntType,
+    Relation,
+    Stream,
+    StringType,
+)
+from ontoweir.rewriter.parse_sql import parse_sql
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case, R, Tables, split_markers, sql_types
+from tests.oracle.test_kernel_against_oracle import _check_run, _one_by_one, _oracle
+
+_COLUMNS = (
+    Column("f", FloatType()),
+    Column("p", IntType(), 0, 2),
+    Column("a", IntType()),
+    Column("d", DecimalType(6, 1)),
+    Column("g", StringType()),
+    Column("e", StringType(), None, None, ("x", "y")),
+    Column("h", FloatType(), None, None, (0.5, 2.0)),
+)
+_CATALOG = Catalog(
+    {n: Stream(n, DataSource("parquet", None), "ts", 1, R, _COLUMNS) for n in "stu"},
+    {
+        "r": Relation(
+            "r",
+            DataSource("parquet", None),
+            (Column("k", IntType()), Column("w", FloatType()), Column("n", StringType())),
+            (("k",),),
+        )
+    },
+)
+_BOUNDED = (
+    "s.f < t.p",
+    "s.f <= t.p AND s.f <> t.p",
+    "t.p <= s.f AND s.ts < t.ts",
+    "s.f = t.p",
+    "s.f <> t.p",
+    "s.d < t.p",
+    "s.d <> t.p",
+    "s.d = t.p",
+    "s.g <> t.e",
+    "s.f < t.h",
+    "s.a <= t.h",
+    "s.d > t.h",
+    "s.f < t.f AND s.f <= 1 AND t.f >= 1",
+    "s.f <> t.h AND s.f > t.p",
+)
+_STATIC = (
+    "s.a < t.a AND t.a = r.k",
+    "s.f >= t.a AND t.a = r.k",
+    "s.d < t.a AND t.a = r.k",
+    "s.f < t.f AND t.f = r.w",
+    "s.g <> t.g AND t.g = r.n",
+    "s.a > t.f AND t.f = r.w AND s.ts < t.ts",
+)
+_UNBOUNDED = ("s.f < t.f", "s.f < t.f AND s.f <= 2 AND t.f >= 1", "s.g <> t.g", "s.d < t.f")
+
+
+def _case(sql: str, random: Random) -> Case:
+    data: Tables = {
+        "r": (["k", "w", "n"], [(k, k / 2, n) for k, n in ((0, "x"), (2, "z"), (3, "y"))])
+    }
+    for name in _CATALOG.streams:
+        rows = [
+            (
+                random.choice([-1.0, 0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 9.0]),
+                random.randrange(3),
+                random.randint(-1, 4),
+                Decimal(random.randint(-5, 25)) / 10,
+                random.choice("wxyz"),
+                random.choice("xy"),
+                random.choice([0.5, 2.0]),
+                ts,
+            )
+            for ts in range(6)
+            for _ in range(random.choice([0, 1, 2, R]))
+        ]
+        data[name] = ([c.name for c in _COLUMNS] + ["ts"], rows)
+    union = parse_sql(sql, _CATALOG, name="q", file="q.sql")
+    return Case(_CATALOG, union, data, 6, sql_types(_CATALOG))
+
+
+def _sql(condition: str, *, distinct: bool, third: bool) -> str:
+    tables = ["s", "t", *(["u"] if third else []), *(["r"] if "r." in condition else [])]
+    more = " AND s.ts < u.ts AND s.f < u.p" if third else ""
+    head = "SELECT DISTINCT s.p" if distinct else "SELECT s.p"
+    return f"{head} FROM {', '.join(tables)} WHERE {condition}{more}"
+
+
+@pytest.mark.parametrize("condition", [*_BOUNDED, *_STATIC])
+@budget(0.3)
+@given(seed=SEEDS)
+def test_ranked_keys_equal_the_oracle(condition: str, seed: int) -> None:
+    random = Random(seed)
+    sql = _sql(condition, distinct=random.random() < 0.4, third=random.random() < 0.3)
+    case = _case(sql, random)
+    verdict = check_query(case.query, case.catalog)
+    assert verdict.plans, sql
+    expected = _oracle(case)
+    chunks: Sequence[Sequence[tuple[int, int]]] = (
+        _one_by_one(case),
+        split_markers(random, case.markers),
+    )
+    for cut in chunks:
+        _check_run(case, verdict.plans[0], cut, expected)
+
+
+@pytest.mark.parametrize("condition", _BOUNDED)
+def test_a_number_without_static_data(condition: str) -> None:
+    verdict = _check(condition)
+    assert verdict.tier in (Tier.CONDITIONALLY_BOUNDED, Tier.TREE_BOUNDED)
+    assert verdict.bound is not None
+    assert verdict.bound.rows is not None
+
+
+@pytest.mark.parametrize("condition", _UNBOUNDED)
+def test_twins_with_room_between_values_are_unbounded(condition: str) -> None:
+    assert _check(condition).tier is Tier.UNBOUNDED
+
+
+def _check(condition: str) -> Verdict:
+    sql = _sql(condition, distinct=False, third=False).replace("s.p", "1 AS one", 1)
+    return check_query(parse_sql(sql, _CATALOG, name="q", file="q.sql"), _CATALOG)
