@@ -6,7 +6,6 @@ answer, computed naively, then confirms it. What is not confirmed is not a witne
 """
 
 from collections.abc import Sequence
-from itertools import product
 
 from ontoweir.checker.confirm_witness import confirm_witness, is_legal
 from ontoweir.checker.decide_lag import Failure
@@ -33,18 +32,16 @@ def find_witness(
     must not pass for an unbounded one.
     What static data limits could still pass by its slack: there the larger one is confirmed too.
     """
-    mixed = form.unit > 1 or any(g.grain == 0 for g in form.classes)
-    passes = (True, False) if mixed else (False,)
     for failure in failures:
         for layout in plan_layouts(form, failure):
-            for unique, coarse in product((True, False), passes):
-                found = lay_out_copies(form, catalog, layout, size, unique, coarse)
+            for unique in (True, False):
+                found = lay_out_copies(form, catalog, layout, size, unique)
                 if found is None or not confirm_witness(
                     union, catalog, found[0], ranked=layout.ranked
                 ):
                     continue
                 witness, statics = found
-                larger = lay_out_copies(form, catalog, layout, 3 * size, unique, coarse, statics)
+                larger = lay_out_copies(form, catalog, layout, 3 * size, unique, statics)
                 if larger is None or not is_legal(larger[0], catalog):
                     continue
                 if not statics or confirm_witness(union, catalog, larger[0], ranked=layout.ranked):

@@ -9,6 +9,7 @@ from ontoweir.checker.make_rows import make_rows
 from ontoweir.checker.normal_form import Kind, NormalForm
 from ontoweir.checker.plan_layouts import Layout
 from ontoweir.checker.solve_differences import Edge, Var, solve_differences
+from ontoweir.checker.units import Units
 from ontoweir.checker.witness import Witness
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import Attribute, Compare, Op
@@ -23,7 +24,6 @@ def lay_out_copies(
     layout: Layout,
     size: int,
     unique: bool,
-    coarse: bool,
     statics: Statics | None = None,
 ) -> tuple[Witness, Statics] | None:
     """Data for a layout, and the values that static data has there.
@@ -34,11 +34,10 @@ def lay_out_copies(
         layout: what is laid out.
         size: how many optional tuples.
         unique: key columns of different tuples get different values.
-        coarse: whole numbers only, which columns of every grain can hold.
         statics: the values of static data, where it is given already.
     """
     copies = 4 * size - 1 if layout.ranked else size + 1 if layout.anchored else size
-    found = _lay_out(form, catalog, layout, copies, unique, coarse, statics or {})
+    found = _lay_out(form, catalog, layout, copies, unique, statics or {})
     if found is None:
         return None
     witness, values = found
@@ -71,7 +70,6 @@ def _lay_out(
     layout: Layout,
     size: int,
     unique: bool,
-    coarse: bool,
     statics: Statics,
 ) -> tuple[Witness, Statics] | None:
     shared = {c.index for c in form.classes if c.domain.finite}
@@ -89,9 +87,9 @@ def _lay_out(
     def time(member: int, copy: int) -> Var:
         return ("t", member, 0 if form.members[member].finite else copy)
 
-    for index, number in statics.items():
-        edges.append((val(index, 0), ("zero",), number))
-        edges.append((("zero",), val(index, 0), -number))
+    for index, known in statics.items():
+        edges.append((val(index, 0), ("zero",), known))
+        edges.append((("zero",), val(index, 0), -known))
     if form.members[layout.optional].finite:
         return None
 
@@ -147,23 +145,19 @@ def _lay_out(
         edges.append((val(index, 2 * some), least, -(some + 1) * grain))
     if unique:
         edges.extend(_unique(form, catalog, val, shared, size))
-    if coarse:
-        edges = [
-            (a, b, (limit // form.unit if "v" in (a[0], b[0]) else limit) * form.unit)
-            for a, b, limit in edges
-        ]
     unequal = _unequal(form, val, size)
     for d in form.time_differences:
         pairs = {(time(d.left, copy), time(d.right, copy)) for copy in range(size)}
-        steps = d.steps * form.unit if coarse else d.steps
-        unequal.extend((left, right, steps) for left, right in sorted(pairs))
+        unequal.extend((left, right, d.steps) for left, right in sorted(pairs))
     solution = _differ(form, edges, unequal, 12)
-    if solution is not None and coarse:
-        solution = {n: v // form.unit if n[0] == "t" else v for n, v in solution.items()}
     if solution is None:
         return None
     values = {c.index: solution.get(val(c.index, 0), 0) for c in form.classes if c.domain.within}
     return make_rows(form, catalog, layout, size, solution, val), values
+
+
+def _grain(form: NormalForm, var: Var) -> int:
+    return form.classes[var[1]].grain if var[0] == "v" else 1
 
 
 def _gap(form: NormalForm, size: int, otherwise: int, *values: int) -> int | Fraction:
@@ -186,8 +180,8 @@ def _unequal(form: NormalForm, val: Any, size: int) -> list[Edge]:
                 y = form.classes[form.class_of[c.right]]
                 offset = Fraction(c.offset) * form.unit + dict(y.attributes)[c.right]
                 found[(val(x.index, copy), val(y.index, copy), shift + offset)] = None
-            elif x.kind in (Kind.NUMBER, Kind.FLOAT) and not isinstance(c.right.value, str):
-                number = Fraction(str(c.right.value)) * form.unit
+            elif x.kind is not Kind.STRING:
+                number = Units(form.unit, {}).value(c.right.value, x.kind)
                 found[(val(x.index, copy), ("zero",), shift + number)] = None
     return list(found)
 
@@ -196,7 +190,7 @@ def _differ(
     form: NormalForm, edges: list[Edge], unequal: Sequence[Edge], tries: int
 ) -> dict[Var, int | Fraction] | None:
     """A solution that also keeps apart what must differ, by a few choices of a side."""
-    solution = solve_differences(edges)
+    solution = solve_differences(edges, lambda var: _grain(form, var))
     if solution is None:
         return None
     clash = next(

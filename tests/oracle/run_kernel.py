@@ -69,6 +69,29 @@ def run_kernel(
     return found, sizes
 
 
+def run_plans(
+    plans: Sequence[SynopsisPlan],
+    catalog: Catalog,
+    data: Mapping[str, tuple[Sequence[str], Sequence[Row]]],
+    chunks: Sequence[tuple[int, int]],
+) -> tuple[dict[int, Counter[Row]], list[int]]:
+    """As run_kernel, of all plans of a query: bags add up, of sets every result is told once."""
+    found: dict[int, Counter[Row]] = {}
+    sizes = [0] * len(chunks)
+    for plan in plans:
+        results, mine = run_kernel(plan, catalog, data, chunks)
+        sizes = [a + b for a, b in zip(sizes, mine, strict=True)]
+        for marker, rows in results.items():
+            found.setdefault(marker, Counter()).update(rows)
+    if len(plans) > 1 and plans[0].form.distinct:
+        told: set[Row] = set()
+        for marker in sorted(found):
+            found[marker] = Counter(dict.fromkeys(found[marker].keys() - told, 1))
+            told |= found[marker].keys()
+        found = {m: rows for m, rows in found.items() if rows}
+    return found, sizes
+
+
 def run_chunks(
     plan: SynopsisPlan,
     catalog: Catalog,

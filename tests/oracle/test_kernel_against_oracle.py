@@ -13,7 +13,7 @@ from ontoweir.checker.check_query import check_query
 from ontoweir.checker.decide_lag import decide_lag
 from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.checker.plan import SynopsisPlan
+from ontoweir.checker.plan import SynopsisPlan, total_bound
 from ontoweir.checker.verdict import Tier, Verdict
 from ontoweir.mappings.catalog import (
     Catalog,
@@ -42,14 +42,14 @@ from tests.oracle.random_queries import (
     sql_types,
 )
 from tests.oracle.relational import Row, answer, load
-from tests.oracle.run_kernel import run_kernel
+from tests.oracle.run_kernel import run_plans
 
 _INT = IntType()
 
 
-def _decide(case: Case) -> tuple[Verdict, SynopsisPlan | None]:
+def _decide(case: Case) -> tuple[Verdict, tuple[SynopsisPlan, ...]]:
     verdict = check_query(case.query, case.catalog)
-    return verdict, verdict.plans[0] if verdict.plans else None
+    return verdict, verdict.plans or ()
 
 
 def _one_by_one(case: Case) -> list[tuple[int, int]]:
@@ -69,7 +69,7 @@ def _oracle(case: Case) -> list[Counter[Row]]:
 
 def _check_run(
     case: Case,
-    plan: SynopsisPlan,
+    plans: Sequence[SynopsisPlan],
     chunks: Sequence[tuple[int, int]],
     expected: Sequence[Counter[Row]],
 ) -> dict[int, Counter[Row]]:
@@ -77,13 +77,14 @@ def _check_run(
 
     Equality after every marker says that `at` is the marker that completed a result.
     """
-    found, sizes = run_kernel(plan, case.catalog, case.data, chunks)
+    found, sizes = run_plans(plans, case.catalog, case.data, chunks)
     so_far: Counter[Row] = Counter()
     for marker, right in enumerate(expected):
         so_far.update(found.get(marker, Counter()))
         assert so_far == right, f"after marker {marker}"
-    if plan.bound.rows is not None:
-        assert max(sizes, default=0) <= plan.bound.rows, plan.bound.formula
+    bound = total_bound([p.bound for p in plans])
+    if bound.rows is not None:
+        assert max(sizes, default=0) <= bound.rows, bound.formula
     return found
 
 
@@ -93,17 +94,17 @@ def _check_run(
 def test_kernel_equals_oracle(style: str, seed: int) -> None:
     random = Random(seed)
     case = make_case(random, style=style)
-    verdict, plan = _decide(case)
+    verdict, plans = _decide(case)
     event(str(verdict.tier))
     if verdict.tier is Tier.UNSATISFIABLE:
         assert not _oracle(case)[-1]
         return
-    if plan is None:
+    if not plans:
         return
     expected = _oracle(case)
-    one = _check_run(case, plan, _one_by_one(case), expected)
-    many = _check_run(case, plan, split_markers(random, case.markers), expected)
-    whole, _ = run_kernel(plan, case.catalog, case.data, [(0, case.markers - 1)])
+    one = _check_run(case, plans, _one_by_one(case), expected)
+    many = _check_run(case, plans, split_markers(random, case.markers), expected)
+    whole, _ = run_plans(plans, case.catalog, case.data, [(0, case.markers - 1)])
     assert one == many == whole
 
 
@@ -112,8 +113,8 @@ def test_kernel_equals_oracle(style: str, seed: int) -> None:
 def test_order_within_a_timestamp_is_arbitrary(seed: int) -> None:
     random = Random(seed)
     case = make_case(random)
-    _, plan = _decide(case)
-    if plan is None:
+    _, plans = _decide(case)
+    if not plans:
         return
     shuffled: Tables = {}
     for name, (columns, rows) in case.data.items():
@@ -122,8 +123,8 @@ def test_order_within_a_timestamp_is_arbitrary(seed: int) -> None:
             mixed.sort(key=lambda r: r[-1])
         shuffled[name] = (columns, mixed)
     chunks = split_markers(random, case.markers)
-    found, sizes = run_kernel(plan, case.catalog, case.data, chunks)
-    assert run_kernel(plan, case.catalog, shuffled, chunks) == (found, sizes)
+    found, sizes = run_plans(plans, case.catalog, case.data, chunks)
+    assert run_plans(plans, case.catalog, shuffled, chunks) == (found, sizes)
 
 
 @budget(0.4)
@@ -131,13 +132,14 @@ def test_order_within_a_timestamp_is_arbitrary(seed: int) -> None:
 def test_the_bound_holds_however_long_the_streams_are(seed: int) -> None:
     random = Random(seed)
     case = make_case(random)
-    _, plan = _decide(case)
-    if plan is None or plan.bound.rows is None:
+    _, plans = _decide(case)
+    bound = total_bound([p.bound for p in plans])
+    if not plans or bound.rows is None:
         return
     markers = 10 * case.markers
     data = make_data(random, case.catalog, markers, wide=40, least=-20)
-    _, sizes = run_kernel(plan, case.catalog, data, split_markers(random, markers))
-    assert max(sizes) <= plan.bound.rows, plan.bound.formula
+    _, sizes = run_plans(plans, case.catalog, data, split_markers(random, markers))
+    assert max(sizes) <= bound.rows, bound.formula
 
 
 @budget(0.3)
@@ -145,12 +147,15 @@ def test_the_bound_holds_however_long_the_streams_are(seed: int) -> None:
 def test_rows_of_nulls_change_nothing(seed: int) -> None:
     random = Random(seed)
     case = make_case(random)
-    _, plan = _decide(case)
-    if plan is None:
+    _, plans = _decide(case)
+    if not plans:
         return
-    mentioned = {m.stream for m in plan.form.members}
+    mentioned = {m.stream for plan in plans for m in plan.form.members}
     used = {
-        (m.stream, a.column) for m in plan.form.members for a in plan.form.class_of
+        (m.stream, a.column)
+        for plan in plans
+        for m in plan.form.members
+        for a in plan.form.class_of
         if a.alias == m.alias
     }  # fmt: skip
     data = dict(case.data)
@@ -161,14 +166,15 @@ def test_rows_of_nulls_change_nothing(seed: int) -> None:
         # NULL in every column: whatever an occurrence compares, the row never matches
         if all(
             any((m.stream, a.column) in used for a in plan.form.class_of if a.alias == m.alias)
+            for plan in plans
             for m in plan.form.members
             if m.stream == name
         ):
             nulls = [(None,) * (len(columns) - 1) + (m,) for m in range(case.markers)]
             data[name] = (columns, sorted([*rows, *nulls], key=lambda r: r[-1]))
     chunks = split_markers(random, case.markers)
-    assert run_kernel(plan, case.catalog, data, chunks) == run_kernel(
-        plan, case.catalog, case.data, chunks
+    assert run_plans(plans, case.catalog, data, chunks) == run_plans(
+        plans, case.catalog, case.data, chunks
     )
 
 
@@ -216,7 +222,7 @@ def test_fixed_dates_limit_what_is_kept(seed: int) -> None:
     plan = make_plan(form)
     assert isinstance(plan, SynopsisPlan)
     event(f"limits from dates: {plan.form != form}")
-    _check_run(case, plan, split_markers(random, case.markers), _oracle(case))
+    _check_run(case, (plan,), split_markers(random, case.markers), _oracle(case))
 
 
 # -- cases that fuzzing found, kept for ever --------------------------------------------------
@@ -245,12 +251,12 @@ def _case(
 
 
 def _check(case: Case) -> Verdict:
-    verdict, plan = _decide(case)
-    assert plan is not None
+    verdict, plans = _decide(case)
+    assert plans
     expected = _oracle(case)
     assert expected[-1], "the case must have results, or it shows nothing"
-    _check_run(case, plan, _one_by_one(case), expected)
-    _check_run(case, plan, [(0, case.markers - 1)], expected)
+    _check_run(case, plans, _one_by_one(case), expected)
+    _check_run(case, plans, [(0, case.markers - 1)], expected)
     return verdict
 
 
@@ -403,11 +409,11 @@ def test_erratum_4_no_result_is_invented() -> None:
         "u": (["c", "ts"], [(4, 4)]),
     }
     case = _case(sql, streams, data)
-    verdict, plan = _decide(case)
-    assert plan is not None
+    verdict, plans = _decide(case)
+    assert plans
     assert verdict.name == "bounded"
     assert not _oracle(case)[-1]
-    _check_run(case, plan, _one_by_one(case), _oracle(case))
+    _check_run(case, plans, _one_by_one(case), _oracle(case))
     # its twin: after one more t, 3 is the best s with a t after it
     more: Tables = {**data, "t": (["ts"], [(2,), (4,)]), "u": (["c", "ts"], [(4, 4), (4, 5)])}
     _check(_case(sql, streams, more))

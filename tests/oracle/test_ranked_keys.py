@@ -118,7 +118,7 @@ def test_ranked_keys_equal_the_oracle(condition: str, seed: int) -> None:
         split_markers(random, case.markers),
     )
     for cut in chunks:
-        _check_run(case, verdict.plans[0], cut, expected)
+        _check_run(case, verdict.plans, cut, expected)
 
 
 @pytest.mark.parametrize("condition", _BOUNDED)
