@@ -391,3 +391,15 @@ def _check_references(
         _check_columns(
             section, "references", reference.to, [c.name for c in target.columns], target.name
         )
+        for name, other in zip(reference.columns, reference.to, strict=True):
+            mine, theirs = table.column(name), target.column(other)
+            if mine is None or theirs is None:
+                continue  # a stream's timestamp
+            if type_family(mine.type) != type_family(theirs.type):
+                raise section.error(
+                    "references",
+                    f"{table.name}.{name} is {name_column_type(mine.type)} and references "
+                    f"{target.name}.{other}, which is {name_column_type(theirs.type)}",
+                    why="values of different types are never equal",
+                    fix="declare both columns with one type",
+                )

@@ -96,7 +96,7 @@ class MappingFile:
             raise where.error(
                 f"{len(found)} values of rr:{term}",
                 why="R2RML allows one here",
-                fix=f"keep one rr:{term}",
+                fix=f"keep one rr:{term}; if two triples maps have this name, rename one",
             )
         return found[0] if found else None
 

@@ -247,7 +247,7 @@ class _Reader:
             raise place.error(
                 f"a term map with {' and '.join('rr:' + k for k in present) or 'no value'}",
                 why="it has exactly one of rr:constant, rr:column, rr:template",
-                fix="keep one of them",
+                fix="keep one of them" if present else 'write one, such as rr:column "name"',
             )
         if (constant := given["constant"]) is not None:
             return self._constant(place, constant)

@@ -79,7 +79,15 @@ def read_select(text: str, catalog: Catalog, *, mapping: bool = False) -> Select
         SqlRefusal: the text is no SQL, beyond SPJ, or names what the catalog does not declare.
     """
     tree = parse_sql_text(quote_names(text) if mapping else text)
-    return read_select_tree(tree, catalog, mapping=mapping)
+    try:
+        return read_select_tree(tree, catalog, mapping=mapping)
+    except SqlRefusal as refusal:
+        name = re.search(r"unknown column '(.*?)'", refusal.what)
+        if mapping and name is not None and f'"{name[1]}"' in text:
+            why = f'{refusal.why}; "{name[1]}" in double quotes is a name, as in R2RML'
+            fix = f"{refusal.fix}; if it is a text, write '{name[1]}' in single quotes"
+            raise SqlRefusal(refusal.what, why=why, fix=fix, line=refusal.line) from None
+        raise
 
 
 def read_select_tree(tree: "exp.Query", catalog: Catalog, *, mapping: bool = False) -> SelectUnion:
@@ -220,8 +228,6 @@ _FIXES = {
     ),
     "* EXCEPT": "write the columns",
     "an alias with names of columns": "write the names with AS in SELECT",
-    "ORDER BY": "leave it out: results come in the order of time",
-    "LIMIT": "leave it out: a stream has no last row",
     **dict.fromkeys(["EXCEPT", "INTERSECT"], f"write it with WHERE; {_VIEW}"),
 }
 """What to write instead of a clause."""

@@ -1,6 +1,7 @@
 """Check that every variable of a query is used as it can be."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.rewriter.distribute_unions import Branch
@@ -78,6 +79,12 @@ def check_variables(
     return head
 
 
+def _suggest(name: str, values: Iterable[Variable]) -> str:
+    """A variable spelled almost so."""
+    close = get_close_matches(name, [v.name for v in values], n=1)
+    return f"; did you mean ?{close[0]}?" if close else ""
+
+
 def _check_answer(
     variable: Variable,
     values: dict[Variable, int | None],
@@ -100,7 +107,7 @@ def _check_answer(
             source.file,
             f"?{name} is in SELECT but in no pattern",
             "an answer variable is bound by a pattern",
-            f"write a pattern with ?{name}, or remove it from SELECT",
+            f"write a pattern with ?{name}, or remove it from SELECT{_suggest(name, values)}",
             place,
         )
     for branch in branches:

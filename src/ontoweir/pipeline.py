@@ -31,6 +31,7 @@ from ontoweir.rewriter.show_ucq import format_cq
 from ontoweir.rewriter.spj import SpjUnion
 from ontoweir.rewriter.trace_steps import Step
 from ontoweir.rewriter.unfold_query import unfold_query
+from ontoweir.warn_mappings import warn_mappings
 
 Warn = Callable[[str], None]
 
@@ -77,6 +78,8 @@ class Workspace:
     def mappings(self) -> MappingSet:
         """The mapping assertions of the project, and the facts of its ontologies."""
         mappings = load_mappings(self.project.mappings, self.project.catalog)
+        for text in warn_mappings(mappings.assertions, self.tbox, self.project.catalog):
+            self.warn(text)
         return assert_facts(mappings, self.tbox.facts)
 
     def query_names(self) -> tuple[str, ...]:

@@ -116,7 +116,11 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
         raise CatalogError(
             f"no TOML: {error}",
             why="the project file is written in TOML (toml.io)",
-            fix="mend this line",
+            fix="mend this line; or a bracket or a quote before it that is not closed"
+            if "Unclosed" in str(error) or "end of document" in str(error)
+            else "keep one of the two"
+            if "twice" in str(error) or "overwrite" in str(error)
+            else "mend this line",
             source=Source(shown, line),
         ) from None
 
