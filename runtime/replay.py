@@ -177,6 +177,8 @@ def _prepare(
             if session is None:
                 session = spark.newSession()
                 session.conf.set("spark.sql.session.timeZone", "UTC")
+                # what folders' names hold is text, also where all of it looks like numbers
+                session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
             pieces = stage_stream(session, stream, located, columns, folder / name)
         staged = stream.data.sort or not direct
         histories.append(History(stream, columns, pieces, staged))
