@@ -561,13 +561,13 @@ def by_pathway(query: str, folder: Path, settings: list[str]) -> Run:
             folder / "traffic.parquet",
             columns=["ts", "report_id", "avg_speed", "vehicle_count", "id"],
         )
-        t = t.to_pandas()
+        t = t.rename_columns(["ts", "report_id", "avg_speed", "vehicle_count", "rid"]).to_pandas()
         jam = t[(t.avg_speed < 20) & (t.vehicle_count >= 10)]
         clear = t[(t.avg_speed > 110) | ((t.avg_speed >= 60) & (t.vehicle_count >= 5))]
         c, f = pw.debug.table_from_pandas(jam), pw.debug.table_from_pandas(clear)
         span = pw.temporal.interval(datetime.timedelta(seconds=1), datetime.timedelta(minutes=30))
         both = pw.temporal.interval_join(c, f, c.ts, f.ts, span, c.report_id == f.report_id)
-        found = both.select(s=c.report_id, j=c.id, c=f.id, speed=f.avg_speed, at=f.ts)
+        found = both.select(s=c.report_id, j=c.rid, c=f.rid, speed=f.avg_speed, at=f.ts)
         rows = pw.debug.table_to_pandas(found, include_id=False)
         columns = [
             _iri("sensor", rows.s.to_numpy()),
@@ -585,24 +585,24 @@ def by_pathway(query: str, folder: Path, settings: list[str]) -> Run:
 
 FLINK = {
     "Q": """WITH events AS (
-            SELECT 0 AS kind, ts, CAST(0 AS BIGINT) AS b, CAST(0 AS BIGINT) AS e FROM s
+            SELECT 0 AS src, ts, CAST(0 AS BIGINT) AS b, CAST(0 AS BIGINT) AS e FROM s
             UNION ALL SELECT 1, ts, b, CAST(0 AS BIGINT) FROM t WHERE b BETWEEN 0 AND 99
             UNION ALL SELECT 2, ts, d, e FROM u WHERE d BETWEEN 0 AND 99),
-        one AS (SELECT *,
-                  SUM(CASE WHEN kind = 0 THEN CAST(1 AS BIGINT) ELSE 0 END) OVER (ORDER BY ts
+        counted AS (SELECT *,
+                  SUM(CASE WHEN src = 0 THEN CAST(1 AS BIGINT) ELSE 0 END) OVER (ORDER BY ts
                     RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-                  - SUM(CASE WHEN kind = 0 THEN CAST(1 AS BIGINT) ELSE 0 END)
+                  - SUM(CASE WHEN src = 0 THEN CAST(1 AS BIGINT) ELSE 0 END)
                     OVER (PARTITION BY ts) AS n FROM events),
-        two AS (SELECT *, SUM(CASE WHEN kind = 1 THEN n ELSE 0 END) OVER (PARTITION BY b ORDER BY ts
+        summed AS (SELECT *, SUM(CASE WHEN src = 1 THEN n ELSE 0 END) OVER (PARTITION BY b ORDER BY ts
                     RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-                  - SUM(CASE WHEN kind = 1 THEN n ELSE 0 END) OVER (PARTITION BY b, ts) AS m
-                FROM one WHERE kind > 0)
-        SELECT b, e, ts AS at, m AS multiplicity FROM two WHERE kind = 2 AND m > 0""",
+                  - SUM(CASE WHEN src = 1 THEN n ELSE 0 END) OVER (PARTITION BY b, ts) AS m
+                FROM counted WHERE src > 0)
+        SELECT b, e, ts AS `at`, m AS multiplicity FROM summed WHERE src = 2 AND m > 0""",
     CLEARED: """SELECT
           CONCAT('http://traffic.example/sensor/', CAST(c.report_id AS STRING)) AS sensor,
-          CONCAT('http://traffic.example/reading/', CAST(c.id AS STRING)) AS jam,
-          CONCAT('http://traffic.example/reading/', CAST(f.id AS STRING)) AS clear,
-          f.avg_speed AS speed, f.ts AS at, CAST(1 AS BIGINT) AS multiplicity
+          CONCAT('http://traffic.example/reading/', CAST(c.id AS STRING)) AS `jam`,
+          CONCAT('http://traffic.example/reading/', CAST(f.id AS STRING)) AS `clear`,
+          f.avg_speed AS `speed`, f.ts AS `at`, CAST(1 AS BIGINT) AS multiplicity
         FROM traffic c JOIN traffic f ON c.report_id = f.report_id
           AND f.ts > c.ts AND f.ts <= c.ts + INTERVAL '30' MINUTE
         WHERE c.avg_speed < 20 AND c.vehicle_count >= 10

@@ -203,7 +203,7 @@ def _read_group(job: str, history: History, index: int) -> pa.Table:
         raise unreadable(piece.shown, error) from error
     for name in wanted:
         if name not in there:
-            text = pa.scalar(piece.constants[name])
+            text = pa.scalar(piece.constants[name], pa.string())
             table = table.append_column(name, pa.repeat(text, table.num_rows))
     _cache[key] = table
     while len(_cache) > _CACHED_GROUPS:

@@ -12,8 +12,8 @@ class Piece:
     """A row group to read.
 
     `shown` is the file that messages name, `first` the number there (from 1) of its first row;
-    `constants`: columns that the folders' names hold (key=value); `low`, `high`: its first and
-    last timestamp in µs, where the file's statistics tell.
+    `constants`: columns that the folders' names hold (key=value; None is NULL); `low`, `high`:
+    its first and last timestamp in µs, where the file's statistics tell.
     """
 
     file: str
@@ -21,7 +21,7 @@ class Piece:
     rows: int
     shown: str
     first: int
-    constants: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, str | None] = field(default_factory=dict)
     low: int | None = None
     high: int | None = None
 

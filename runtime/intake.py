@@ -134,8 +134,8 @@ class Intake:
         rows[time] = arrival.steps
         pending = list(member.local)
         good &= self._holding(rows, pending, len(arrival.steps))
-        good &= self._in_class_domains(rows, len(arrival.steps))
         rows = _only(rows, good)
+        rows = _only(rows, self._in_class_domains(rows, len(rows[time])))
         pending = [c for c in pending if not self._available(c, rows)]
         rows, pending = self._fold(member, rows, pending)
         count = len(rows[time])

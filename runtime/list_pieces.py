@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from pathlib import Path
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -57,9 +58,15 @@ def list_pieces(
     return tuple(pieces)
 
 
-def _constants(file: str) -> dict[str, str]:
+def _constants(file: str) -> dict[str, str | None]:
+    """What the folders' names say, as Spark and Hive write them."""
     pairs = [p.partition("=") for p in Path(file).parent.parts if "=" in p]
-    return {key: text for key, _, text in pairs}
+    return {
+        unquote(key, "latin-1"): None
+        if text == "__HIVE_DEFAULT_PARTITION__"
+        else unquote(text, "latin-1")  # Hive escapes characters up to U+00FF only
+        for key, _, text in pairs
+    }
 
 
 def find_leaf(metadata: "pq.FileMetaData", name: str) -> int | None:

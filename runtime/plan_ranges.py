@@ -37,6 +37,8 @@ def plan_ranges(histories: Sequence[History], wanted: int, rows_per_range: int) 
         wanted: how many ranges.
         rows_per_range: at least about so many rows in each.
     """
+    if wanted < 2:
+        return Ranges((), "Spark has one core")
     total = sum(h.rows for h in histories)
     wanted = min(wanted, total // max(rows_per_range, 1))
     if wanted < 2:

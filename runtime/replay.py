@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ontoweir.errors import UsageError
 from ontoweir.mappings.column_types import epoch_us
 from ontoweir.runtime.advance_rows import ReplayWork, needed_static_columns, plan_step
 from ontoweir.runtime.aggregate_chunk import plan_aggregates
@@ -99,6 +100,7 @@ def replay_history(
         folder = Path(tempfile.mkdtemp(prefix=".ontoweir-replay-", dir=output.absolute().parent))
         try:
             session = spark or start_session()
+            _refuse_connect(session)
             work = _prepare(job, session, folder, schema, (start, stop), rows_per_chunk, statics)
             work = dataclasses.replace(work, aggregates=aggregates)
             cut = _cut(work, session, ranges, rows_per_range)
@@ -119,6 +121,21 @@ def replay_history(
         ranges=found.ranges,
         one_range_because=found.reason,
     )
+
+
+def _refuse_connect(spark: "SparkSession") -> None:
+    from pyspark.errors import PySparkException
+
+    try:
+        known = spark.sparkContext is not None
+    except (PySparkException, AttributeError):
+        known = False
+    if not known:
+        raise UsageError(
+            "this Spark session is one of Spark Connect",
+            why="a replay hands ranges of history to tasks, for which Connect has no interface",
+            fix="give it a session in the driver's process (SparkSession.builder.master(…))",
+        )
 
 
 def _cut(
@@ -177,6 +194,8 @@ def _prepare(
             if session is None:
                 session = spark.newSession()
                 session.conf.set("spark.sql.session.timeZone", "UTC")
+                # what folders' names hold is text, also where all of it looks like numbers
+                session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
             pieces = stage_stream(session, stream, located, columns, folder / name)
         staged = stream.data.sort or not direct
         histories.append(History(stream, columns, pieces, staged))

@@ -1,6 +1,7 @@
 """Stage a stream that is no local Parquet: through Spark's reader, once, to Parquet parts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import OntoweirError, RunError
-from ontoweir.mappings.catalog import Column, Stream
+from ontoweir.mappings.catalog import Column, DataSource, Stream
 from ontoweir.runtime.history import Piece
 from ontoweir.runtime.list_pieces import find_leaf, read_span
 from ontoweir.runtime.read_source import Located, read_source, unreadable
@@ -42,7 +43,7 @@ def stage_stream(
     pieces: list[Piece] = []
     for number, path in enumerate(sources):
         target = folder / f"{number:06d}"
-        frame = read_source(spark, data, path, wanted, stream.timestamp)
+        frame = read_source(spark, _with_folders(data, path), path, wanted, stream.timestamp)
         if data.sort:
             frame = frame.orderBy(fn.col(f"`{stream.timestamp}`"))
         try:
@@ -73,3 +74,15 @@ def stage_stream(
                     pieces.append(Piece(str(part), index, rows, path, first, {}, low, high))
                 first += rows
     return tuple(pieces)
+
+
+def _with_folders(data: DataSource, path: str) -> DataSource:
+    """Of a file in folders named key=value: read it so that these columns are there."""
+    parts = Path(path).parts
+    named = next((i for i, part in enumerate(parts) if "=" in part), len(parts) - 1)
+    if named >= len(parts) - 1 or "://" in path or "*" in path:
+        return data
+    base = ("basePath", str(Path(*parts[:named])))
+    return (
+        data if "basePath" in dict(data.options) else replace(data, options=(*data.options, base))
+    )

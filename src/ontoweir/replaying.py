@@ -202,7 +202,8 @@ def _replay_naively(
 
 
 def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
-    """The fields of the interface contract; `rejects` says why tuples were rejected."""
+    """The fields of the interface contract; `rejects` says why tuples were rejected, `ranges` how
+    many Spark tasks shared the history, and `one_range_because` why it was one."""
     return {
         "markers": summary.markers,
         "tuples": summary.tuples,
@@ -214,6 +215,8 @@ def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
         "late": summary.late,
         "rejected": summary.rejected_total,
         "rejects": dict(summary.rejected),
+        "ranges": summary.ranges,
+        "one_range_because": summary.one_range_because,
     }
 
 

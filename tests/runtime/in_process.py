@@ -1,0 +1,107 @@
+"""Replays whose tasks run in this process, over random files."""
+
+import pickle
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from ontoweir.mappings.catalog import Catalog, DataSource
+from ontoweir.runtime import scan_ranges as module
+from ontoweir.runtime.check_domain import arrow_type
+from ontoweir.runtime.replay import ReplayJob, ReplaySummary, replay_history
+from ontoweir.runtime.replay_range import (
+    RangeOutcome,
+    RangeTask,
+    replay_range,
+    unpack_outcome,
+)
+from tests.oracle.random_queries import Case
+
+EPOCH = datetime(1970, 1, 1)
+
+
+class _Broadcast:
+    def __init__(self, content: bytes) -> None:
+        self.value = content
+
+    def destroy(self) -> None:
+        """Nothing to free."""
+
+
+class _NoSpark:
+    """Stands for session and context: replays that need no reader of Spark's."""
+
+    @property
+    def sparkContext(self) -> "_NoSpark":
+        return self
+
+    def broadcast(self, content: bytes) -> _Broadcast:
+        return _Broadcast(content)
+
+
+def _run_here(
+    spark: object,
+    key: str,
+    packed: object,
+    tasks: Sequence[RangeTask],
+    look: Callable[[], None],
+) -> list[RangeOutcome]:
+    outcomes = []
+    for task in tasks:
+        outcomes.append(unpack_outcome(replay_range(key, packed, pickle.dumps(task))))
+        look()
+    return outcomes
+
+
+def store(case: Case, random: Random, folder: Path) -> tuple[Catalog, dict[str, pa.Table]]:
+    """Files of all streams, cut at random; the catalog that names them, and the static data."""
+    streams, statics = {}, {}
+    for name, (columns, rows) in case.data.items():
+        declared = case.catalog.table(name)
+        fields = []
+        for c in columns:
+            column = declared.column(c)
+            fields.append(pa.field(c, pa.int64() if column is None else arrow_type(column.type)))
+        cells = {f.name: [r[i] for r in rows] for i, f in enumerate(fields)}
+        table = pa.table(
+            {f.name: pa.array(cells[f.name], f.type, from_pandas=False) for f in fields}
+        )
+        if name in case.catalog.relations:
+            statics[name] = table
+            continue
+        (folder / name).mkdir()
+        cut = random.randint(0, table.num_rows)
+        for number, part in enumerate([table.slice(0, cut), table.slice(cut)]):
+            size = random.randint(1, 6)
+            pq.write_table(part, folder / name / f"{number}.parquet", row_group_size=size)
+        source = DataSource("parquet", str(folder / name))
+        streams[name] = replace(case.catalog.streams[name], data=source)
+    return replace(case.catalog, streams=streams), statics
+
+
+def replay_here(
+    monkeypatch: pytest.MonkeyPatch, job: ReplayJob, output: Path, **options: Any
+) -> tuple[list[dict[str, Any]], ReplaySummary]:
+    """Replay without Spark: the rows, and the summary."""
+    monkeypatch.setattr(module, "run_ranges", _run_here)
+    spark = cast(SparkSession, _NoSpark())
+    summary = replay_history(job, output=output, format="parquet", spark=spark, **options)
+    return pq.read_table(output).to_pylist(), summary
+
+
+def answers_upto(rows: list[dict[str, Any]], variables: Sequence[str], marker: int) -> Counter[Any]:
+    """The answers told at a marker (µs since 1970) or before."""
+    found: Counter[tuple[Any, ...]] = Counter()
+    for row in rows:
+        if (row["at"] - EPOCH).microseconds <= marker:
+            found[tuple(row[v] for v in variables)] += row.get("multiplicity", 1)
+    return found
