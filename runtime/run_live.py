@@ -242,7 +242,7 @@ class _Sink:
             arrived[name] = _part(whole, history.stream)
             if history.stream.data.format == "kafka":
                 lanes[name] = list_lanes(history.stream, offsets)
-            elif arrived[name].num_rows:
+            elif arrived[name].num_rows and MODIFIED in arrived[name].column_names:
                 modified = pc.max(arrived[name].column(MODIFIED)).as_py()
                 known = self.state.files.get(name)
                 delivered = set(pc.unique(arrived[name].column(FILE)).to_pylist())
