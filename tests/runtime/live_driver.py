@@ -48,7 +48,8 @@ def main() -> None:
         case _:
             kill_at(stage, count)
     workspace, compiled = open_queries(folder, list(QUERIES))
-    options = RunOptions(check, folder / "out", once=True, progress=False)
+    java = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.master": "local[1]"}
+    options = RunOptions(check, folder / "out", once=True, progress=False, spark=java)
     try:
         run_queries(workspace, compiled, options)
     except RunError as error:
