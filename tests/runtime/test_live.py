@@ -182,3 +182,16 @@ def test_a_row_of_nulls_is_a_heartbeat() -> None:
     last = max(row[-1] for row in case.data[names[0]][1])
     assert outcome.state.finished_us == last - 1
     assert not outcome.rejects
+
+
+def test_where_all_idle_what_came_is_finished() -> None:
+    """All but the last timestamp of all, which may still get rows; twin: one may not idle."""
+    case, job, names = _two_streams()
+    rows = {n: make_table(case, n, case.data[n][1]) for n in names}
+    last = max(row[-1] for n in names for row in case.data[n][1])
+    for streams, finished in ((names, last - 1), (names[:1], None)):
+        patient = replace(job, idle_seconds=dict.fromkeys(streams, 60.0))
+        first = advance_live(patient, begin_live(patient), rows, 0.0).state
+        after = advance_live(patient, first, {}, 60.0).state
+        assert after.finished_us == (first.finished_us if finished is None else finished)
+        assert not after.reasons
