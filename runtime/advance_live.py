@@ -175,8 +175,9 @@ def _rejected(history: History, rows: Slice, admitted: Mapping[str, Admitted]) -
 def _finished(
     job: LiveJob, seen: Mapping[str, int], heard: Mapping[str, float], now: float
 ) -> int | None:
-    """The last finished timestamp: before what every lane has reached that does not idle."""
-    active = []
+    """The last finished timestamp: before what every lane has reached that does not idle (before
+    the last of all, where all idle)."""
+    active, last = [], []
     for history in job.histories:
         name = history.stream.name
         patience = job.idle_seconds.get(name)
@@ -185,11 +186,14 @@ def _finished(
             return None
         for lane in mine:
             if patience is not None and now - heard[lane] >= patience:
+                last += [seen[lane]] if lane in seen else []
                 continue
             if lane not in seen:
                 return None
             active.append(seen[lane])
-    return min(active) - 1 if active else None
+    if active:
+        return min(active) - 1
+    return max(last) - 1 if last else None
 
 
 def _cut(

@@ -32,6 +32,7 @@ from ontoweir.runtime.write_metrics import write_metrics
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.listener import StreamingQueryListener
     from pyspark.sql.streaming.query import StreamingQuery
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
@@ -46,7 +47,8 @@ class LiveOptions:
     `checkpoint`: the folder of its state; `output`: the folder of rejected rows (`rejects/`), and
     of answers and metrics, unless they go elsewhere: to `sink` and `metrics`; `once`: stop when
     everything that is there has been read; `seconds`: at least so long between micro-batches;
-    `told`: is called at the start and after every micro-batch.
+    `told`: is called at the start and after every micro-batch;
+    `listeners`: are told Spark's progress.
     """
 
     checkpoint: Path
@@ -56,6 +58,7 @@ class LiveOptions:
     told: Callable[[LiveState, LiveJob], None] = field(default=lambda state, job: None)
     sink: Sink | None = None
     metrics: Path | None = None
+    listeners: tuple["StreamingQueryListener", ...] = ()
 
 
 def run_live(
@@ -70,6 +73,8 @@ def run_live(
     session = spark.newSession()
     for name, setting in _tuned(session, options.checkpoint).items():
         session.conf.set(name, setting)
+    for listener in options.listeners:
+        session.streams.addListener(listener)
     sink = _Sink(job, fingerprint, options, session)
     whole: DataFrame | None = None
     for history in job.histories:
@@ -242,7 +247,7 @@ class _Sink:
             arrived[name] = _part(whole, history.stream)
             if history.stream.data.format == "kafka":
                 lanes[name] = list_lanes(history.stream, offsets)
-            elif arrived[name].num_rows:
+            elif arrived[name].num_rows and MODIFIED in arrived[name].column_names:
                 modified = pc.max(arrived[name].column(MODIFIED)).as_py()
                 known = self.state.files.get(name)
                 delivered = set(pc.unique(arrived[name].column(FILE)).to_pylist())

@@ -99,7 +99,7 @@ def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutco
 
 def last_batch(folder: Path) -> Path | None:
     """The folder of the last committed micro-batch."""
-    found = sorted(p for p in folder.glob("[0-9]*") if (p / _MANIFEST).exists())
+    found = sorted(folder.glob("[0-9]*"))
     return found[-1] if found else None
 
 

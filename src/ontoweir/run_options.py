@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from ontoweir.errors import Source, UsageError
 
 if TYPE_CHECKING:
+    from pyspark.sql.streaming.listener import StreamingQueryListener
+
     from ontoweir.runtime.publish_batch import MemorySink
 
 MOST_WAITING = 10_000_000
@@ -20,7 +22,7 @@ class RunOptions:
 
     `sink`: parquet, jsonl, console or kafka, with its options (or a MemorySink, from Python);
     `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
-    `most_waiting`: rows that may wait for a marker.
+    `most_waiting`: rows that may wait for a marker; `listeners`: are told Spark's progress.
     """
 
     checkpoint: Path
@@ -33,6 +35,7 @@ class RunOptions:
     metrics: Path | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
     most_waiting: int | None = MOST_WAITING
+    listeners: tuple["StreamingQueryListener", ...] = ()
 
 
 def add_run_options(run: argparse.ArgumentParser) -> None:

@@ -14,6 +14,8 @@ from ontoweir.rewriter.print_sql import print_sql
 from ontoweir.run_options import RunOptions
 
 if TYPE_CHECKING:
+    import threading
+
     from pyspark.sql import SparkSession
 
 
@@ -22,8 +24,10 @@ def run_queries(
     compiled: Sequence[CompiledQuery],
     options: RunOptions,
     spark: "SparkSession | None" = None,
+    stop: "threading.Event | None" = None,
 ) -> dict[str, Any]:
-    """Run queries until they are stopped, or (once) until what is there has been read.
+    """Run queries until they are stopped (by Ctrl-C, or `stop`), or (once) until what is there has
+    been read.
 
     Returns:
         the summary of the interface contract, of this session.
@@ -117,10 +121,11 @@ def run_queries(
         told=told,
         sink=sink,
         metrics=options.metrics,
+        listeners=options.listeners,
     )
     running = run_live(job, _fingerprint(workspace, compiled, refined, statics), session, live)
     try:
-        await_live(running, mask=lambda text: mask_run(text, job, sink))
+        await_live(running, stop, mask=lambda text: mask_run(text, job, sink))
     except KeyboardInterrupt:
         running.stop()
     seconds = time.perf_counter() - begun

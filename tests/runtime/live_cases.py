@@ -55,3 +55,18 @@ def find_case(style: str | None = None, seed: int = 0) -> Iterator[tuple[Case, L
         if verdict.plans:
             yield case, make_job(case, verdict)
         seed += 1
+
+
+def cut_arrivals(case: Case, random: Random, streams: set[str]) -> list[dict[str, pa.Table]]:
+    """Micro-batches: every stream's rows in order of time, cut anywhere, streams out of step."""
+    left = {n: list(case.data[n][1]) for n in sorted(streams)}
+    batches = []
+    while any(left.values()):
+        batch = {}
+        for name, rows in left.items():
+            count = random.randint(0, max(3, len(rows) // 2))
+            taken, left[name] = rows[:count], rows[count:]
+            mixed = random.sample(taken, k=len(taken))
+            batch[name] = make_table(case, name, mixed)
+        batches.append(batch)
+    return batches

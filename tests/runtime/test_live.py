@@ -19,22 +19,7 @@ from ontoweir.runtime.take_arrivals import LATE
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer, load
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
-from tests.runtime.live_cases import make_job, make_table
-
-
-def _arrivals(case: Case, random: Random, streams: set[str]) -> list[dict[str, pa.Table]]:
-    """Micro-batches: every stream's rows in order of time, cut anywhere, streams out of step."""
-    left = {n: list(case.data[n][1]) for n in sorted(streams)}
-    batches = []
-    while any(left.values()):
-        batch = {}
-        for name, rows in left.items():
-            count = random.randint(0, max(3, len(rows) // 2))
-            taken, left[name] = rows[:count], rows[count:]
-            mixed = random.sample(taken, k=len(taken))
-            batch[name] = make_table(case, name, mixed)
-        batches.append(batch)
-    return batches
+from tests.runtime.live_cases import cut_arrivals, make_job, make_table
 
 
 def _run(
@@ -65,7 +50,7 @@ def test_live_equals_oracle(seed: int, tmp_path: Path) -> None:
         return
     job = make_job(case, verdict)
     streams = {h.stream.name for h in job.histories}
-    rows, state = _run(job, _arrivals(case, random, streams), tmp_path)
+    rows, state = _run(job, cut_arrivals(case, random, streams), tmp_path)
     done = -1 if state.finished_us is None else state.finished_us
     base = load(case.data, case.types)
     stamps = {name: s.timestamp for name, s in case.catalog.streams.items()}
@@ -90,7 +75,7 @@ def test_live_aggregates_equal_oracle(seed: int, tmp_path: Path) -> None:
         return
     job = make_job(case, verdict)
     streams = {h.stream.name for h in job.histories}
-    rows, state = _run(job, _arrivals(case, random, streams), tmp_path)
+    rows, state = _run(job, cut_arrivals(case, random, streams), tmp_path)
     done = -1 if state.finished_us is None else state.finished_us
     assert union.aggregation is not None
     current: dict[tuple[Any, ...], tuple[Any, ...]] = {}
@@ -197,3 +182,16 @@ def test_a_row_of_nulls_is_a_heartbeat() -> None:
     last = max(row[-1] for row in case.data[names[0]][1])
     assert outcome.state.finished_us == last - 1
     assert not outcome.rejects
+
+
+def test_where_all_idle_what_came_is_finished() -> None:
+    """All but the last timestamp of all, which may still get rows; twin: one may not idle."""
+    case, job, names = _two_streams()
+    rows = {n: make_table(case, n, case.data[n][1]) for n in names}
+    last = max(row[-1] for n in names for row in case.data[n][1])
+    for streams, finished in ((names, last - 1), (names[:1], None)):
+        patient = replace(job, idle_seconds=dict.fromkeys(streams, 60.0))
+        first = advance_live(patient, begin_live(patient), rows, 0.0).state
+        after = advance_live(patient, first, {}, 60.0).state
+        assert after.finished_us == (first.finished_us if finished is None else finished)
+        assert not after.reasons

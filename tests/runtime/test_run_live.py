@@ -1,9 +1,6 @@
 """Live on Spark: files arrive, a run takes them in, is stopped or killed, and goes on."""
 
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -162,33 +159,3 @@ def test_an_unbounded_query_does_not_run(spark: SparkSession, tmp_path: Path) ->
     with pytest.raises(QueryError, match="unbounded"):
         run_queries(workspace, [workspace.compile_sql(tmp_path / "bad.sql")], options, spark)
     assert not (tmp_path / "check").exists()
-
-
-STAGES = ("after-read", "in-kernel", "before-commit", "after-commit", "after-publish")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stage", STAGES)
-def test_killed_and_resumed_as_if_nothing_had_happened(
-    stage: str, tmp_path: Path, spark: SparkSession, pytestconfig: pytest.Config
-) -> None:
-    """kill -9 of the driver at a stage of some micro-batches, again and again, then to the end."""
-    write_history(tmp_path, 0, HOURS)
-    workspace, compiled = open_queries(tmp_path, list(QUERIES))
-    kills = 20 if pytestconfig.getoption("--long") else 1
-    for kill in range(kills):
-        killed = _drive(tmp_path, stage, kill % 4 + 1)
-        assert killed in (-signal.SIGKILL, 0)
-        assert killed == -signal.SIGKILL or kill > 3  # the end is reached in the end
-    assert _drive(tmp_path, "never", 0) == 0
-    for query in compiled:
-        assert read_output(tmp_path / "out", query.name) == replayed(
-            tmp_path, workspace, query, spark
-        )
-
-
-def _drive(folder: Path, stage: str, batch: int) -> int:
-    """Run in a process of its own, which kills itself at a stage of its batch-th micro-batch."""
-    driver = Path(__file__).parent / "live_driver.py"
-    command = [sys.executable, str(driver), str(folder), stage, str(batch)]
-    return subprocess.run(command, check=False, timeout=240).returncode

@@ -1,0 +1,129 @@
+"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS`, many in a second.
+
+A child process takes in micro-batches as Spark gives them (one that is not seen finished comes
+again, with the same rows), and kills itself; the next goes on. In the end one that is not killed.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from ontoweir.errors import OntoweirError
+from ontoweir.runtime.live_job import LiveJob
+from ontoweir.runtime.read_stream import STREAM
+from ontoweir.runtime.run_live import LiveOptions, _Sink
+from tests.oracle.random_queries import Case
+from tests.runtime.kill_at import kill_at
+from tests.runtime.live_cases import cut_arrivals, find_case
+
+FULL = "full-disk"
+"""A stage that no kill is at: files longer than so many hundreds of bytes cannot be written."""
+
+
+class _Rows:
+    """What a micro-batch's DataFrame is asked for."""
+
+    def __init__(self, tables: dict[str, pa.Table]) -> None:
+        self.tables = tables
+
+    def toArrow(self) -> pa.Table:
+        parts = []
+        for name, table in self.tables.items():
+            renamed = table.rename_columns([f"{name}.{c}" for c in table.column_names])
+            tag = pa.array([name] * len(table), pa.string())
+            parts.append(renamed.append_column(STREAM, tag))
+        return pa.concat_tables(parts, promote_options="permissive")
+
+
+def choose(seed: int) -> tuple[LiveJob, list[dict[str, pa.Table]]]:
+    """A random query, with answers, and its rows in twelve micro-batches or more."""
+    for case, job in find_case(seed=seed):
+        streams = {h.stream.name for h in job.histories}
+        batches = _batches(case, Random(seed), streams)
+        if len(batches) >= 6 and len(streams) > 1:
+            return job, batches
+    raise AssertionError
+
+
+def _batches(case: Case, random: Random, streams: set[str]) -> list[dict[str, pa.Table]]:
+    return cut_arrivals(case, random, streams)
+
+
+def run(folder: Path, job: LiveJob, batches: list[dict[str, pa.Table]]) -> None:
+    """Take in the micro-batches that are not finished."""
+    spark = folder / "check" / "spark"
+    (spark / "commits").mkdir(parents=True, exist_ok=True)
+    (spark / "metadata").write_text("the run")
+    sink = _Sink(job, "fingerprint", LiveOptions(folder / "check", folder / "out"))
+    first = len(list((spark / "commits").iterdir()))
+    for number in range(first, len(batches)):
+        rows: Any = _Rows(batches[number])
+        sink.advance(rows, number)
+        (spark / "commits" / str(number)).touch()
+
+
+def cycle(folder: Path, stage: str, count: int, work: tuple[LiveJob, Any]) -> int:
+    """Run in a child that kills itself: what it died of (0: it came to the end)."""
+    child = os.fork()
+    if child == 0:
+        if stage == FULL:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write then fails, as on a full disk
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100 * count, resource.RLIM_INFINITY))
+        else:
+            kill_at(stage, count)
+        try:
+            run(folder, *work)
+        except OntoweirError as error:
+            os._exit(error.exit_code)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+def main() -> None:
+    """Kill a run at a stage KILLS times, on as many cases as it takes; compare with no kills."""
+    folder, stage, seed, kills = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    random = Random(seed)
+    done = 0
+    cases = 0
+    while done < kills:
+        mine = folder / str(cases)
+        work = choose(seed + 1000 * cases)
+        deepest = {"in-kernel": 60, FULL: 60}.get(stage, 2)
+        ended = False
+        while done < kills and not ended:
+            died = cycle(mine / "killed", stage, random.randint(1, deepest), work)
+            ended = died == 0
+            if not ended:
+                wanted = 3 << 8 if stage == FULL else int(signal.SIGKILL)
+                assert died == wanted, died
+                done += 1
+        assert cycle(mine / "killed", "never", 0, work) == 0
+        assert cycle(mine / "whole", "never", 0, work) == 0
+        assert fingerprint(mine / "killed") == fingerprint(mine / "whole"), (stage, work)
+        cases += 1
+    print(json.dumps({"kills": done, "cases": cases}))
+
+
+def fingerprint(folder: Path) -> dict[str, Any]:
+    """The hash of every file of the last state, what else it has, and every file of the output."""
+    last = sorted((folder / "check" / "commits").glob("[0-9]*"))[-1]
+    manifest = json.loads((last / "manifest.json").read_text())
+    kept = ("batch", "finished_us", "seen", "totals", "files", "offsets", "arrived", "reasons")
+    output = {
+        str(f.relative_to(folder / "out")): f.read_bytes().hex()
+        for f in sorted((folder / "out").rglob("part-*"))
+    }
+    return {"output": output, **{name: manifest[name] for name in kept}}
+
+
+if __name__ == "__main__":
+    main()

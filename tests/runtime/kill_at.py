@@ -1,0 +1,66 @@
+"""Kill this process, kill -9, at a stage of a micro-batch: by what Python calls, wherever it is."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+STAGES = (
+    "after-read",
+    "in-kernel",
+    "before-state-commit",
+    "in-state-commit",
+    "after-state-commit",
+    "before-output-commit",
+    "after-output-commit",
+    "after-batch",
+)
+
+
+def kill_at(stage: str, count: int, kill: Callable[[], None] | None = None) -> None:
+    """From now on, in all threads to come, the `count`-th time that a stage is reached is the last.
+
+    `in-kernel` is a call of any function of the kernel's own module: `count` says how deep in it.
+    """
+    if stage == "never":
+        return
+    reached = 0
+
+    def profile(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal reached
+        if _is_at(stage, frame, event, argument):
+            reached += 1
+            if reached == count:
+                if kill is None:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                else:
+                    kill()
+
+    threading.setprofile(profile)
+    sys.setprofile(profile)
+
+
+def _is_at(stage: str, frame: FrameType, event: str, argument: Any) -> bool:
+    code = frame.f_code
+    match stage:
+        case "after-read":
+            return event == "call" and code.co_name == "advance_live"
+        case "in-kernel":
+            return event == "call" and code.co_filename.endswith("runtime/kernel.py")
+        case "before-state-commit":
+            return event == "call" and code.co_name == "commit_batch"
+        case "in-state-commit":
+            return event == "c_call" and code.co_name == "commit_batch" and argument is os.rename
+        case "after-state-commit":
+            return event == "c_return" and code.co_name == "commit_batch" and argument is os.rename
+        case "before-output-commit":
+            return event == "c_call" and code.co_name == "write_part" and argument is os.replace
+        case "after-output-commit":
+            return event == "c_return" and code.co_name == "write_part" and argument is os.replace
+        case "after-batch":
+            return event == "return" and code.co_qualname == "_Sink.advance"
+        case _:
+            raise ValueError(stage)

@@ -1,0 +1,135 @@
+"""Checkpoints that are damaged, of another run, or of another version are refused; then nothing
+is lost once they are whole again."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from ontoweir.errors import OntoweirError
+from ontoweir.pipeline import CompiledQuery, Workspace
+from ontoweir.project import load_project
+from ontoweir.run_options import RunOptions
+from ontoweir.running import run_queries
+from tests.runtime.test_run_live import TOML, open_queries, read_output, replayed, write_history
+
+
+def _last(check: Path) -> Path:
+    return sorted((check / "commits").glob("[0-9]*"))[-1]
+
+
+def _version(number: int) -> Callable[[Path], None]:
+    def change(check: Path) -> None:
+        manifest = _last(check) / "manifest.json"
+        entries = json.loads(manifest.read_text())
+        manifest.write_text(json.dumps({**entries, "version": number}))
+
+    return change
+
+
+def _truncate(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-3])
+
+
+def _truncate_all(folder: Path) -> None:
+    for file in folder.glob("[0-9]*"):
+        _truncate(file)
+
+
+def _flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(bytes(content))
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "an older version": (_version(1), "version 1"),
+    "a newer version": (_version(99), "version 99"),
+    "no manifest": (lambda c: (_last(c) / "manifest.json").unlink(), "manifest cannot be read"),
+    "half a manifest": (lambda c: _truncate(_last(c) / "manifest.json"), "manifest"),
+    "half a state": (lambda c: _truncate(next(_last(c).glob("state-*"))), "not what was written"),
+    "a flipped bit": (lambda c: _flip(next(_last(c).glob("state-*"))), "not what was written"),
+    "no state file": (lambda c: next(_last(c).glob("state-*")).unlink(), "is missing"),
+    "no commits": (lambda c: shutil.rmtree(c / "commits"), "the state is missing"),
+    "no offsets": (lambda c: shutil.rmtree(c / "spark"), "do not belong together"),
+    "half an offset": (lambda c: _truncate_all(c / "spark" / "offsets"), "Spark stopped the run"),
+}
+
+
+@pytest.fixture(scope="module")
+def stopped(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Workspace, list[CompiledQuery]]:
+    """A run that has stopped, with a copy of its checkpoint, and more to read since."""
+    folder = tmp_path_factory.mktemp("stopped")
+    write_history(folder, 0, 2)
+    workspace, compiled = open_queries(folder, ["matches"])
+    run_queries(workspace, compiled, _options(folder), spark)
+    for name in ("check", "out"):
+        shutil.copytree(folder / name, folder / f"{name}-copy")
+    write_history(folder, 2, 3)
+    return folder, workspace, compiled
+
+
+def _options(folder: Path) -> RunOptions:
+    return RunOptions(folder / "check", folder / "out", once=True, progress=False)
+
+
+def _restore(folder: Path) -> None:
+    for name in ("check", "out"):
+        shutil.rmtree(folder / name)
+        shutil.copytree(folder / f"{name}-copy", folder / name)
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_damaged(
+    what: str, stopped: tuple[Path, Workspace, list[CompiledQuery]], spark: SparkSession
+) -> None:
+    """Refused in one line; nothing is published."""
+    folder, workspace, compiled = stopped
+    _restore(folder)
+    damage, message = DAMAGE[what]
+    damage(folder / "check")
+    before = read_output(folder / "out", "matches")
+    with pytest.raises(OntoweirError, match=message) as caught:
+        run_queries(workspace, compiled, _options(folder), spark)
+    assert len(str(caught.value).splitlines()) == 1
+    assert read_output(folder / "out", "matches") == before
+
+
+def test_restored_from_a_copy(
+    stopped: tuple[Path, Workspace, list[CompiledQuery]], spark: SparkSession
+) -> None:
+    """Whole again, it goes on as if nothing had happened."""
+    folder, workspace, compiled = stopped
+    _restore(folder)
+    run_queries(workspace, compiled, _options(folder), spark)
+    expected = replayed(folder, workspace, compiled[0], spark)
+    assert read_output(folder / "out", "matches") == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("max = 4", "max = 5"), ("/s", "/t"), ("max_per_timestamp = 50", "max_per_timestamp = 51")],
+)
+def test_a_changed_catalog(
+    old: str,
+    new: str,
+    stopped: tuple[Path, Workspace, list[CompiledQuery]],
+    spark: SparkSession,
+) -> None:
+    """Another domain, another folder (its files are other offsets), another rate."""
+    folder, _, _ = stopped
+    _restore(folder)
+    changed_folder = folder / "changed"
+    changed_folder.mkdir(exist_ok=True)
+    text = TOML.format(folder).replace(old, new, 1)
+    (changed_folder / "ontoweir.toml").write_text(text)
+    shutil.copytree(folder / "s", folder / "t", dirs_exist_ok=True)
+    changed = Workspace(load_project(changed_folder, environ={}))
+    compiled = [changed.compile_sql(folder / "matches.sql")]
+    with pytest.raises(OntoweirError, match="another run"):
+        run_queries(changed, compiled, _options(folder), spark)
