@@ -94,6 +94,8 @@ def _heights(limits: Mapping[tuple[Var, Var], Number]) -> dict[Var, int]:
             part |= found
             waiting.extend(found)
         room = sum(sorted((own[v] for v in part), reverse=True)[:2]) + 4 * len(part)
-        steps = max((int(max(n, -n)) + 1 for p, n in limits.items() if part.issuperset(p)), default=0)
+        steps = max(
+            (int(max(n, -n)) + 1 for p, n in limits.items() if part.issuperset(p)), default=0
+        )
         heights.update(dict.fromkeys(part, room + len(part) * steps))
     return heights
