@@ -20,6 +20,7 @@ from ontoweir.checker.split_aggregates import split_aggregates
 from ontoweir.checker.split_dates import split_dates
 from ontoweir.checker.split_ranges import split_ranges
 from ontoweir.checker.split_times import split_times
+from ontoweir.checker.split_unequal import split_unequal
 from ontoweir.checker.verdict import (
     Bounded,
     Criteria,
@@ -34,10 +35,11 @@ from ontoweir.checker.witness import Witness
 from ontoweir.errors import QueryError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.contain_spj import is_contained
 from ontoweir.rewriter.find_contradiction import find_contradiction
 from ontoweir.rewriter.list_lags import apply_lags
 from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
-from ontoweir.rewriter.spj import SpjQuery, SpjUnion, output_attributes
+from ontoweir.rewriter.spj import Attribute, Compare, SpjQuery, SpjUnion, output_attributes
 
 
 def check_query(
@@ -108,9 +110,20 @@ def check_query(
 
 
 def _reduce(union: SpjUnion, catalog: Catalog) -> SpjUnion:
-    """[A] section 8.1: under set semantics, first without redundant occurrences."""
-    reduced = (remove_redundant_occurrences(q, catalog) for q in union.disjuncts)
-    return replace(union, disjuncts=tuple(reduced))
+    """[A] section 8.1: under set semantics, first without redundant occurrences, and without
+    disjuncts whose answers another one gives (of parts of aggregates, which are told by their
+    places, those stay)."""
+    reduced = [remove_redundant_occurrences(q, catalog) for q in union.disjuncts]
+    kept: list[SpjQuery] = []
+    for query in reduced:
+        try:
+            if any(is_contained(query, other, catalog) for other in kept):
+                continue
+            kept = [other for other in kept if not is_contained(other, query, catalog)]
+        except QueryError:  # too long a search: it stays
+            pass
+        kept.append(query)
+    return replace(union, disjuncts=tuple(kept if union.aggregation is None else reduced))
 
 
 def has_plan(union: SpjUnion, catalog: Catalog, *, timed: bool = True) -> bool:
@@ -252,9 +265,19 @@ class _Checker:
         if len(dated) > 1:
             yield dated
         if self.union.distinct:
-            ranged = tuple(p for part in dated for p in split_ranges(part, self.normal))
-            if len(ranged) > len(dated):
+            unequal = tuple(p for part in dated for p in self.split_unequal(part))
+            if len(unequal) > len(dated):
+                yield unequal
+            ranged = tuple(p for part in unequal for p in split_ranges(part, self.normal))
+            if len(ranged) > len(unequal):
                 yield ranged
+
+    def split_unequal(self, query: SpjQuery) -> tuple[SpjQuery, ...]:
+        """The satisfiable parts of a set query without `≠` of unbounded numbers."""
+        parts = split_unequal(self.normal(query))
+        if len(parts) == 1:
+            return parts
+        return tuple(p for p in parts if self.normal(p).satisfiable)
 
     def holds(self, query: SpjQuery, use: Callable[[Declaration], bool] = lambda _: True) -> bool:
         """Whether a disjunct is bounded with those declared constraints alone."""
@@ -300,16 +323,34 @@ class _Checker:
             return Tier.TREE_BOUNDED
         return Tier.JOINTLY_BOUNDED
 
+    def told_apart(self, union: SpjUnion) -> SpjUnion:
+        """The query that a witness is confirmed against: with declared lags; in the arrival model
+        without timestamps, so that tuples may arrive in the order of any timestamps."""
+        if self.timed:
+            return apply_lags(union, self.catalog)
+        streams = self.catalog.streams
+
+        def drop(query: SpjQuery) -> SpjQuery:
+            times = {
+                Attribute(o.alias, streams[o.table].timestamp)
+                for o in query.occurrences
+                if o.table in streams
+            }
+            kept = (c for c in query.conditions if not (isinstance(c, Compare) and c.left in times))
+            return replace(query, conditions=tuple(kept))
+
+        return replace(union, disjuncts=tuple(map(drop, union.disjuncts)))
+
     def disprove(self, disjuncts: tuple[DisjunctVerdict, ...]) -> Witness | None:
         """A confirmed witness against the whole union, from some failing disjunct."""
         failing = [d.query for d in disjuncts if isinstance(d, Failing)]
-        if not self.timed or not failing:
+        if not failing:
             return None
         functions = {a.function for a in self.aggregates}
         if not functions or AggregateFunction.COUNT in functions:
             for query in failing:
                 form, failures = self.forms[query]
-                answers = apply_lags(self.union, self.catalog)
+                answers = self.told_apart(self.union)
                 witness = find_witness(form, answers, failures, self.catalog, size=self.size)
                 if witness is not None:
                     return witness
@@ -318,7 +359,7 @@ class _Checker:
         for query in failing:
             form, failures = self.forms[query]
             for size in dict.fromkeys((self.size, min(self.size, MOST_SUBSETS))):
-                answers = apply_lags(self.whole, self.catalog)
+                answers = self.told_apart(self.whole)
                 witness = find_witness(form, answers, failures, self.catalog, size=size)
                 if witness is not None:
                     return witness
@@ -335,7 +376,7 @@ class _Checker:
             disjuncts=tuple(replace(q, folds=None) for q in self.union.disjuncts),
             distinct=True,
         )
-        plain = apply_lags(plain, self.catalog)
+        plain = self.told_apart(plain)
         checker = _Checker(plain, self.catalog, self.statistics, self.timed, size=self.size)
         for query in failing:
             form = checker.normal(replace(query, folds=None))

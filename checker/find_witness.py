@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from ontoweir.checker.confirm_witness import confirm_witness, is_legal
 from ontoweir.checker.decide_lag import Failure
-from ontoweir.checker.lay_out_copies import lay_out_copies
+from ontoweir.checker.lay_out_copies import Statics, lay_out_copies
 from ontoweir.checker.normal_form import NormalForm
-from ontoweir.checker.plan_layouts import plan_layouts
+from ontoweir.checker.plan_layouts import Layout, plan_layouts
 from ontoweir.checker.witness import Witness
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import SpjUnion
@@ -40,10 +40,31 @@ def find_witness(
                     union, catalog, found[0], ranked=layout.ranked
                 ):
                     continue
-                witness, statics = found
-                larger = lay_out_copies(form, catalog, layout, 3 * size, unique, statics)
-                if larger is None or not is_legal(larger[0], catalog):
-                    continue
-                if not statics or confirm_witness(union, catalog, larger[0], ranked=layout.ranked):
-                    return witness
+                if _has_room(form, union, catalog, layout, size, unique, found[1]):
+                    return found[0]
     return None
+
+
+def _has_room(
+    form: NormalForm,
+    union: SpjUnion,
+    catalog: Catalog,
+    layout: Layout,
+    size: int,
+    unique: bool,
+    statics: Statics,
+) -> bool:
+    """Whether three times as many copies fit, with static values that are great, and least."""
+    choices = [statics]
+    if statics:
+        least = lay_out_copies(form, catalog, layout, size, unique, least=True)
+        if least is None:
+            return False
+        choices.append(least[1])
+    for chosen in choices:
+        larger = lay_out_copies(form, catalog, layout, 3 * size, unique, chosen)
+        if larger is None or not is_legal(larger[0], catalog):
+            return False
+        if statics and not confirm_witness(union, catalog, larger[0], ranked=layout.ranked):
+            return False
+    return True

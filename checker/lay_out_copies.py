@@ -25,6 +25,8 @@ def lay_out_copies(
     size: int,
     unique: bool,
     statics: Statics | None = None,
+    *,
+    least: bool = False,
 ) -> tuple[Witness, Statics] | None:
     """Data for a layout, and the values that static data has there.
 
@@ -35,9 +37,10 @@ def lay_out_copies(
         size: how many optional tuples.
         unique: key columns of different tuples get different values.
         statics: the values of static data, where it is given already.
+        least: static data has the least values that will do, instead of great ones.
     """
     copies = 4 * size - 1 if layout.ranked else size + 1 if layout.anchored else size
-    found = _lay_out(form, catalog, layout, copies, unique, statics or {})
+    found = _lay_out(form, catalog, layout, copies, unique, statics or {}, least)
     if found is None:
         return None
     witness, values = found
@@ -71,6 +74,7 @@ def _lay_out(
     size: int,
     unique: bool,
     statics: Statics,
+    least: bool,
 ) -> tuple[Witness, Statics] | None:
     shared = {c.index for c in form.classes if c.domain.finite}
     folded = {f.value for f in form.folds or ()} & shared if layout.anchored else set()
@@ -140,9 +144,9 @@ def _lay_out(
         some = (size + 1) // 4
         grain = form.classes[index].grain or _gap(form, size, 1, index)
         # the small values are further away than the optional ones are apart
-        least = val(index, 2 * some - 1)
-        edges.append((val(index, some), least, some * grain))
-        edges.append((val(index, 2 * some), least, -(some + 1) * grain))
+        smallest = val(index, 2 * some - 1)
+        edges.append((val(index, some), smallest, some * grain))
+        edges.append((val(index, 2 * some), smallest, -(some + 1) * grain))
     if unique:
         edges.extend(_unique(form, catalog, val, shared, size))
     unequal = _unequal(form, val, size)
@@ -152,6 +156,10 @@ def _lay_out(
     solution = _differ(form, edges, unequal, 12)
     if solution is None:
         return None
+    if least:
+        for c in form.classes:
+            if c.domain.within:
+                solution = _lowered(form, edges, unequal, val(c.index, 0), solution)
     values = {c.index: solution.get(val(c.index, 0), 0) for c in form.classes if c.domain.within}
     return make_rows(form, catalog, layout, size, solution, val), values
 
@@ -165,6 +173,32 @@ def _gap(form: NormalForm, size: int, otherwise: int, *values: int) -> int | Fra
     if all(form.classes[v].grain == 0 for v in values):
         return Fraction(form.unit, 64 << size.bit_length())
     return otherwise
+
+
+def _lowered(
+    form: NormalForm,
+    edges: list[Edge],
+    unequal: Sequence[Edge],
+    var: Var,
+    solution: dict[Var, int | Fraction],
+) -> dict[Var, int | Fraction]:
+    """A solution with the least value of a variable (to within a step of its grain), which then
+    stays at most that."""
+    if var not in solution:
+        return solution
+    grain = _grain(form, var) or form.unit
+    zero: Var = ("zero",)
+    step = grain << 20
+    while step >= grain:
+        lower = _differ(form, [*edges, (var, zero, solution[var] - step)], unequal, 12)
+        if lower is None:
+            step //= 2
+        else:
+            solution = lower
+            if step == grain << 20:  # nothing limits it from below
+                break
+    edges.append((var, zero, solution[var]))
+    return solution
 
 
 def _unequal(form: NormalForm, val: Any, size: int) -> list[Edge]:

@@ -1,6 +1,6 @@
 """Solve difference constraints: `first - second <= limit`, on a grid for every variable."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -22,7 +22,9 @@ def solve_differences(
 ) -> dict[Var, Number] | None:
     """Values with every difference within its limit, zero at ("zero",); None: none were found.
 
-    They are the greatest up to some height (Bellman-Ford from above, rounding down).
+    They are the greatest up to some height (Bellman-Ford from above, rounding down), which is not
+    much more than it takes: what static data has to hold for a layout must not leave room for a
+    larger one.
 
     Args:
         edges: the limits.
@@ -41,12 +43,17 @@ def solve_differences(
     nodes: dict[Var, Number] = {_ZERO: 0, **dict.fromkeys(names, 0)}
     if not _lower(nodes, tightest, lambda _: 0, len(nodes) + 1):
         return None
-    height = _heights(tightest)
-    nodes = {name: _down(height.get(name, 0), grain(name)) for name in nodes}
-    nodes[_ZERO] = 0
-    if not _lower(nodes, tightest, grain, _MOST_ROUNDS + len(nodes)) or nodes[_ZERO] < 0:
-        return None
-    return nodes
+    parts = list(_parts(tightest))
+    room = 1
+    while True:
+        nodes = {_ZERO: 0}
+        for part, fixed, step in parts:
+            nodes.update((v, _down(fixed + room * step, grain(v))) for v in part)
+        if _lower(nodes, tightest, grain, _MOST_ROUNDS + len(nodes)) and nodes[_ZERO] == 0:
+            return nodes
+        if room > 2 * len(nodes):
+            return None
+        room *= 2
 
 
 def _lower(
@@ -72,30 +79,30 @@ def _down(number: Number, grain: int) -> Number:
     return number // grain * grain if grain else number
 
 
-def _heights(limits: Mapping[tuple[Var, Var], Number]) -> dict[Var, int]:
-    """From where values are lowered: above all that ties those which limits connect to zero, with
-    room for steps between them."""
+def _parts(
+    limits: Mapping[tuple[Var, Var], Number],
+) -> Iterator[tuple[list[Var], Number, Number]]:
+    """The variables that limits connect, how high limits that tie them to zero lie, and the
+    greatest step between them."""
     near: dict[Var, list[Var]] = {}
-    own: dict[Var, int] = {}
-    for (a, b), limit in limits.items():
-        for name in (a, b):
-            near.setdefault(name, [])
-            own[name] = max(own.get(name, 0), int(max(limit, -limit)) + 1)
-        if _ZERO not in (a, b):
-            near[a].append(b)
-            near[b].append(a)
-    heights: dict[Var, int] = {}
+    for a, b in limits:
+        for one, other in ((a, b), (b, a)):
+            near.setdefault(one, []).append(other)
+    done: set[Var] = {_ZERO}
     for name in near:
-        if name in heights or name == _ZERO:
+        if name in done:
             continue
         part, waiting = {name}, [name]
         while waiting:
-            found = set(near[waiting.pop()]) - part
+            found = set(near[waiting.pop()]) - part - {_ZERO}
             part |= found
             waiting.extend(found)
-        room = sum(sorted((own[v] for v in part), reverse=True)[:2]) + 4 * len(part)
-        steps = max(
-            (int(max(n, -n)) + 1 for p, n in limits.items() if part.issuperset(p)), default=0
-        )
-        heights.update(dict.fromkeys(part, room + len(part) * steps))
-    return heights
+        done |= part
+        fixed: Number = 0
+        step: Number = 1
+        for (a, b), limit in limits.items():
+            if _ZERO in (a, b) and (a in part or b in part):
+                fixed = max(fixed, limit, -limit)
+            elif a in part and b in part:
+                step = max(step, limit, -limit)
+        yield list(part), fixed, step

@@ -91,5 +91,17 @@ def test_a_witness_may_not_let_static_data_grow() -> None:
     sql = f"{_FROM} s.f > 4 AND t.i < s.f"
     union = parse_sql(f"{sql} AND t.i <= s.j", catalog, name="q", file="q.sql")
     assert check_query(union, catalog).name == "undecided"
+    # nor where something else lies far away, so that a layout would have room below it
+    far = parse_sql(
+        f"{sql} AND t.i <= s.j AND t.j <= 1000 AND t.j >= t.i", catalog, name="q", file="q.sql"
+    )
+    assert check_query(far, catalog).name == "undecided"
+    low = parse_sql(
+        f"{_FROM} s.f < 4 AND t.i > s.f AND t.i >= s.j AND t.j >= -1000 AND t.j <= t.i",
+        catalog,
+        name="q",
+        file="q.sql",
+    )
+    assert check_query(low, catalog).name == "undecided"
     twin = parse_sql(sql, catalog, name="q", file="q.sql")
     assert check_query(twin, catalog).name == "unbounded"
