@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 Shell: TypeAlias = Literal["bash", "zsh", "fish"]
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+"""What `add_subparsers` returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +29,9 @@ class Command:
     choices: tuple[str, ...]
 
 
-def write_completion(parser: argparse.ArgumentParser, shell: Shell) -> str:
+def write_completion(subparsers: Subparsers, shell: Shell) -> str:
     """A script that completes commands, options, their values, and else files."""
-    commands = _list_commands(parser)
+    commands = _list_commands(subparsers)
     match shell:
         case "bash":
             return _bash(commands)
@@ -43,8 +45,7 @@ def write_completion(parser: argparse.ArgumentParser, shell: Shell) -> str:
             assert_never(shell)
 
 
-def _list_commands(parser: argparse.ArgumentParser) -> list[Command]:
-    (subparsers,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+def _list_commands(subparsers: Subparsers) -> list[Command]:
     told = {a.dest: a.help or "" for a in subparsers._choices_actions}
     return [_read(name, told[name], command) for name, command in subparsers.choices.items()]
 

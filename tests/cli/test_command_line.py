@@ -15,16 +15,20 @@ from tests.cli.test_errors import snapshot
 
 import ontoweir.write_witness
 from ontoweir.cli import make_parser
-from ontoweir.write_completion import write_completion
+from ontoweir.write_completion import Subparsers, write_completion
 
 DOCS = Path(__file__).parents[2] / "docs" / "command-line.md"
 UNBOUNDED = "how-often-congestion-got-worse"
 BOUNDED = "every-reading-above-130"
 
 
-def commands() -> dict[str, argparse.ArgumentParser]:
+def subparsers() -> Subparsers:
     (found,) = (a for a in make_parser()._actions if isinstance(a, argparse._SubParsersAction))
-    return dict(found.choices)
+    return found
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    return dict(subparsers().choices)
 
 
 @pytest.mark.parametrize("name", commands())
@@ -44,7 +48,7 @@ def test_the_page_has_every_command(name: str) -> None:
 
 def complete(words: list[str]) -> list[str]:
     """What bash completes the last word to."""
-    script = write_completion(make_parser(), "bash")
+    script = write_completion(subparsers(), "bash")
     line = " ".join(shlex.quote(w) for w in words)
     script += (
         f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _ontoweir; "

@@ -13,12 +13,11 @@ def add_completion(commands: Any) -> None:
         "source",
     )
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
-    completion.set_defaults(run=_complete)
+    completion.set_defaults(run=_complete, commands=commands)
 
 
 def _complete(given: argparse.Namespace) -> int:
-    from ontoweir.cli import make_parser
     from ontoweir.write_completion import write_completion
 
-    print(write_completion(make_parser(), given.shell), end="")
+    print(write_completion(given.commands, given.shell), end="")
     return 0
