@@ -14,8 +14,10 @@ from collections.abc import Sequence
 from ontoweir import __version__
 from ontoweir.commands.arguments import ArgumentParser
 from ontoweir.commands.check import add_check
+from ontoweir.commands.completion import add_completion
 from ontoweir.commands.doctor import add_doctor
 from ontoweir.commands.explain import add_explain
+from ontoweir.commands.init import add_init
 from ontoweir.commands.materialize import add_materialize
 from ontoweir.commands.ontology import add_ontology
 from ontoweir.commands.replay import add_replay
@@ -25,6 +27,7 @@ from ontoweir.commands.run import add_run
 from ontoweir.errors import OntoweirError, RunError
 
 COMMANDS = (
+    add_init,
     add_check,
     add_rewrite,
     add_materialize,
@@ -34,6 +37,7 @@ COMMANDS = (
     add_explain,
     add_ontology,
     add_doctor,
+    add_completion,
 )
 """What adds each command, in the order of `ontoweir --help`."""
 

@@ -18,6 +18,7 @@ from ontoweir.mappings.column_types import name_column_type
 from ontoweir.mappings.parse_duration import show_duration
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.runtime.check_domain import arrow_type
+from ontoweir.write_folder import write_folder
 
 SCRIPT = "replay.sh"
 
@@ -93,27 +94,26 @@ def write_witness(
     lines = ["#!/bin/sh", told, "set -e", 'here=$(cd "$(dirname "$0")" && pwd)']
     called = f"{shlex.quote(str(workspace.project.file))} --query {shlex.quote(query.name)}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not query.branches:
-            assert union.source is not None
-            sql = f"{query.name}.sql"
-            called = f'"$here" --sql "$here"/{shlex.quote(sql)}'
-            (folder / sql).write_text(Path(union.source.file).read_text("utf-8"), "utf-8")
-            (folder / "ontoweir.toml").write_text(_project(tables, catalog), "utf-8")
-        for number, suffix in enumerate(witness.suffixes, 1):
-            name = f"suffix-{number}"
-            (folder / name).mkdir(exist_ok=True)
-            _write_tables([*prefix, *suffix], tables, catalog, folder / name)
-            lines.append(_command(called, tables, name, catalog))
-        script = folder / SCRIPT
-        script.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        with write_folder(folder.absolute()) as made:
+            if not query.branches:
+                assert union.source is not None
+                sql = f"{query.name}.sql"
+                called = f'"$here" --sql "$here"/{shlex.quote(sql)}'
+                (made / sql).write_text(Path(union.source.file).read_text("utf-8"), "utf-8")
+                (made / "ontoweir.toml").write_text(_project(tables, catalog), "utf-8")
+            for number, suffix in enumerate(witness.suffixes, 1):
+                name = f"suffix-{number}"
+                (made / name).mkdir()
+                _write_tables([*prefix, *suffix], tables, catalog, made / name)
+                lines.append(_command(called, tables, name, catalog))
+            (made / SCRIPT).write_text("\n".join(lines) + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(
             f"cannot write the witness to {folder}: {error.strerror or error}",
             why="its data is one small file for each table and suffix",
             fix="name a folder that can be written to",
         ) from error
-    return script
+    return folder / SCRIPT
 
 
 def _project(tables: Sequence[str], catalog: Catalog) -> str:

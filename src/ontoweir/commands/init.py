@@ -1,0 +1,46 @@
+"""`ontoweir init`."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ontoweir.errors import UsageError
+
+
+def add_init(commands: Any) -> None:
+    """Add `init` to the commands."""
+    init = commands.add_parser(
+        "init",
+        help="make a project that runs, to be edited",
+        epilog="example: ontoweir init my-project && ontoweir check my-project",
+    )
+    init.add_argument("folder", metavar="DIR", help="a new folder, or an empty one")
+    init.add_argument("--quiet", "-q", action="store_true", help="say nothing")
+    init.set_defaults(run=_init)
+
+
+def _init(given: argparse.Namespace) -> int:
+    from ontoweir.new_project import list_files
+    from ontoweir.write_folder import write_folder
+
+    folder = Path(given.folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(
+            f"{folder} exists" + (" and is not empty" if folder.is_dir() else " and is a file"),
+            why="a new project takes nobody's place",
+            fix="name another folder",
+        )
+    try:
+        with write_folder(folder.absolute()) as made:
+            for name, text in list_files():
+                (made / name).parent.mkdir(exist_ok=True)
+                (made / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"cannot make {folder}: {error.strerror or error}",
+            why="a project is a folder of files",
+            fix="name a folder that can be written to",
+        ) from None
+    if not given.quiet:
+        print(f"{folder}: a project of rooms and sensors; next: ontoweir check {folder}")
+    return 0

@@ -1,0 +1,35 @@
+"""Write a folder as a whole or not at all."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def write_folder(folder: Path) -> Iterator[Path]:
+    """A new folder to fill, which takes the place of `folder` at the end.
+
+    If the block is left by an exception, Ctrl-C included, `folder` is as it was.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))
+    made, old = work / "new", work / "old"
+    try:
+        made.mkdir()
+        yield made
+        if folder.is_dir():
+            os.replace(folder, old)
+        try:
+            os.replace(made, folder)
+        except OSError:
+            if old.is_dir():
+                os.replace(old, folder)
+            raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
