@@ -146,7 +146,7 @@ def _cut(
         return Ranges((), "aggregates are brought up to date from marker to marker")
     if wanted is None:
         wanted = spark.sparkContext.defaultParallelism
-    return plan_ranges(work.histories, wanted, rows_per_range)
+    return plan_ranges(work.histories, wanted, rows_per_range, work.span)
 
 
 def _prepare(
