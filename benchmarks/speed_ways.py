@@ -593,7 +593,8 @@ FLINK = {
                     RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
                   - SUM(CASE WHEN src = 0 THEN CAST(1 AS BIGINT) ELSE 0 END)
                     OVER (PARTITION BY ts) AS n FROM events),
-        summed AS (SELECT *, SUM(CASE WHEN src = 1 THEN n ELSE 0 END) OVER (PARTITION BY b ORDER BY ts
+        summed AS (SELECT *,
+                  SUM(CASE WHEN src = 1 THEN n ELSE 0 END) OVER (PARTITION BY b ORDER BY ts
                     RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
                   - SUM(CASE WHEN src = 1 THEN n ELSE 0 END) OVER (PARTITION BY b, ts) AS m
                 FROM counted WHERE src > 0)

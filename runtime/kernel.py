@@ -8,39 +8,34 @@ sums, or, where its own timestamp or a frontier is still needed, its rows in the
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 
-from ontoweir.checker.normal_form import Inequality, Kind, TimeLimit
-from ontoweir.checker.plan import SynopsisPlan, Table, Term
+from ontoweir.checker.normal_form import TimeLimit
+from ontoweir.checker.plan import SynopsisPlan, Table
 from ontoweir.rewriter.spj import FoldFunction
-from ontoweir.runtime.columns import frontier, stamp, table_columns, total, value
+from ontoweir.runtime.columns import frontier, table_columns, total, value
+from ontoweir.runtime.compare_matches import compare_matches
 from ontoweir.runtime.frame import (
     EVENT,
     LONG_AGO,
     WEIGHT,
-    Array,
     Frame,
     Name,
     aggregate,
     blocks,
-    check_total,
     concat,
     expand,
-    first_of,
     group_codes,
     join_weights,
     multiply,
     pair_up,
-    sums_of,
 )
 from ontoweir.runtime.keep_best import keep_best
-from ontoweir.runtime.rank_values import rank_values
-from ontoweir.runtime.ranks import Ranks
+from ontoweir.runtime.look_up import join_rows, look_up_best, look_up_sums
+from ontoweir.runtime.plan_view import Members, PlanView
+from ontoweir.runtime.project_matches import project_matches
 from ontoweir.runtime.settle_table import settle_table
-
-Members = frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,7 @@ class _Chunk:
         self.bag = not plan.form.distinct
         self.batches = batches
         self.new: dict[Members, Frame] = {}
-        self.by_members = {t.members: t for t in plan.tables}
+        self.view = PlanView(plan.form, {t.members: t for t in plan.tables})
 
     # -- growing -----------------------------------------------------------------------------
 
@@ -88,7 +83,7 @@ class _Chunk:
                 seen |= past
             else:
                 if frame.rows:
-                    parts.append(self._project(frame, table, by))
+                    parts.append(project_matches(self.view, frame, table, by))
         if not parts:
             return self._empty(table)
         whole = concat(parts)
@@ -129,7 +124,7 @@ class _Chunk:
                 mine = frame.take(left + cut.start)
                 theirs = {n: c[right] for n, c in other.columns.items() if n not in on}
                 joined = mine.with_columns({**theirs, **join_weights(mine, other, right)})
-                parts.append(self._compare(joined, seen, {member}))
+                parts.append(compare_matches(self.view, joined, seen, {member}))
             seen.add(member)
             if not parts:
                 return Frame(0, {})
@@ -147,7 +142,7 @@ class _Chunk:
         target: Table,
     ) -> Frame:
         """Join rows at their marker with a table's matches from strictly before it."""
-        table = self.by_members[past]
+        table = self.view.tables[past]
         events = self._events(table)
         if events.rows == 0:
             return Frame(0, {})
@@ -164,14 +159,14 @@ class _Chunk:
             )
         )
         if summed:
-            joined = self._look_up(frame, table, events, window or (None, 1))
+            joined = look_up_sums(self.view, frame, table, events, window or (None, 1))
         elif not table.kept:
-            joined = self._look_up_best(frame, table, events)
+            joined = look_up_best(self.view, frame, table, events)
         else:
-            joined = self._join_rows(frame, table, events, past, now)
+            joined = join_rows(self.view, frame, table, events, past, now)
         if joined.rows == 0:
             return joined
-        return self._compare(joined, seen, past)
+        return compare_matches(self.view, joined, seen, past)
 
     def _is_latest(self, member: int, members: Members) -> bool:
         """Whether a member's tuple always completes a match of `members`."""
@@ -189,283 +184,6 @@ class _Chunk:
         new = self.new[table.members]
         old = self.state.tables.get(table.members)
         return new if old is None or old.rows == 0 else concat([old.select(list(new.columns)), new])
-
-    def _grouped(
-        self, frame: Frame, events: Frame, keys: Sequence[Name]
-    ) -> tuple[Frame, Array, Ranks, Array, Array, Array]:
-        """Events sorted by (group, marker), where each group begins, ranks in it, and which
-        groups each row of a frame meets."""
-        codes, count = group_codes([events[n] for n in keys], events.rows)
-        search = Ranks(codes, count, events[EVENT], frame.rows)
-        if search.order is not None:
-            events, codes = events.take(search.order), codes[search.order]
-        first = first_of(codes, count)
-        groups = events.take(first)
-        shared = [n for n in keys if n in frame.columns]
-        runs, start, length = pair_up(
-            [frame[n] for n in shared], [groups[n] for n in shared], frame.rows, groups.rows
-        )
-        return events, first, search, runs, start, length
-
-    def _look_up(
-        self, frame: Frame, table: Table, events: Frame, window: tuple[int | None, int]
-    ) -> Frame:
-        """Join with sums of weights per key, over all the past or over a window of it.
-
-        `window`: (c, d): from now - c (None: the beginning) to now - d.
-        """
-        keys = [value(k.value) for k in table.keys]
-        events, first, search, runs, start, length = self._grouped(frame, events, keys)
-        totals = {n: _running(events[n]) for n in (WEIGHT, *sums_of(events))}
-        until = search.place(frame[EVENT] - window[1] + 1)
-        since = None if window[0] is None else search.place(frame[EVENT] - window[0])
-        parts = []
-        for cut in blocks(length):
-            row, position = expand(start[cut], length[cut])
-            row = row + cut.start
-            group = runs[position]
-            upper = search.rank_at(group, until[row])
-            lower = first[group] if since is None else search.rank_at(group, since[row])
-            lower = np.minimum(lower, upper)
-            sums = Frame(len(row), {n: of[upper] - of[lower] for n, of in totals.items()})
-            hit = sums[WEIGHT] > 0
-            row, group, sums = row[hit], group[hit], sums.take(hit)
-            mine = frame.take(row)
-            theirs = {n: events[n][first[group]] for n in keys if n not in frame.columns}
-            weights = (
-                join_weights(mine, sums, np.arange(sums.rows))
-                if self.bag
-                else {WEIGHT: np.ones(len(row), np.int64)}
-            )
-            parts.append(mine.with_columns({**theirs, **weights}))
-        return concat(parts) if parts else Frame(0, {})
-
-    def _look_up_best(self, frame: Frame, table: Table, events: Frame) -> Frame:
-        """Join with the best frontier per key as of strictly before the marker.
-
-        Events carry ("until",), the marker at which a better one replaced them.
-        """
-        keys = [value(k.value) for k in table.keys]
-        events, slots = keep_best(events, keys, len(table.frontier))
-        events = events.with_columns({("slot",): slots})
-        slotted = [*keys, ("slot",)]
-        events, first, search, runs, start, length = self._grouped(frame, events, slotted)
-        names = [*keys, *[frontier(i) for i in range(len(table.frontier))]]
-        parts = []
-        for cut in blocks(length):
-            row, position = expand(start[cut], length[cut])
-            row = row + cut.start
-            group = runs[position]
-            now = frame[EVENT][row]
-            found = search.rank(group, now) - 1
-            hit = found >= first[group]
-            hit[hit] &= events[("until",)][found[hit]] >= now[hit]
-            row, found = row[hit], found[hit]
-            mine = frame.take(row)
-            theirs = {n: events[n][found] for n in names if n not in frame.columns}
-            theirs = {
-                (("p", table.members, n[1]) if n[0] == "f" else n): c for n, c in theirs.items()
-            }
-            parts.append(mine.with_columns(theirs))
-        return concat(parts) if parts else Frame(0, {})
-
-    def _join_rows(
-        self, frame: Frame, table: Table, events: Frame, past: Members, now: Members
-    ) -> Frame:
-        """Join with single matches whose timestamps are kept: those inside the window."""
-        keys = [value(k.value) for k in table.keys]
-        shared = [n for n in keys if n in frame.columns]
-        both, count = group_codes(
-            [np.concatenate([frame[n], events[n]]) for n in shared], frame.rows + events.rows
-        )
-        mine, other = both[: frame.rows], both[frame.rows :]
-        search = Ranks(other, count, events[EVENT], 2 * frame.rows)
-        if search.order is not None:
-            events = events.take(search.order)
-        at = frame[EVENT]
-        high = search.rank(mine, at)
-        reach = [k.live for k in table.kept if k.live is not None]
-        relevant = [t.steps for t in self.form.times if t.earlier in past and t.later in now]
-        if relevant and reach:
-            low = search.rank(mine, at - min(relevant))
-        else:
-            low = search.rank(mine, np.full(frame.rows, LONG_AGO))
-        length = np.maximum(high - low, 0)
-        parts = []
-        for cut in blocks(length):
-            row, position = expand(low[cut], length[cut])
-            row = row + cut.start
-            left = frame.take(row)
-            theirs = {
-                (("p", table.members, n[1]) if n[0] == "f" else n): events[n][position]
-                for n in events.columns
-                if n not in frame.columns
-            }
-            weights = (
-                join_weights(left, events, position)
-                if self.bag
-                else {WEIGHT: np.ones(len(row), np.int64)}
-            )
-            joined = left.with_columns({**theirs, **weights})
-            parts.append(joined.take(self._in_time(joined, past, now)))
-        return concat(parts) if parts else Frame(0, {})
-
-    def _in_time(self, frame: Frame, past: Members, now: Members) -> Array:
-        """The time constraints between past members (kept stamps) and those of the marker."""
-        at = frame[EVENT]
-        good = np.ones(frame.rows, dtype=np.bool_)
-        for t in self.form.times:
-            if t.earlier in past and t.later in now and stamp(t.earlier) in frame.columns:
-                good &= at - frame[stamp(t.earlier)] <= t.steps
-            if t.later in past and t.earlier in now and stamp(t.later) in frame.columns:
-                good &= frame[stamp(t.later)] - at <= t.steps
-        for d in self.form.time_differences:
-            if d.left in past and d.right in now and stamp(d.left) in frame.columns:
-                good &= frame[stamp(d.left)] != at + d.steps
-            if d.right in past and d.left in now and stamp(d.right) in frame.columns:
-                good &= at != frame[stamp(d.right)] + d.steps
-        return good
-
-    # -- comparing ---------------------------------------------------------------------------
-
-    def _compare(
-        self,
-        frame: Frame,
-        seen: Members | set[int],
-        new: Members | set[int],
-    ) -> Frame:
-        """Check the conditions between the members in the frame and those that just joined."""
-        good = np.ones(frame.rows, dtype=np.bool_)
-        classes = self.form.classes
-        for q in self.form.inequalities:
-            x, y = classes[q.x], classes[q.y]
-            if not _crosses(x.members, y.members, seen, new):
-                continue
-            if self._is_whole(frame, q.x, q) and self._is_whole(frame, q.y, q):
-                left, right = frame[value(q.x)], frame[value(q.y)] + _number(q.limit)
-                good &= (left < right) if q.strict else (left <= right)
-            else:
-                good &= self._frontier_holds(frame, q)
-        for d in self.form.disequalities:
-            x, y = classes[d.x], classes[d.y]
-            if _crosses(x.members, y.members, seen, new):
-                good &= frame[value(d.x)] != frame[value(d.y)] + _number(d.shift)
-        return frame if bool(good.all()) else frame.take(good)
-
-    def _is_whole(self, frame: Frame, index: int, q: Inequality) -> bool:
-        """Whether a comparison can use a class's column: it is there, and not merely clipped for
-        other comparisons while a frontier value holds what this one needs."""
-        if value(index) not in frame.columns:
-            return False
-        return q.clips or not self._in_frontier(frame, index, q)
-
-    def _in_frontier(self, frame: Frame, index: int, q: Inequality | None = None) -> bool:
-        """Whether the frontier of a joined table has a class among its terms (for the sake of a
-        comparison, if one is given)."""
-        wanted = set() if q is None else {(q.y, 1, q.strict), (q.x, -1, q.strict)}
-        parts = (
-            self.by_members[name[1]].frontier[name[2]] for name in frame.columns if name[0] == "p"
-        )
-        return any(
-            term.value == index
-            for part in parts
-            if q is None or wanted & set(part.serves)
-            for term in part.terms
-        )
-
-    def _frontier_holds(self, frame: Frame, q: Inequality) -> Array:
-        """`x <= y + limit` where a side, or both, is only there as part of a frontier value."""
-        parts = [n for n in frame.columns if n[0] == "p"]
-        limit = _number(q.limit)
-        above, below = self._is_whole(frame, q.y, q), self._is_whole(frame, q.x, q)
-        if above or below:
-            inside, outside, sign = (q.x, q.y, 1) if above else (q.y, q.x, -1)
-            for name in parts:
-                best = self.by_members[name[1]].frontier[name[2]]
-                if (outside, sign, q.strict) not in best.serves:
-                    continue
-                shift = next((t.shift for t in best.terms if t.value == inside), None)
-                if shift is None:
-                    continue
-                # term - limit <= outside, for the greatest of the group's terms
-                left = frame[name] - limit - _number(shift)
-                right = sign * frame[value(outside)]
-                return (left < right) if q.strict else (left <= right)
-            raise AssertionError(f"no frontier value holds class {inside}")
-        for first in parts:
-            for second in parts:
-                constant = self._biclique(first, second, q)
-                if constant is not None:
-                    total = frame[first] + frame[second] + constant
-                    return (total < 0) if q.strict else (total <= 0)
-        raise AssertionError(f"no frontier values hold classes {q.x} and {q.y}")
-
-    def _biclique(self, first: Name, second: Name, q: Inequality) -> int | float | None:
-        """The constant c with `f + g + c <= 0` iff every x of f is below every y of g, as the
-        query asks of each pair; None where it does not ask that."""
-        low = self.by_members[first[1]].frontier[first[2]]
-        high = self.by_members[second[1]].frontier[second[2]]
-        asked = {(p.x, p.y): p for p in self.form.inequalities}
-        if q.x not in {t.value for t in low.terms} or q.y not in {t.value for t in high.terms}:
-            return None
-        constants = set()
-        for a in low.terms:
-            for b in high.terms:
-                pair = asked.get((a.value, b.value))
-                if pair is None or a.sign != 1 or b.sign != -1 or pair.strict != q.strict:
-                    return None
-                constants.add(-_number(a.shift) - _number(b.shift) - _number(pair.limit))
-        return constants.pop() if len(constants) == 1 else None
-
-    # -- projecting --------------------------------------------------------------------------
-
-    def _project(self, frame: Frame, table: Table, by: Sequence[Name]) -> Frame:
-        """Clip to a table's key and compute its frontier values."""
-        columns: dict[Name, Array] = {}
-        for key in table.keys:
-            column = frame[value(key.value)]
-            if key.breaks:
-                text = self.form.classes[key.value].kind is Kind.STRING
-                column = rank_values(column, key.breaks, text=text)
-            if key.low is not None:
-                column = np.maximum(column, _number(key.low))
-            if key.high is not None:
-                column = np.minimum(column, _number(key.high))
-            columns[value(key.value)] = column
-        for kept in table.kept:
-            columns[stamp(kept.member)] = frame[stamp(kept.member)]
-        for index, wanted in enumerate(table.frontier):
-            columns[frontier(index)] = self._greatest(frame, wanted.terms)
-        for name in (EVENT, WEIGHT, *sums_of(frame)):
-            columns[name] = frame[name]
-        projected = Frame(frame.rows, columns)
-        return projected if table.frontier else aggregate(projected, by, bag=self.bag)
-
-    def _greatest(self, frame: Frame, terms: Sequence[Term]) -> Array:
-        """A frontier value from columns and from the frontier values of joined tables."""
-        best: Array | None = None
-        missing = set()
-        for term in terms:
-            name = value(term.value)
-            if name in frame.columns and not self._in_frontier(frame, term.value):
-                side = term.sign * frame[name] + _number(term.shift)
-                best = side if best is None else np.maximum(best, side)
-            else:
-                missing.add((term.value, term.sign))
-        shifts = {(t.value, t.sign): t.shift for t in terms}
-        for name in frame.columns:
-            if name[0] != "p" or not missing:
-                continue
-            part = self.by_members[name[1]].frontier[name[2]].terms
-            if {(t.value, t.sign) for t in part} <= set(shifts):
-                deltas = {shifts[(t.value, t.sign)] - t.shift for t in part}
-                if len(deltas) == 1:
-                    side = frame[name] + _number(deltas.pop())
-                    best = side if best is None else np.maximum(best, side)
-                    missing -= {(t.value, t.sign) for t in part}
-        if best is None or missing:
-            raise AssertionError("a frontier value cannot be computed")
-        return best
 
     # -- novelty and state -------------------------------------------------------------------
 
@@ -501,18 +219,6 @@ class _Chunk:
         )
 
 
-def _crosses(x: Members, y: Members, seen: Members | set[int], new: Members | set[int]) -> bool:
-    """Whether a join brings two classes together that neither side already had together."""
-    if (x & seen and y & seen) or (x & new and y & new):
-        return False
-    return bool((x & seen and y & new) or (y & seen and x & new))
-
-
-def _number(number: int | Fraction) -> int | float:
-    """A limit as numpy wants it: whole where it is whole."""
-    return int(number) if number == int(number) else float(number)
-
-
 def _window(
     table: Table, now: Members, times: Sequence[TimeLimit]
 ) -> tuple[int | None, int] | None:
@@ -525,12 +231,6 @@ def _window(
     uppers = [t.steps for t in times if t.earlier == member and t.later in now]
     lowers = [-t.steps for t in times if t.later == member and t.earlier in now]
     return (min(uppers) if uppers else None, max([1, *lowers]))
-
-
-def _running(column: Array) -> Array:
-    """Sums of the first 0, 1, 2 … rows."""
-    check_total(np.abs(column))
-    return np.concatenate([[0], np.cumsum(column)])
 
 
 def _with_sums(plan: SynopsisPlan, member: int, batch: Frame) -> Frame:

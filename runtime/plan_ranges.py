@@ -29,13 +29,19 @@ class Ranges:
         return self.cuts[index] if index < len(self.cuts) else None
 
 
-def plan_ranges(histories: Sequence[History], wanted: int, rows_per_range: int) -> Ranges:
+def plan_ranges(
+    histories: Sequence[History],
+    wanted: int,
+    rows_per_range: int,
+    span: tuple[int | None, int | None] = (None, None),
+) -> Ranges:
     """Ranges of about as many rows each.
 
     Args:
         histories: the streams; the spans of time of their row groups tell where to cut.
         wanted: how many ranges.
         rows_per_range: at least about so many rows in each.
+        span: what is replayed, [start, stop) in µs; cuts lie inside.
     """
     if wanted < 2:
         return Ranges((), "Spark has one core")
@@ -53,9 +59,19 @@ def plan_ranges(histories: Sequence[History], wanted: int, rows_per_range: int) 
             if last is not None and piece.low < last:
                 return Ranges((), f"row groups of {name} are not in the order of time")
             last = piece.high
-    groups = sorted((p.low or 0, p.rows) for h in histories for p in h.pieces)
+    start, stop = span
+    groups = sorted(
+        (p.low, p.rows)
+        for h in histories
+        for p in h.pieces
+        if p.low is not None
+        and p.high is not None
+        and (start is None or p.high >= start)
+        and (stop is None or p.low < stop)
+    )
+    total = sum(rows for _, rows in groups)
     cuts: list[int] = []
-    done, first = 0, groups[0][0]
+    done, first = 0, max(groups[0][0], start or groups[0][0]) if groups else 0
     for low, rows in groups:
         if done >= (len(cuts) + 1) * total / wanted and low > (cuts[-1] if cuts else first):
             cuts.append(low)

@@ -146,7 +146,7 @@ def _cut(
         return Ranges((), "aggregates are brought up to date from marker to marker")
     if wanted is None:
         wanted = spark.sparkContext.defaultParallelism
-    return plan_ranges(work.histories, wanted, rows_per_range)
+    return plan_ranges(work.histories, wanted, rows_per_range, work.span)
 
 
 def _prepare(
@@ -170,6 +170,7 @@ def _prepare(
     wanted = {t for t in needed if t in catalog.relations} | {r[2] for r in references}
     for reference in references:
         needed.setdefault(reference[0], set()).add(reference[1])
+        needed.setdefault(reference[2], set()).add(reference[3])
     for name in streams:
         for key in catalog.streams[name].keys:
             needed.setdefault(name, set()).update(key)
@@ -207,7 +208,7 @@ def _prepare(
         plans=job.plans,
         catalog=catalog,
         histories=tuple(histories),
-        statics=loaded,
+        statics={n: table.select(sorted(needed[n])) for n, table in loaded.items()},
         references=references,
         schema=schema,
         distinct=job.union.distinct,

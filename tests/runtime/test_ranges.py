@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -20,7 +20,7 @@ from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.errors import UsageError
 from ontoweir.mappings.catalog import Catalog, IntType, Stream
-from ontoweir.runtime import replay_range
+from ontoweir.runtime import list_pieces, replay_range
 from ontoweir.runtime.cut_chunk import Chunk, cut_chunk
 from ontoweir.runtime.history import History, Piece
 from ontoweir.runtime.plan_ranges import Ranges, find_start, plan_ranges
@@ -154,6 +154,19 @@ def test_ranges_are_used_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (summary.ranges, summary.one_range_because) == (4, None)
     assert rows == whole
     assert summary.state_rows_max == 4
+
+
+def test_no_range_reaches_beyond_the_span(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = _two_streams(tmp_path, list(range(40)))
+    monkeypatch.setattr(list_pieces, "_overlaps", lambda *given: True)  # as staged streams have it
+    start = datetime(1970, 1, 1)
+    for first, last in ((30, 40), (0, 9), (11, 33)):
+        span = {"start": start + timedelta(seconds=first), "stop": start + timedelta(seconds=last)}
+        output = tmp_path / "out.parquet"
+        whole, one = replay_here(monkeypatch, job, output, ranges=1, **span)
+        rows, many = replay_here(monkeypatch, job, output, ranges=7, rows_per_range=1, **span)
+        assert rows == whole
+        assert many.tuples == one.tuples == 2 * (last - first)
 
 
 def test_a_task_holds_a_chunk_not_a_history(

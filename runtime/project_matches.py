@@ -1,0 +1,63 @@
+"""From joined matches to the rows of a table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ontoweir.checker.normal_form import Kind
+from ontoweir.checker.plan import Table, Term
+from ontoweir.runtime.columns import frontier, stamp, value
+from ontoweir.runtime.compare_matches import in_frontier
+from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame, Name, aggregate, sums_of
+from ontoweir.runtime.plan_view import PlanView, number
+from ontoweir.runtime.rank_values import rank_values
+
+
+def project_matches(view: PlanView, frame: Frame, table: Table, by: Sequence[Name]) -> Frame:
+    """Reduce to a table's key and compute its frontier values."""
+    columns: dict[Name, Array] = {}
+    for key in table.keys:
+        column = frame[value(key.value)]
+        if key.breaks:
+            text = view.form.classes[key.value].kind is Kind.STRING
+            column = rank_values(column, key.breaks, text=text)
+        if key.low is not None:
+            column = np.maximum(column, number(key.low))
+        if key.high is not None:
+            column = np.minimum(column, number(key.high))
+        columns[value(key.value)] = column
+    for kept in table.kept:
+        columns[stamp(kept.member)] = frame[stamp(kept.member)]
+    for index, wanted in enumerate(table.frontier):
+        columns[frontier(index)] = _greatest(view, frame, wanted.terms)
+    for name in (EVENT, WEIGHT, *sums_of(frame)):
+        columns[name] = frame[name]
+    projected = Frame(frame.rows, columns)
+    return projected if table.frontier else aggregate(projected, by, bag=view.bag)
+
+
+def _greatest(view: PlanView, frame: Frame, terms: Sequence[Term]) -> Array:
+    """A frontier value from columns and from the frontier values of joined tables."""
+    best: Array | None = None
+    missing = set()
+    for term in terms:
+        name = value(term.value)
+        if name in frame.columns and not in_frontier(view, frame, term.value):
+            side = term.sign * frame[name] + number(term.shift)
+            best = side if best is None else np.maximum(best, side)
+        else:
+            missing.add((term.value, term.sign))
+    shifts = {(t.value, t.sign): t.shift for t in terms}
+    for name in frame.columns:
+        if name[0] != "p" or not missing:
+            continue
+        part = view.tables[name[1]].frontier[name[2]].terms
+        if {(t.value, t.sign) for t in part} <= set(shifts):
+            deltas = {shifts[(t.value, t.sign)] - t.shift for t in part}
+            if len(deltas) == 1:
+                side = frame[name] + number(deltas.pop())
+                best = side if best is None else np.maximum(best, side)
+                missing -= {(t.value, t.sign) for t in part}
+    if best is None or missing:
+        raise AssertionError("a frontier value cannot be computed")
+    return best
