@@ -171,7 +171,16 @@ def _fingerprint(
     for name, stream in sorted(catalog.streams.items()):
         columns = [(c.name, c.type, c.minimum, c.maximum, c.enum) for c in stream.columns]
         parts.append(
-            repr((name, stream.timestamp, stream.step_us, stream.max_per_timestamp, columns))
+            repr(
+                (
+                    name,
+                    stream.timestamp,
+                    stream.step_us,
+                    stream.start_us,
+                    stream.max_per_timestamp,
+                    columns,
+                )
+            )
         )
         parts.append(repr((stream.keys, stream.references)))
         # other files, or another topic, are other offsets; how they are read may change

@@ -114,6 +114,19 @@ def test_late_rows_are_rejected_and_change_nothing() -> None:
     assert not any(a.num_rows for a in outcome.answers)
 
 
+def test_rows_before_a_declared_start_are_rejected() -> None:
+    case, _ = _simple()
+    streams = {n: replace(s, start_us=2 * s.step_us) for n, s in case.catalog.streams.items()}
+    case = replace(case, catalog=replace(case.catalog, streams=streams))
+    job = make_job(case, check_query(case.query, case.catalog, disprove=False))
+    names = [h.stream.name for h in job.histories]
+    rows = {n: make_table(case, n, case.data[n][1]) for n in names}
+    outcome = advance_live(job, begin_live(job), rows, 0.0)
+    early = sum(r[-1] < 2 for n in names for r in case.data[n][1])
+    told = [reason for _, _, reason, _ in outcome.rejects if "before the declared start" in reason]
+    assert len(told) == early > 0
+
+
 def test_a_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> None:
     case, job = _simple()
     batch = {
