@@ -18,6 +18,10 @@ Statics: TypeAlias = Mapping[int, int | Fraction]
 """The values of classes that static data limits, by class."""
 
 
+_MOST_CLASHES = 40
+"""A layout whose values clash again and again with what they must not be is given up."""
+
+
 def lay_out_copies(
     form: NormalForm,
     catalog: Catalog,
@@ -153,7 +157,7 @@ def _lay_out(
     for d in form.time_differences:
         pairs = {(time(d.left, copy), time(d.right, copy)) for copy in range(size)}
         unequal.extend((left, right, d.steps) for left, right in sorted(pairs))
-    solution = _differ(form, edges, unequal, 12)
+    solution = _differ(form, edges, unequal)
     if solution is None:
         return None
     if least:
@@ -190,7 +194,7 @@ def _lowered(
     zero: Var = ("zero",)
     step = grain << 20
     while step >= grain:
-        lower = _differ(form, [*edges, (var, zero, solution[var] - step)], unequal, 12)
+        lower = _differ(form, [*edges, (var, zero, solution[var] - step)], unequal)
         if lower is None:
             step //= 2
         else:
@@ -221,25 +225,51 @@ def _unequal(form: NormalForm, val: Any, size: int) -> list[Edge]:
 
 
 def _differ(
-    form: NormalForm, edges: list[Edge], unequal: Sequence[Edge], tries: int
+    form: NormalForm, edges: Sequence[Edge], unequal: Sequence[Edge]
 ) -> dict[Var, int | Fraction] | None:
-    """A solution that also keeps apart what must differ, by a few choices of a side."""
-    solution = solve_differences(edges, lambda var: _grain(form, var))
-    if solution is None:
-        return None
-    clash = next(
-        (u for u in unequal if solution.get(u[0], 0) - solution.get(u[1], 0) == u[2]), None
-    )
-    if clash is None:
-        return solution
-    if tries == 0:
-        return None
-    x, y, limit = clash
-    for side in ((y, x, -limit - form.unit), (x, y, limit - form.unit)):
-        found = _differ(form, [*edges, side], unequal, tries - 1)
-        if found is not None:
-            return found
+    """A solution that also keeps apart what must differ: all that clashes on one side, or else
+    one after the other on the side that has room."""
+    chosen = list(edges)
+    solution = _solve(form, chosen)
+    for _ in range(_MOST_CLASHES):
+        if solution is None:
+            return None
+        clashes = [u for u in unequal if solution.get(u[0], 0) - solution.get(u[1], 0) == u[2]]
+        if not clashes:
+            return solution
+        sides = [[_apart(form, u, above) for u in clashes] for above in (True, False)]
+        for side in sides:
+            together = _solve(form, [*chosen, *side])
+            if together is not None:
+                chosen += side
+                solution = together
+                break
+        else:
+            one = next(
+                (
+                    (side[0], found)
+                    for side in sides
+                    if (found := _solve(form, [*chosen, side[0]])) is not None
+                ),
+                None,
+            )
+            if one is None:
+                return None
+            chosen.append(one[0])
+            solution = one[1]
     return None
+
+
+def _solve(form: NormalForm, edges: Sequence[Edge]) -> dict[Var, int | Fraction] | None:
+    return solve_differences(edges, lambda var: _grain(form, var))
+
+
+def _apart(form: NormalForm, unequal: Edge, above: bool) -> Edge:
+    """`first - second` is more, or less, than what it must not be."""
+    x, y, limit = unequal
+    number = x[0] == "v" and form.classes[x[1]].kind in (Kind.NUMBER, Kind.FLOAT)
+    step = form.unit if number else 1
+    return (y, x, -limit - step) if above else (x, y, limit - step)
 
 
 def _local(form: NormalForm, val: Any, copy: int, size: int) -> Iterable[Edge]:
