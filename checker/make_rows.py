@@ -23,7 +23,7 @@ def make_rows(
     val: Any,
 ) -> Witness:
     fresh = [10**6]
-    prefix = {c.index: _prefix(form, c) for c in form.classes if c.kind is Kind.STRING}
+    texts = {c.index: _choose_text(form, c) for c in form.classes if c.kind is Kind.STRING}
     statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
 
     def values(alias: str, table: str, copy: int) -> tuple[tuple[str, Any], ...]:
@@ -38,8 +38,8 @@ def make_rows(
             shift = dict(group.attributes)[Attribute(alias, column.name)]
             number = solution.get(val(index, copy), 0) + shift
             if group.kind is Kind.STRING:
-                allowed = group.domain.values
-                found.append((column.name, allowed[0] if allowed else f"{prefix[index]}{number}"))
+                start, whole = texts[index]
+                found.append((column.name, start if whole else f"{start}{number}"))
                 continue
             found.append((column.name, decode_value(number, form.unit, group.kind, column)))
         return tuple(found)
@@ -78,8 +78,9 @@ def make_rows(
     return Witness(size, (*statics.values(), *referenced, *fixed), tuple(optional), tuple(suffixes))
 
 
-def _prefix(form: NormalForm, group: ValueClass) -> str:
-    """What strings of a class begin with, so that they lie where the selection wants them."""
+def _choose_text(form: NormalForm, group: ValueClass) -> tuple[str, bool]:
+    """A string of an enumerated class, or what the strings of another one begin with, so that the
+    selection holds; and whether it is the whole string."""
     limits = [
         (c.op, c.right.value)
         for c in form.query.conditions
@@ -88,22 +89,29 @@ def _prefix(form: NormalForm, group: ValueClass) -> str:
         and isinstance(c.right.value, str)
         and form.class_of.get(c.left) == group.index
     ]
+    if group.domain.values:
+        allowed = [str(v) for v in group.domain.values]
+        return next(
+            (t for t in allowed if all(_holds(t, op, limit) for op, limit in limits)), allowed[0]
+        ), True
     texts = [text for _, text in limits]
     before = [t[:-1] + chr(ord(t[-1]) - 1) for t in texts if t and t[-1] > "\0"]
     for prefix in ("s", *texts, *before):
-        if all(
-            _lies(f"{prefix}0", op, text) and _lies(f"{prefix}9", op, text) for op, text in limits
-        ):
-            return prefix
-    return "s"
+        if all(_holds(f"{prefix}{end}", op, text) for op, text in limits for end in "-09"):
+            return prefix, False
+    return "s", False
 
 
-def _lies(text: str, op: Op, limit: str) -> bool:
+def _holds(text: str, op: Op, limit: str) -> bool:
     match op:
-        case Op.LT | Op.LE:
+        case Op.LT:
             return text < limit
-        case Op.GT | Op.GE:
+        case Op.LE:
+            return text <= limit
+        case Op.GT:
             return text > limit
+        case Op.GE:
+            return text >= limit
         case Op.NE:
             return text != limit
         case Op.EQ:
