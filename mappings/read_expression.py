@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.assertion import SourceColumn
 from ontoweir.mappings.catalog import IntType, Scalar, StringType
-from ontoweir.mappings.read_condition import line_of, read_literal
+from ontoweir.mappings.read_literal import line_of, read_literal
 from ontoweir.mappings.read_scope import Scope, SqlRefusal
 
 if TYPE_CHECKING:

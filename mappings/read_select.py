@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from ontoweir.mappings.assertion import SourceColumn, SourceTable
 from ontoweir.mappings.catalog import Catalog, Scalar
 from ontoweir.mappings.quote_names import quote_names
+from ontoweir.mappings.read_comparison import Alternatives
 from ontoweir.mappings.read_condition import (
-    Alternatives,
     conjoin,
     known_columns,
-    line_of,
     read_condition,
 )
 from ontoweir.mappings.read_expression import SourceText, read_expression
+from ontoweir.mappings.read_literal import line_of, read_literal
 from ontoweir.mappings.read_scope import (
     Scope,
     SqlRefusal,
@@ -376,8 +376,6 @@ def _add_table(tree: "exp.Expr", scope: Scope, tables: list[SourceTable]) -> Non
 
 def _read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
     from sqlglot import exp
-
-    from ontoweir.mappings.read_condition import read_literal
 
     name = tree.alias_or_name
     inner = tree.unalias()

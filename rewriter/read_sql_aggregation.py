@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from ontoweir.errors import Source
 from ontoweir.mappings.assertion import SourceColumn
 from ontoweir.mappings.catalog import Catalog
-from ontoweir.mappings.read_condition import line_of
+from ontoweir.mappings.read_literal import line_of
 from ontoweir.mappings.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.read_select import read_from
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation

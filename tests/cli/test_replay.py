@@ -69,6 +69,32 @@ def test_answers_and_summary(run: Run, project: Path, spark: "SparkSession") -> 
     assert {"reading", "sensor", "speed", "multiplicity", "at"} == answers[0].keys()
 
 
+def test_plain_sql_runs_by_its_plan(run: Run, project: Path, spark: "SparkSession") -> None:
+    write_data(project, [0, 1, 2, 40], [15, 130, 120, 150])
+    file = project / "jams.sql"
+    file.write_text(
+        "SELECT a.avg_speed AS before, b.avg_speed AS after FROM traffic a JOIN traffic b "
+        "USING (report_id) WHERE a.avg_speed < 20 AND b.avg_speed > 100 "
+        "AND b.ts > a.ts AND b.ts <= a.ts + INTERVAL '1' HOUR;\n"
+    )
+    output = project / "jams.csv"
+    ran = run("replay", project, "--sql", file, "--output", output, "--summary", "json")
+    assert ran.code == 0, ran.err
+    summary = json.loads(ran.out.splitlines()[-1])
+    assert summary["state_rows_max"] <= summary["bound_rows"]
+    with output.open(newline="") as opened:
+        answers = [(a["before"], a["after"]) for a in csv.DictReader(opened)]
+    assert answers == [("15", "130"), ("15", "120")]
+
+
+def test_a_query_or_sql(run: Run, project: Path) -> None:
+    ran = run("replay", project, "--output", project / "x.csv")
+    assert ran.code == 2
+    assert "--query --sql" in ran.err
+    ran = run("replay", project, "--query", QUERY, "--sql", "x.sql", "--output", project / "x.csv")
+    assert (ran.code, ran.out) == (2, "")
+
+
 def test_summary_as_text(run: Run, project: Path, spark: "SparkSession") -> None:
     write_data(project, [0, 1], [140, 150])
     ran = run("replay", project, "--query", QUERY, "--output", project / "fast.jsonl")
