@@ -462,7 +462,8 @@ WINDOWS = {
         SELECT street AS road, street AS name, min(ts) AS at FROM two
         WHERE grid AND ts > b GROUP BY street""",
     CLEARED: """WITH c AS (SELECT *, collect_list(CASE WHEN avg_speed < 20 AND vehicle_count >= 10
-              THEN id END) OVER (PARTITION BY report_id ORDER BY ts RANGE BETWEEN INTERVAL 1800 SECOND
+              THEN id END) OVER (PARTITION BY report_id ORDER BY ts
+              RANGE BETWEEN INTERVAL 1800 SECOND
               PRECEDING AND INTERVAL 1 SECOND PRECEDING) AS jams FROM traffic)
         SELECT concat('http://traffic.example/sensor/', report_id) AS sensor,
                concat('http://traffic.example/reading/', jam) AS jam,
