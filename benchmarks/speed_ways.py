@@ -513,8 +513,7 @@ def _spark() -> "object":
 
 
 def by_stream_join(query: str, folder: Path, settings: list[str]) -> Run:
-    """Spark's stream-stream join. It needs an equality and a limit in time to forget anything;
-    multiplicities are counted after it, as one streaming query cannot do both in append mode."""
+    """Spark's stream-stream join. It needs an equality, and a limit in time to forget anything."""
     from pyspark.sql import functions as fn
 
     spark = _spark()
@@ -522,6 +521,7 @@ def by_stream_join(query: str, folder: Path, settings: list[str]) -> Run:
     def run(output: Path) -> None:
         schema = spark.read.parquet(str(folder / "traffic.parquet")).schema
         source = spark.readStream.schema(schema).parquet(str(folder / "in"))
+        source = source.withColumn("ts", fn.col("ts").cast("timestamp"))
         jam = source.where("avg_speed < 20 AND vehicle_count >= 10").withWatermark(
             "ts", "0 seconds"
         )
