@@ -264,8 +264,8 @@ def main() -> int:
                 with console.status(f"{query} {tuples:,} {way}"):
                     measure(outcome, folder, pythons.get(way, sys.executable), options)
                 outcomes.append(outcome)
-                if outcome.problem:
-                    console.print(f"{query} {way}: {outcome.problem}", markup=False)
+                told = outcome.problem or ", ".join(f"{s:.2f} s" for s in outcome.seconds)
+                console.print(f"{query} {tuples:,} {way}: {told}", markup=False, highlight=False)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     Console(width=None if sys.stdout.isatty() else 170).print(show(outcomes))

@@ -462,7 +462,8 @@ WINDOWS = {
         SELECT street AS road, street AS name, min(ts) AS at FROM two
         WHERE grid AND ts > b GROUP BY street""",
     CLEARED: """WITH c AS (SELECT *, collect_list(CASE WHEN avg_speed < 20 AND vehicle_count >= 10
-              THEN id END) OVER (PARTITION BY report_id ORDER BY ts RANGE BETWEEN INTERVAL 30 MINUTE
+              THEN id END) OVER (PARTITION BY report_id ORDER BY ts
+              RANGE BETWEEN INTERVAL 1800 SECOND
               PRECEDING AND INTERVAL 1 SECOND PRECEDING) AS jams FROM traffic)
         SELECT concat('http://traffic.example/sensor/', report_id) AS sensor,
                concat('http://traffic.example/reading/', jam) AS jam,
@@ -512,8 +513,7 @@ def _spark() -> "object":
 
 
 def by_stream_join(query: str, folder: Path, settings: list[str]) -> Run:
-    """Spark's stream-stream join. It needs an equality and a limit in time to forget anything;
-    multiplicities are counted after it, as one streaming query cannot do both in append mode."""
+    """Spark's stream-stream join. It needs an equality, and a limit in time to forget anything."""
     from pyspark.sql import functions as fn
 
     spark = _spark()
@@ -521,10 +521,13 @@ def by_stream_join(query: str, folder: Path, settings: list[str]) -> Run:
     def run(output: Path) -> None:
         schema = spark.read.parquet(str(folder / "traffic.parquet")).schema
         source = spark.readStream.schema(schema).parquet(str(folder / "in"))
-        jam = source.where("avg_speed < 20 AND vehicle_count >= 10").withWatermark("ts", "0 s")
+        source = source.withColumn("ts", fn.col("ts").cast("timestamp"))
+        jam = source.where("avg_speed < 20 AND vehicle_count >= 10").withWatermark(
+            "ts", "0 seconds"
+        )
         clear = source.where(
             "avg_speed > 110 OR avg_speed BETWEEN 60 AND 110 AND vehicle_count >= 5"
-        ).withWatermark("ts", "0 s")
+        ).withWatermark("ts", "0 seconds")
         both = jam.alias("c").join(
             clear.alias("f"),
             fn.expr(
