@@ -136,7 +136,11 @@ _last_error: dict[str, OntoweirError] = {}
 
 def _tuned(spark: "SparkSession", checkpoint: Path) -> dict[str, str]:
     """Spark's settings for short micro-batches; those for files, where the checkpoint is local."""
-    found = {"spark.sql.session.timeZone": "UTC"}
+    found = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.adaptive.enabled": "false",  # there is no shuffle to adapt
+        "spark.sql.files.minPartitionNum": "1",  # few tasks for small files
+    }
     java = getattr(spark, "_jvm", None)  # Spark Connect has none
     if "://" not in str(checkpoint) and java is not None:
         for place in ("checkpointing.", ""):  # since 4.1, before
