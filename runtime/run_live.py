@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
+_PUBLISHED = "published"
 OBSERVED = "ontoweir"
 """The name of our observed metrics in Spark's progress."""
 
@@ -202,7 +203,8 @@ class _Sink:
             # while the run was down, nobody was silent
             now = dict.fromkeys(self.state.heard, time.time())
             self.state = replace(self.state, heard=now)
-            self.publish(place)
+            if not (place / _PUBLISHED).exists():
+                self.publish(place)
         options.told(self.state, job)
 
     def refuse_orphaned_offsets(self) -> None:
@@ -279,6 +281,14 @@ class _Sink:
         if rejects.exists():
             target = self.options.output / "rejects" / f"part-{place.name}.parquet"
             write_part(rejects, target, "parquet")
+        try:
+            (place / _PUBLISHED).touch()
+        except OSError as error:
+            raise RunError(
+                f"micro-batch {batch} cannot be marked as published: {error.strerror or error}",
+                why="it is committed and published; at the next start it is published again",
+                fix="make room, or mend the disk, and start again",
+            ) from error
 
 
 def _part(whole: pa.Table, stream: Stream) -> pa.Table:
