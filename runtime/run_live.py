@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
+_PUBLISHED = "published"
 OBSERVED = "ontoweir"
 """The name of our observed metrics in Spark's progress."""
 
@@ -136,7 +137,11 @@ _last_error: dict[str, OntoweirError] = {}
 
 def _tuned(spark: "SparkSession", checkpoint: Path) -> dict[str, str]:
     """Spark's settings for short micro-batches; those for files, where the checkpoint is local."""
-    found = {"spark.sql.session.timeZone": "UTC"}
+    found = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.adaptive.enabled": "false",  # there is no shuffle to adapt
+        "spark.sql.files.minPartitionNum": "1",  # few tasks for small files
+    }
     java = getattr(spark, "_jvm", None)  # Spark Connect has none
     if "://" not in str(checkpoint) and java is not None:
         for place in ("checkpointing.", ""):  # since 4.1, before
@@ -198,7 +203,8 @@ class _Sink:
             # while the run was down, nobody was silent
             now = dict.fromkeys(self.state.heard, time.time())
             self.state = replace(self.state, heard=now)
-            self.publish(place)
+            if not (place / _PUBLISHED).exists():
+                self.publish(place)
         options.told(self.state, job)
 
     def refuse_orphaned_offsets(self) -> None:
@@ -275,6 +281,14 @@ class _Sink:
         if rejects.exists():
             target = self.options.output / "rejects" / f"part-{place.name}.parquet"
             write_part(rejects, target, "parquet")
+        try:
+            (place / _PUBLISHED).touch()
+        except OSError as error:
+            raise RunError(
+                f"micro-batch {batch} cannot be marked as published: {error.strerror or error}",
+                why="it is committed and published; at the next start it is published again",
+                fix="make room, or mend the disk, and start again",
+            ) from error
 
 
 def _part(whole: pa.Table, stream: Stream) -> pa.Table:

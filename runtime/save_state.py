@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,9 @@ def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutco
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
         files = _files(outcome)
-        hashes = {name: _write(scratch / name, table) for name, table in files.items()}
+        with ThreadPoolExecutor(8) as pool:  # waiting for the disk together, not in turn
+            written = pool.map(lambda entry: _write(scratch / entry[0], entry[1]), files.items())
+            hashes = dict(zip(files, written, strict=True))
         state = outcome.state
         manifest = {
             "version": VERSION,

@@ -39,3 +39,28 @@ def test_an_unbounded_query_is_refused_before_anything_starts(run: Run, project:
     assert is_one_line(ran.err)
     assert "unbounded" in ran.err
     assert not (project / "out").exists()
+
+
+def test_lines_of_json_and_metrics_elsewhere(
+    run: Run, project: Path, spark: "SparkSession"
+) -> None:
+    write_data(project, [0, 1, 2], [140, 131, 135])
+    more = ("--sink", "jsonl", "--metrics", project / "seen")
+    ran = run("run", project, "--query", QUERY, "--once", *more)
+    assert ran.code == 0, ran.err
+    files = list((project / "out" / "answers" / QUERY).glob("*.jsonl"))
+    assert sum(len(f.read_text().splitlines()) for f in files) == 2
+    assert {p.name for p in (project / "seen").iterdir()} == {"metrics.jsonl", "metrics.prom"}
+
+
+def test_an_option_that_no_sink_has_is_refused(run: Run, project: Path) -> None:
+    for more, said in (
+        (("--sink-option", "topic=x"), "has no option topic"),
+        (("--sink", "kafka"), "needs the option topic"),
+        (("--spark", "spark.driver.memory"), "has no value"),
+    ):
+        ran = run("run", project, "--query", QUERY, "--once", *more)
+        assert ran.code == 2
+        assert is_one_line(ran.err)
+        assert said in ran.err
+    assert not (project / "out").exists()

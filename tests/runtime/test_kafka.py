@@ -181,7 +181,9 @@ def test_answers_to_kafka_are_known_again_when_sent_twice(
     sink = {"topic": "answers-{query}", "kafka.bootstrap.servers": broker}
     kafka = options(tmp_path, sink="kafka", sink_options=sink)
     assert run_queries(workspace, compiled, kafka, spark)["results"] == 2
-    # a restart publishes the last micro-batch again
+    assert run_queries(workspace, compiled, kafka, spark)["results"] == 0
+    # as after a crash between sending and what says that all is sent
+    sorted((tmp_path / "check" / "commits").glob("[0-9]*"))[-1].joinpath("published").unlink()
     assert run_queries(workspace, compiled, kafka, spark)["results"] == 0
     reading = spark.read.format("kafka").option("kafka.bootstrap.servers", broker)
     reading = reading.option("subscribe", "answers-q").option("includeHeaders", "true")
