@@ -53,21 +53,26 @@ class DisjunctChecker:
         self.union, self.catalog, self.aggregates = union, catalog, aggregates
         self.statistics, self.timed = statistics, timed
         self.forms: dict[SpjQuery, tuple[NormalForm, tuple[Failure, ...]]] = {}
+        self.known: dict[tuple[SpjQuery, bool], NormalForm] = {}
 
-    def normal(
-        self,
-        query: SpjQuery,
-        use: Callable[[Declaration], bool] = lambda _: True,
-        *,
-        timed: bool | None = None,
+    def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
+        """The normal form of a disjunct, with all that is declared."""
+        key = (query, self.timed if timed is None else timed)
+        if key not in self.known:
+            self.known[key] = self.normal_by(query, lambda _: True, timed=key[1])
+        return self.known[key]
+
+    def normal_by(
+        self, query: SpjQuery, use: Callable[[Declaration], bool], *, timed: bool
     ) -> NormalForm:
+        """The normal form with those declared constraints alone."""
         return normalise_query(
             query,
             distinct=self.union.distinct,
             catalog=self.catalog,
             statistics=self.statistics,
             use=use,
-            timed=self.timed if timed is None else timed,
+            timed=timed,
         )
 
     def decide(self, query: SpjQuery) -> DisjunctVerdict:
@@ -129,9 +134,9 @@ class DisjunctChecker:
             return parts
         return tuple(p for p in parts if self.normal(p).satisfiable)
 
-    def holds(self, query: SpjQuery, use: Callable[[Declaration], bool] = lambda _: True) -> bool:
-        """Whether a disjunct is bounded with those declared constraints alone."""
-        form = self.normal(query, use)
+    def holds(self, query: SpjQuery, use: Callable[[Declaration], bool] | None = None) -> bool:
+        """Whether a disjunct is bounded with those declared constraints alone (None: all)."""
+        form = self.normal(query) if use is None else self.normal_by(query, use, timed=self.timed)
         if not form.satisfiable:
             return True
         try:
