@@ -6,7 +6,6 @@ from typing import Any
 from ontoweir.checker.decide_lag import Criterion
 from ontoweir.checker.explain_bounded import explain_bounded
 from ontoweir.checker.explain_union import explain_union
-from ontoweir.checker.plan import SynopsisPlan, Table
 from ontoweir.checker.verdict import Bounded, DisjunctVerdict, Failing, Unsatisfiable, Verdict
 from ontoweir.checker.witness import Witness, WitnessRow
 from ontoweir.describe_repairs import DescribedRepair
@@ -165,57 +164,3 @@ def _witness(witness: Witness) -> dict[str, Any]:
         "optional": [_row(r) for r in witness.optional],
         "suffixes": [[_row(r) for r in suffix] for suffix in witness.suffixes],
     }
-
-
-def describe_plan(plan: SynopsisPlan) -> list[str]:
-    """A plan as lines of text: what every synopsis holds, how it grows, and its bound."""
-    return [line for table in plan.tables for line in _table(plan, table)]
-
-
-def _table(plan: SynopsisPlan, table: Table) -> list[str]:
-    form = plan.form
-    alias = {m.index: m.alias for m in form.members}
-    whole = len(table.members) == len(form.members)
-    names = ", ".join(alias[i] for i in sorted(table.members))
-    holds = [form.classes[k.value].name + _clip(k.low, k.high) for k in table.keys]
-    holds += [f"{alias[k.member]}.t" for k in table.kept]
-    value = "present" if form.distinct else "count"
-    if table.frontier:
-        value = ", ".join(
-            _frontier([("-" if t.sign < 0 else "") + form.classes[t.value].name for t in f.terms])
-            for f in table.frontier
-        )
-    title = "results" if whole else f"matches of {names}"
-    lines = []
-    if table.stored:
-        rows = "?" if table.bound.rows is None else f"{table.bound.rows:,}"
-        stored = "remembered " if whole else ""
-        lines.append(
-            f"{stored}{title}: [{', '.join(holds)}] -> {value}; "
-            f"at most {rows} rows = {table.bound.formula}"
-        )
-    else:
-        lines.append(f"{title}: [{', '.join(holds)}], written at once")
-    for step in table.steps:
-        now = " and ".join(alias[i] for i in sorted(step.now))
-        past = " × ".join("matches of " + ", ".join(alias[i] for i in sorted(p)) for p in step.past)
-        lines.append(
-            f"  when {now} arrive{'s' if len(step.now) == 1 else ''}"
-            + (f": with {past}" if past else "")
-        )
-    return lines + [
-        f"  dropped {kept.live} steps after {alias[kept.member]}.t"
-        for kept in table.kept
-        if kept.live is not None and table.stored
-    ]
-
-
-def _frontier(terms: list[str]) -> str:
-    """What is minimised: `least a`, or `least max(a, -b)`."""
-    return f"least {terms[0]}" if len(terms) == 1 else f"least max({', '.join(terms)})"
-
-
-def _clip(low: object, high: object) -> str:
-    if low is None and high is None:
-        return ""
-    return f" clipped to {'' if low is None else low}..{'' if high is None else high}"

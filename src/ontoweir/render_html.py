@@ -10,7 +10,7 @@ from ontoweir.checker.explain_values import labels_of
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.verdict import Bounded, DisjunctVerdict, Failing, Unsatisfiable, Verdict
 from ontoweir.checker.witness import Witness, WitnessRow
-from ontoweir.describe import describe_plan
+from ontoweir.describe_plan import describe_plan
 from ontoweir.describe_repairs import DescribedRepair, Edit, replaced_lines
 from ontoweir.diagnostics import Diagnostic, Label, Reason
 from ontoweir.draw_comparison import draw_comparison

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.verdict import Verdict
-from ontoweir.describe import describe_plan
+from ontoweir.describe_plan import describe_plan
 from ontoweir.errors import QueryError
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.quiet_java import without_greeting

@@ -8,7 +8,7 @@ from ontoweir.checker.derive_lto import derive_lto
 from ontoweir.checker.drop_windows import drop_windows
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.verdict import Bounded, Failing, Unsatisfiable
-from ontoweir.describe import describe_plan
+from ontoweir.describe_plan import describe_plan
 from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.mappings.read_table import did_you_mean
