@@ -1,3 +1,28 @@
 """Ontology-based data access over streams, in bounded memory."""
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ontoweir.answers import Answers
+    from ontoweir.errors import OntoweirError
+    from ontoweir.python_api import OpenProject, open_project
+
 __version__ = "0.1.0"
+
+__all__ = ["Answers", "OntoweirError", "OpenProject", "__version__", "open_project"]
+
+_HOME = {
+    "Answers": "answers",
+    "OntoweirError": "errors",
+    "OpenProject": "python_api",
+    "open_project": "python_api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The Python API, imported when it is asked for: the command line starts without it."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'ontoweir' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"ontoweir.{_HOME[name]}"), name)

@@ -1,0 +1,77 @@
+"""docs/python.md is run: what it prints is what it says."""
+
+import contextlib
+import gc
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import ontoweir
+from ontoweir.cli import main
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PAGE = Path(__file__).parent.parent / "docs" / "python.md"
+
+
+def _blocks() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_page_is_true(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: "SparkSession"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "rooms"]) == 0
+    names: dict[str, Any] = {"spark": spark}
+    for block in _blocks():
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(block, names)
+        wanted = [m[1] for m in re.finditer(r"^# (.*)$", block, re.MULTILINE)]
+        told = out.getvalue().rstrip().splitlines()
+        assert len(told) == len(wanted), told
+        for have, want in zip(told, wanted, strict=True):
+            pattern = re.escape(want.rstrip()).replace("…", ".*")
+            assert re.fullmatch(pattern, have.rstrip()), have
+        assert wanted or "print" not in block
+
+
+def test_a_query_of_no_project(tmp_path: Path) -> None:
+    with pytest.raises(ontoweir.OntoweirError, match="no project file"):
+        ontoweir.open_project(tmp_path)
+
+
+def test_answers_without_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["init", "rooms"])
+    project = ontoweir.open_project("rooms")
+    with pytest.raises(ontoweir.OntoweirError, match="unknown query 'nothing'"):
+        project.check("nothing")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = ontoweir.nothing
+
+
+def test_rdf_terms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: "SparkSession") -> None:
+    """IRIs, typed literals, counts of groups; a row for each multiplicity."""
+    from rdflib import Literal, URIRef
+
+    monkeypatch.chdir(tmp_path)
+    main(["init", "rooms"])
+    project = ontoweir.open_project("rooms", spark=spark)
+    hot = project.replay("hot-readings", output=tmp_path / "hot.parquet")
+    rows: list[Any] = list(hot.to_rdflib())
+    assert len(rows) == sum(hot.to_arrow().column("multiplicity").to_pylist()) > 0
+    assert isinstance(rows[0].sensor, URIRef)
+    assert isinstance(rows[0].celsius, Literal)
+    assert rows[0].celsius.datatype is not None
+    failed: Any = project.replay("how-often-each-sensor-failed").to_rdflib()
+    assert all(row.faults.toPython() > 0 for row in failed)
+    assert (tmp_path / "hot.parquet").exists()
+    file = project.replay("hot-readings").file
+    gc.collect()
+    assert not file.exists()  # its answers are gone
