@@ -17,6 +17,7 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
+from ontoweir.rewriter.remove_self_joins import remove_self_joins
 from ontoweir.rewriter.spj import Attribute, Compare, Op, SpjQuery, SpjUnion
 
 NUMBERS = 1000
@@ -45,6 +46,14 @@ class DeclareReference:
     column: str
     relation: str
     to: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareKey:
+    """Declare that columns tell a stream's rows apart, so that rows which agree on them are one."""
+
+    stream: str
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,13 @@ class SetDistinct:
 
 
 Change: TypeAlias = (
-    DeclareDomain | DeclareReference | AddWindow | AddOrder | DropVariable | SetDistinct
+    DeclareKey
+    | DeclareDomain
+    | DeclareReference
+    | AddWindow
+    | AddOrder
+    | DropVariable
+    | SetDistinct
 )
 """One change."""
 
@@ -88,7 +103,7 @@ def rank_change(change: Change) -> int:
     """How much a change alters the answer: declarations say what the data is, the rest asks for
     something else."""
     match change:
-        case DeclareReference():
+        case DeclareReference() | DeclareKey():
             return 0
         case DeclareDomain():
             return 1
@@ -126,6 +141,11 @@ def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[Spj
             reference = Reference((column,), relation, (to,))
             references = (*stream.references, reference)
             return union, _with(catalog, replace(stream, references=references))
+        case DeclareKey(stream=name, columns=key):
+            stream = catalog.streams[name]
+            keyed = _with(catalog, replace(stream, keys=(*stream.keys, key)))
+            merged = tuple(remove_self_joins(q, keyed) for q in union.disjuncts)
+            return replace(union, disjuncts=merged), keyed
         case AddWindow(earlier=earlier, later=later, steps=steps):
             return _compare_times(union, catalog, later, Op.LE, earlier, steps), catalog
         case AddOrder(earlier=earlier, later=later):

@@ -8,6 +8,7 @@ from ontoweir.checker.changes import (
     AddWindow,
     Change,
     DeclareDomain,
+    DeclareKey,
     DeclareReference,
     DropVariable,
     apply_change,
@@ -92,7 +93,7 @@ def find_repairs(
     return ()
 
 
-_DECLARE = (DeclareReference, DeclareDomain)
+_DECLARE = (DeclareReference, DeclareKey, DeclareDomain)
 _TOGETHER = (
     (_DECLARE, (AddWindow,)),
     ((*_DECLARE, AddWindow),),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import combinations
 from math import floor
 
 from ontoweir.checker.changes import (
@@ -10,6 +11,7 @@ from ontoweir.checker.changes import (
     AddWindow,
     Change,
     DeclareDomain,
+    DeclareKey,
     DeclareReference,
     DropVariable,
     SetDistinct,
@@ -33,6 +35,7 @@ def propose_changes(
     """
     found: dict[Change, None] = {}
     for form in forms:
+        found.update(dict.fromkeys(_keys(form, catalog)))
         found.update(dict.fromkeys(_columns(form, catalog)))
         found.update(dict.fromkeys(_times(form, catalog)))
         found.update(dict.fromkeys(_variables(form, union)))
@@ -87,6 +90,23 @@ def _references(stream: Stream, column: Column, catalog: Catalog) -> Iterator[Ch
                 continue
             if target.name.lower() == column.name.lower():
                 yield DeclareReference(stream.name, column.name, relation.name, target.name)
+
+
+def _keys(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
+    """A key of a stream that is joined with itself, of all columns that are equated there."""
+    for one, other in combinations(form.members, 2):
+        stream = catalog.streams[one.stream]
+        if one.stream != other.stream:
+            continue
+        equated = [
+            c.name
+            for c in stream.columns
+            if (mine := form.class_of.get(Attribute(one.alias, c.name))) is not None
+            and mine == form.class_of.get(Attribute(other.alias, c.name))
+            and not form.classes[mine].domain.finite
+        ]
+        if equated:
+            yield DeclareKey(stream.name, tuple(equated))
 
 
 def _times(form: NormalForm, catalog: Catalog) -> Iterator[Change]:

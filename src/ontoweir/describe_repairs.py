@@ -13,13 +13,21 @@ from ontoweir.checker.changes import (
     AddWindow,
     Change,
     DeclareDomain,
+    DeclareKey,
     DeclareReference,
     DropVariable,
     SetDistinct,
     apply_change,
 )
 from ontoweir.checker.verdict import Verdict
-from ontoweir.edit_project import add_reference, edit_column, write_domain, write_reference
+from ontoweir.edit_project import (
+    add_key,
+    add_reference,
+    edit_column,
+    list_key,
+    write_domain,
+    write_reference,
+)
 from ontoweir.edit_sparql import add_filter, drop_variable, has_prefix
 from ontoweir.edit_sparql import set_distinct as set_distinct_sparql
 from ontoweir.edit_sql import add_condition, drop_column
@@ -113,6 +121,14 @@ def draft_changes(
                     more.append((Source((table.source or Source(catalog.file)).file), (line,)))
                 else:
                     project = edited
+            case DeclareKey(stream=name, columns=key):
+                edited = None if project is None else add_key(project, name, key)
+                if edited is None:
+                    line = f"keys = [{list_key(key)}]  # one more, in [streams.{name}]"
+                    place = after.streams[name].source or Source(catalog.file)
+                    more.append((Source(place.file), (line,)))
+                else:
+                    project = edited
             case _:
                 changed = _edit_query(change, query, union, catalog, sql=sql)
                 if changed is None:
@@ -180,6 +196,8 @@ def describe_change(change: Change, union: SpjUnion, catalog: Catalog, *, sql: b
             return _describe_domain(f"{name}.{column}", before, made)
         case DeclareReference(stream=name, column=column, relation=relation, to=to):
             return f"declare that every {name}.{column} is a {relation}.{to}, if so"
+        case DeclareKey(stream=name, columns=key):
+            return f"declare a key of {name}: no two rows have the same {', '.join(key)}, if so"
         case AddWindow(earlier=earlier, later=later, steps=steps):
             length = _spoken(steps * _step(change, union, catalog))
             return (

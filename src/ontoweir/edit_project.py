@@ -15,6 +15,16 @@ def add_reference(text: str, stream: str, reference: Reference) -> str | None:
     return prepend_item(text, ("streams", stream, "references"), write_reference(reference))
 
 
+def add_key(text: str, stream: str, key: tuple[str, ...]) -> str | None:
+    """The text with one more key of a stream; None where there is no simple place."""
+    return prepend_item(text, ("streams", stream, "keys"), list_key(key))
+
+
+def list_key(key: tuple[str, ...]) -> str:
+    """A key as a list of columns."""
+    return _toml(key)
+
+
 def write_domain(column: Column) -> str:
     """A column's declaration: `{ type = "int", min = 0, max = 999 }`."""
     return write_table(_entries(column))

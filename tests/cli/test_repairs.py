@@ -86,6 +86,9 @@ MAPPINGS = """\
 """
 
 SPARQL = {
+    "two-facts": """PREFIX : <http://x.example/>
+SELECT ?c WHERE { GRAPH ?t1 { ?y :later ?b } GRAPH ?t2 { ?y :laterWeight ?c } }
+""",
     "compared": """PREFIX : <http://x.example/>
 SELECT ?x WHERE {
   GRAPH ?t1 { ?x :value ?a }
@@ -139,6 +142,7 @@ SQL = {
 }
 
 FOUND = {
+    "two-facts": "key",
     "compared": "declare | declare | limit | DISTINCT",
     "on-one-line": "list | limit | drop",
     "floats": "limit",
@@ -162,6 +166,7 @@ FOUND_SQL = {
 }
 WORDS = {
     "declare that": "refer",
+    "declare a key": "key",
     "declare ": "declare",
     "list ": "list",
     "limit ": "limit",
