@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from tests.oracle.exhaustive_family import KINDS, Family, make_family, show
+from tests.oracle.exhaustive_family import KINDS, Family, draw_shapes, make_family, show
 from tests.oracle.random_queries import Case, split_markers
 from tests.oracle.run_family import (
     CATALOG,
@@ -59,6 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--loose", action="store_true", help="join by <= too")
     parser.add_argument("--local", action="store_true", help="compare attributes of one stream too")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds for each family")
+    parser.add_argument(
+        "--draw", type=int, metavar="N", help="N random queries of a family too large to be whole"
+    )
     parser.add_argument("--long", action="store_true", help="no budget")
     parser.add_argument(
         "--sample", type=int, default=20, help="witnesses for DuckDB: one in so many"
@@ -89,9 +92,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_family(family: Family, budget: float, options: argparse.Namespace) -> int:
     """Run a family and print its table; the number of wrong plans and witnesses."""
     start = time.perf_counter()
-    shapes = list(make_family(family))
     random = Random(options.seed)
-    random.shuffle(shapes)
+    if options.draw:
+        shapes = list(draw_shapes(family, random, options.draw))
+    else:
+        shapes = list(make_family(family))
+        random.shuffle(shapes)
     histories = make_histories(8, seed=options.seed)
     table: dict[bool, Counter[Outcome]] = {False: Counter(), True: Counter()}
     neither: list[Decided] = []
@@ -120,6 +126,7 @@ def run_family(family: Family, budget: float, options: argparse.Namespace) -> in
             if decided.outcome is Outcome.NEITHER:
                 neither.append(decided)
     run = "all" if done == len(shapes) else "a random sample of"
+    run = "random, of" if options.draw else run
     print(f"{family}\n  {run} {done:,} of {len(shapes):,} queries, each as a bag and as a set")
     print(f"  {'':6}" + "".join(f"{o:>15}" for o in Outcome))
     for distinct, counts in table.items():

@@ -10,6 +10,7 @@ are made once, contradictory ones not at all; attributes that nothing uses are l
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
+from random import Random
 from typing import TypeAlias
 
 from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
@@ -145,6 +146,31 @@ def make_family(family: Family) -> Iterator[Shape]:
                 yield from _decorate(n, order, joins, items, family, rest)
 
 
+def draw_shapes(family: Family, random: Random, count: int) -> Iterator[Shape]:
+    """Random queries of a family that is too large to be made whole (isomorphic ones may recur):
+    any order graph, number of joins and of projected attributes."""
+    n = family.streams
+    items = [(i, k) for i in range(n) for k in range(2)]
+    orders = [order for order, _ in _orders(n)]
+    pairs, operators = _pairs(items, family), _operators(family)
+    for _ in range(count):
+        size = random.randint(0, min(family.joins, len(pairs)))
+        chosen = sorted(random.sample(pairs, size))
+        joins = tuple((a, random.choice(operators), b) for a, b in chosen)
+        projected = tuple(sorted(random.sample(items, random.randint(0, family.projected))))
+        used = sorted({item for a, _, b in joins for item in (a, b)} | set(projected))
+        kinds = tuple((item, random.choice(family.kinds)) for item in used)
+        yield Shape(n, random.choice(orders), joins, kinds, projected)
+
+
+def _pairs(items: list[Item], family: Family) -> list[tuple[Item, Item]]:
+    return [(a, b) for a, b in combinations(items, 2) if family.local or a[0] != b[0]]
+
+
+def _operators(family: Family) -> list[str]:
+    return [o for op in family.operators for o in ((op,) if op == "=" else (op, _FLIPPED[op]))]
+
+
 Symmetry: TypeAlias = Mapping[Item, Item]
 
 _RELATIONS = ("", "<", ">", "=", "window", "window>")
@@ -203,8 +229,7 @@ def _join_sets(
     items: list[Item], family: Family, count: int, symmetries: list[Symmetry]
 ) -> Iterator[tuple[tuple[Join, ...], list[Symmetry]]]:
     """Every set of so many joins, at most one a pair, and the symmetries that keep it."""
-    pairs = [(a, b) for a, b in combinations(items, 2) if family.local or a[0] != b[0]]
-    operators = [o for op in family.operators for o in ((op,) if op == "=" else (op, _FLIPPED[op]))]
+    pairs, operators = _pairs(items, family), _operators(family)
 
     def rename(joins: tuple[Join, ...], to: Symmetry) -> tuple[Join, ...]:
         renamed = []
