@@ -125,7 +125,12 @@ def _replacement(edit: Edit) -> dict[str, Any]:
     """Whole lines: the last one's end is left where lines are replaced by lines."""
     first, inserted = edit.source.line or 1, "\n".join(edit.lines)
     region = {"startLine": first, "startColumn": 1, "endLine": first, "endColumn": 1}
-    if not edit.replaced:
+    if not edit.replaced and (end := _end_of(edit.source.file)) is not None and first > end[0]:
+        # after a last line that no line break ends
+        line, column = end
+        region = {"startLine": line, "startColumn": column, "endLine": line, "endColumn": column}
+        inserted = f"\n{inserted}"
+    elif not edit.replaced:
         inserted += "\n"
     elif not edit.lines:
         region["endLine"] = first + edit.replaced
@@ -133,6 +138,15 @@ def _replacement(edit: Edit) -> dict[str, Any]:
         last = mark_source(Source(edit.source.file, first + edit.replaced - 1, 1))
         region |= {"endLine": first + edit.replaced - 1, "endColumn": last.stop if last else 1}
     return {"deletedRegion": region, "insertedContent": {"text": inserted}}
+
+
+def _end_of(file: str) -> tuple[int, int] | None:
+    """The last line of a file, and the column after it; None where the file cannot be read."""
+    try:
+        lines = Path(file).read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return len(lines), len(lines[-1]) + 1
 
 
 def _plain(text: str) -> str:

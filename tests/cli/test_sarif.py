@@ -198,7 +198,7 @@ def test_an_undecided_query_is_a_warning(run: Run, example: Path, tmp_path: Path
     file = tmp_path / "q.sql"
     file.write_text(
         "SELECT DISTINCT 1 AS one FROM traffic x, traffic y, traffic z "
-        "WHERE x.avg_measured_time < y.avg_measured_time AND x.id < z.id\n"
+        "WHERE x.avg_measured_time < y.avg_measured_time AND x.id < z.id"  # and no line break
     )
     found = sarif(run, example, "--sql", file)["results"]
     assert {r["level"] for r in found} == {"warning"}
