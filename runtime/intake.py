@@ -121,7 +121,7 @@ class Intake:
         mine = {member.alias, *(o.alias for o in member.statics)}
         attributes = [a for a in self.form.class_of if a.alias in mine]
         rows: dict[Attribute, Array] = {}
-        good = np.ones(len(arrival.steps), dtype=np.bool_)
+        good = _in_dates(member, arrival.steps)
         for a in attributes:
             if a.alias == member.alias:
                 good &= arrival.columns[a.column].valid
@@ -339,6 +339,17 @@ class Intake:
             for (a, s), (b, u) in itertools.pairwise(here):
                 good &= rows[a] - _plain(s) == rows[b] - _plain(u)
         return good
+
+
+def _in_dates(member: Member, steps: Array) -> Array:
+    """Which tuples lie between a member's first and last date, implied ones too: a finite stream
+    is kept whole, and what comes after its end must not be."""
+    good = np.ones(len(steps), dtype=np.bool_)
+    if member.first is not None:
+        good &= steps >= member.first
+    if member.last is not None:
+        good &= steps <= member.last
+    return good
 
 
 def _only(rows: dict[Attribute, Array], good: Array) -> dict[Attribute, Array]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,7 @@ def _decode(number: float, kind: Kind, unit: int, pool: StringPool) -> Any:
     """A value as the oracle has it (numbers compare equal whatever their Python type)."""
     match kind:
         case Kind.NUMBER | Kind.FLOAT:
-            return Fraction(number) / unit
+            return Fraction(number) / unit if isfinite(number) else number
         case Kind.STRING:
             return pool.texts[int(number)]
         case Kind.DATE:
