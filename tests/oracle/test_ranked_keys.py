@@ -183,3 +183,12 @@ def test_ranks_of_the_greatest_whole_numbers() -> None:
     column = np.array([ends.min, -6, -5, 0, 5, 6, ends.max], dtype=np.int64)
     ranked = rank_values(column, (Grid(-5, 5, 1),), text=False)
     assert ranked.tolist() == [-6, -6, -5, 0, 5, 6, 6]
+
+
+@pytest.mark.parametrize("weight", [4.0, float("inf")])
+def test_an_infinite_static_value_limits_nothing(weight: float) -> None:
+    sql = "SELECT s.a FROM s, t, r WHERE s.a >= 0 AND s.a <= r.w AND s.ts < t.ts"
+    union = parse_sql(sql, _CATALOG, name="q", file="q.sql")
+    tables = {"r": pa.table({"k": [0, 1], "w": [1.0, weight], "n": ["x", "x"]})}
+    verdict = check_query(union, _CATALOG, statistics=gather_statistics(tables))
+    assert bool(verdict.plans) == (weight == 4.0)
