@@ -28,7 +28,9 @@ def break_at(
         and domain.high is not None
         and (partner.grain > 0 or domain.low == domain.high)
     ):
-        step = partner.grain or unit
+        if not partner.grain:
+            return _point(domain.low, unit)
+        step = partner.grain
         count = (domain.high - domain.low) // step + 1
         if not domain.within or domain.size is None or count <= domain.size:
             return Grid(domain.low + shift, domain.high + shift, step)
@@ -56,5 +58,12 @@ def _overlap(unit: int, value: int, x: ValueClass, y: ValueClass, q: Inequality)
     if x.grain > 0 and y.grain > 0:
         return Grid(first, last, min(x.grain, y.grain))
     if q.limit == 0 and high <= low:
-        return Grid(low, low, unit)
+        return _point(low, unit)
     return None
+
+
+def _point(number: int | Fraction, unit: int) -> Break:
+    """One breakpoint among doubles, which between units are rounded as a constant is."""
+    if number == int(number):
+        return Grid(number, number, unit)
+    return Constants((float(Fraction(number) / unit),), 0)

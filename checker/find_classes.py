@@ -114,8 +114,11 @@ def _domain(
         found.append((len(values), f"|{attributes[0]}| = {len(values)}"))
     holders = {owner[a.alias] for a in everyone}
     awaited = not found
-    if all(members[i].finite for i in holders):
-        found.extend(_finite_domain(work, members[i]) for i in sorted(holders))
+    own = {owner[a.alias] for a in everyone if a.alias == members[owner[a.alias]].alias}
+    if own == holders and all(members[i].finite for i in holders):
+        counts = [_finite_domain(work, members[i]) for i in sorted(holders)]
+        # a table may hold the values of any of them
+        found.append(max(counts, key=lambda c: (c[0] is None, c[0] or 0)))
     if not found:
         return Domain(False, None, "∞", low, high)
     known = [(size, text) for size, text in found if size is not None]

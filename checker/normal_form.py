@@ -36,7 +36,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ColumnStatistics:
-    """Of a static relation's column: distinct values, and extremes of numbers."""
+    """Of a static relation's column: distinct values, and extremes of numbers (of doubles None:
+    infinite)."""
 
     distinct: int
     minimum: Scalar | None = None

@@ -205,13 +205,17 @@ class QueryNodes:
                     yield relation, target
 
     def _static_limits(self, relation: Relation, column: Column, node: int) -> Iterable[Step]:
-        """A value of a static column is between its least and greatest, known or not."""
-        yield Step(LOW_NODE, node, Limit(0), None)
-        yield Step(node, HIGH_NODE, Limit(0), None)
+        """A value of a static column is between its least and greatest, known or not; a double
+        without one, though its values are known, is infinite, which limits nothing."""
         known, kind = (
             self.statistics.columns.get((relation.name, column.name)),
             kind_of(column.type),
         )
+        values = known is not None and known.distinct > 0 and kind is Kind.FLOAT
+        if known is None or not values or known.minimum is not None:
+            yield Step(LOW_NODE, node, Limit(0), None)
+        if known is None or not values or known.maximum is not None:
+            yield Step(node, HIGH_NODE, Limit(0), None)
         if known is None or kind is Kind.STRING:
             return
         if known.minimum is not None:

@@ -15,6 +15,7 @@ from ontoweir.rewriter.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.spj import FoldFunction, LiteralOutput, SpjUnion
 from ontoweir.runtime.aggregate_columns import ArgumentScale, aggregate_schema, scale_argument
 from ontoweir.runtime.columns import frontier, total, value
+from ontoweir.runtime.encode import unscale_floats
 from ontoweir.runtime.frame import WEIGHT, Array, Frame, first_of, group_codes
 from ontoweir.runtime.render_results import AT, INSTANT, MULTIPLICITY, result_schema
 from ontoweir.runtime.update_groups import Deltas, GroupState, update_groups
@@ -104,7 +105,7 @@ class _Unit:
         """From 1/unit to multiples of 10^-scale; exact, as columns have at most that many
         decimal places."""
         if self.scale is None:
-            return column.astype(np.float64) / self.unit
+            return unscale_floats(column, self.unit)
         if self.kind != "number":
             return column
         if column.dtype != np.int64:

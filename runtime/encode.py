@@ -91,7 +91,7 @@ def encode_column(
                 return _encode_decimal(flat, scale, unit, name)
             case FloatType():
                 values = pc.cast(flat, pa.float64()).to_numpy(zero_copy_only=False)
-                return Encoded(_scale_floats(values, unit), ~np.isnan(values))
+                return Encoded(scale_floats(values, unit), ~np.isnan(values))
             case StringType():
                 return pool.encode(pc.cast(flat, pa.string()))
             case BooleanType():
@@ -129,7 +129,7 @@ def _encode_int(flat: "pa.Array", unit: int, name: str) -> Encoded:
     return Encoded(encoded.values * unit, encoded.valid)
 
 
-def _scale_floats(values: Array, unit: int) -> Array:
+def scale_floats(values: Array, unit: int) -> Array:
     """Doubles in units, where one is a whole number of units iff it is the double nearest to that
     decimal: 0.57 * 100 is 57, not 56.99999999999999, so that it equals the decimal 0.57."""
     if unit == 1:
@@ -141,6 +141,21 @@ def _scale_floats(values: Array, unit: int) -> Array:
     apart = np.nextafter(whole, np.where(values < nearest, -np.inf, np.inf))
     scaled = np.where((scaled == whole) & np.isfinite(values), apart, scaled)
     return np.where(nearest == values, whole, scaled)
+
+
+def unscale_floats(codes: Array, unit: int) -> Array:
+    """The doubles that numbers in units stand for: of neighbours that `scale_floats` cannot tell
+    apart, one with at most 15 digits if there is one."""
+    numbers = codes.astype(np.float64)
+    if unit == 1:
+        return numbers
+    found = numbers / unit
+    short = np.array([float(f"{v:.15g}") for v in found.tolist()], dtype=np.float64)
+    # the last one that has the code is taken, the best
+    for other in (np.nextafter(found, -np.inf), np.nextafter(found, np.inf), found, short):
+        right = scale_floats(other, unit) == numbers
+        found = np.where(right, other, found)
+    return found
 
 
 def _encode_decimal(flat: "pa.Array", scale: int, unit: int, name: str) -> Encoded:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
+from math import isfinite
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,7 +29,7 @@ def _describe(column: "pa.ChunkedArray") -> ColumnStatistics:
     if distinct == 0 or pa.types.is_string(kind) or pa.types.is_boolean(kind):
         return ColumnStatistics(distinct)
     if pa.types.is_floating(kind):
-        column = column.filter(pc.is_finite(column))
+        column = column.filter(pc.invert(pc.is_nan(column)))
     ends = pc.min_max(column).as_py()
     return ColumnStatistics(distinct, _scalar(ends["min"]), _scalar(ends["max"]))
 
@@ -36,4 +37,6 @@ def _describe(column: "pa.ChunkedArray") -> ColumnStatistics:
 def _scalar(value: object) -> Scalar | None:
     if isinstance(value, datetime | date):
         return value.isoformat()
+    if isinstance(value, float) and not isfinite(value):
+        return None  # an infinite extreme is no limit
     return value if isinstance(value, int | float | Decimal | str) else None

@@ -21,7 +21,7 @@ from ontoweir.rewriter.spj import (
     Op,
 )
 from ontoweir.runtime.columns import stamp, value
-from ontoweir.runtime.encode import Encoded, StringPool, encode_column
+from ontoweir.runtime.encode import Encoded, StringPool, encode_column, scale_floats
 from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame, Name, expand, merge_repeats, pair_up
 
 
@@ -71,7 +71,12 @@ def code_constant(constant: Scalar, kind: Kind, units: Units, pool: StringPool) 
     if kind is Kind.STRING:
         return pool.code(str(constant))
     exact = units.value(constant, kind)
-    return exact if isinstance(exact, int) else float(exact)
+    if isinstance(exact, int):
+        return exact
+    if kind is Kind.FLOAT:  # as a column's doubles, so that it equals them
+        scaled: float = scale_floats(np.array([float(constant)]), units.unit)[0].item()
+        return scaled
+    return float(exact)
 
 
 class Intake:
@@ -121,7 +126,7 @@ class Intake:
         mine = {member.alias, *(o.alias for o in member.statics)}
         attributes = [a for a in self.form.class_of if a.alias in mine]
         rows: dict[Attribute, Array] = {}
-        good = np.ones(len(arrival.steps), dtype=np.bool_)
+        good = _in_dates(member, arrival.steps)
         for a in attributes:
             if a.alias == member.alias:
                 good &= arrival.columns[a.column].valid
@@ -256,7 +261,7 @@ class Intake:
             kind = self._kind(c.left)
             if kind is Kind.STRING:
                 return self._compare_text(left, c.op, str(c.right.value))
-            right = _plain(Fraction(self.units.value(c.right.value, kind)))
+            right = code_constant(c.right.value, kind, self.units, self.pool)
         good: Array
         match c.op:
             case Op.LT:
@@ -307,9 +312,9 @@ class Intake:
                         good &= (column + _plain(more)) % grain == 0
                 if group.kind is not Kind.STRING:
                     if domain.low is not None:
-                        good &= column >= _plain(domain.low)
+                        good &= column >= _limit(domain.low, column, -1)
                     if domain.high is not None:
-                        good &= column <= _plain(domain.high)
+                        good &= column <= _limit(domain.high, column, 1)
                 if domain.values is not None:
                     allowed = [
                         code_constant(v, group.kind, self.units, self.pool) for v in domain.values
@@ -341,12 +346,32 @@ class Intake:
         return good
 
 
+def _in_dates(member: Member, steps: Array) -> Array:
+    """Which tuples lie between a member's first and last date, implied ones too: a finite stream
+    is kept whole, and what comes after its end must not be."""
+    good = np.ones(len(steps), dtype=np.bool_)
+    if member.first is not None:
+        good &= steps >= member.first
+    if member.last is not None:
+        good &= steps <= member.last
+    return good
+
+
 def _only(rows: dict[Attribute, Array], good: Array) -> dict[Attribute, Array]:
     """The good rows."""
     if good.all():
         return rows
     index = np.flatnonzero(good)
     return {a: c[index] for a, c in rows.items()}
+
+
+def _limit(number: int | Fraction, column: Array, side: int) -> int | float:
+    """A limit as a number; of doubles one a little further out, as those in units are rounded
+    (what they are compared with decides)."""
+    plain = _plain(number)
+    if column.dtype.kind != "f" or isinstance(plain, int):
+        return plain
+    return plain + side * 4 * float(np.spacing(abs(plain)))
 
 
 def _plain(number: int | Fraction) -> int | float:

@@ -26,18 +26,20 @@ def rank_values(column: Array, breaks: Sequence[Break], *, text: bool) -> Array:
     dense = column.dtype.kind == "f"
     nowhere = -np.inf if dense else np.iinfo(np.int64).min
     below = np.full(len(column), nowhere, dtype=column.dtype)
+    above = np.zeros(len(column), dtype=np.bool_)
     lowest = None
     for at in breaks:
         points, first = _floor(column, at, nowhere)
         below = np.maximum(below, points)
         if first is not None:
+            above |= column >= first
             lowest = first if lowest is None else min(lowest, first)
     if lowest is None:  # no breakpoints: nothing is told apart
         return np.zeros_like(column)
     before = np.nextafter(np.float64(lowest), -np.inf) if dense else lowest - 1
     after = np.nextafter(below, np.inf) if dense else below + 1
     ranked = np.where(below == column, column, after)
-    return np.where(below == nowhere, column.dtype.type(before), ranked)
+    return np.where(above, ranked, column.dtype.type(before))
 
 
 def _points(at: Break) -> Points:
@@ -59,7 +61,8 @@ def _floor(column: Array, at: Break, nowhere: float | int) -> tuple[Array, float
                 return np.full(len(column), nowhere, dtype=column.dtype), None
             if column.dtype.kind != "f":
                 low, count = -(-first // 1), (last - first) // step
-                index = np.clip((column - int(low)) // step, 0, int(count))
+                near = np.clip(column, int(low), int(low) + int(count) * step)
+                index = (near - int(low)) // step
                 found = int(low) + index * step
                 return np.where(column >= int(low), found, nowhere), int(low)
             start, count = float(first), int((last - first) // step)
@@ -79,7 +82,11 @@ def _floor(column: Array, at: Break, nowhere: float | int) -> tuple[Array, float
                 return np.full(len(column), nowhere, dtype=column.dtype), None
             ordered = numbers
             if column.dtype.kind != "f" and numbers.dtype.kind == "f":
-                ordered = np.unique(np.ceil(numbers).astype(np.int64))
+                # beyond 64 bits nothing is told apart
+                whole = np.ceil(numbers[np.abs(numbers) < 2.0**63])
+                ordered = np.unique(whole.astype(np.int64))
+                if len(ordered) == 0:
+                    return np.full(len(column), nowhere, dtype=column.dtype), None
             place = np.searchsorted(ordered, column, side="right") - 1
             found = np.where(place >= 0, ordered[np.maximum(place, 0)], nowhere)
             return found.astype(column.dtype), ordered[0].item()

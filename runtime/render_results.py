@@ -37,7 +37,7 @@ from ontoweir.rewriter.spj import (
 )
 from ontoweir.runtime.check_domain import arrow_type
 from ontoweir.runtime.columns import value
-from ontoweir.runtime.encode import StringPool
+from ontoweir.runtime.encode import StringPool, unscale_floats
 from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame
 
 AT, MULTIPLICITY = "at", "multiplicity"
@@ -194,7 +194,7 @@ class _Rendering:
         """Values in units as Arrow values of the attribute's type."""
         kind, unit = self.types.type_of(attribute), self.form.unit
         if isinstance(kind, FloatType):
-            return pa.array(codes / unit if unit != 1 else codes.astype(np.float64))
+            return pa.array(unscale_floats(codes, unit))
         if codes.dtype != np.int64:
             codes = np.rint(codes).astype(np.int64)
         match kind:

@@ -22,7 +22,7 @@ from ontoweir.mappings.catalog import (
 )
 from ontoweir.rewriter.spj import output_attributes
 from ontoweir.runtime.columns import value
-from ontoweir.runtime.encode import StringPool, encode_column
+from ontoweir.runtime.encode import StringPool, encode_column, unscale_floats
 from ontoweir.runtime.frame import EVENT, WEIGHT, Frame
 from ontoweir.runtime.intake import Arrival, Intake, encode_static, used_columns
 from ontoweir.runtime.kernel import KernelState, advance_kernel
@@ -147,7 +147,9 @@ def run_chunks(
 def _decode(number: float, kind: Kind, unit: int, pool: StringPool) -> Any:
     """A value as the oracle has it (numbers compare equal whatever their Python type)."""
     match kind:
-        case Kind.NUMBER | Kind.FLOAT:
+        case Kind.FLOAT:
+            return unscale_floats(np.array([number]), unit)[0].item()
+        case Kind.NUMBER:
             return Fraction(number) / unit
         case Kind.STRING:
             return pool.texts[int(number)]

@@ -1,13 +1,17 @@
 """Values that only few known partners are compared with: bounded, and right."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from random import Random
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 
 from ontoweir.checker.check_query import check_query
+from ontoweir.checker.plan import Grid
 from ontoweir.checker.verdict import Tier, Verdict
 from ontoweir.mappings.catalog import (
     Catalog,
@@ -21,6 +25,8 @@ from ontoweir.mappings.catalog import (
     StringType,
 )
 from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.runtime.gather_statistics import gather_statistics
+from ontoweir.runtime.rank_values import rank_values
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, R, Tables, split_markers, sql_types
 from tests.oracle.test_kernel_against_oracle import _check_run, _one_by_one, _oracle
@@ -137,3 +143,52 @@ def test_twins_with_room_between_values_are_unbounded(condition: str) -> None:
 def _check(condition: str) -> Verdict:
     sql = _sql(condition, distinct=False, third=False).replace("s.p", "1 AS one", 1)
     return check_query(parse_sql(sql, _CATALOG, name="q", file="q.sql"), _CATALOG)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "s.f > t.f AND t.f = r.w",
+        "s.f <= t.f AND t.f = r.w AND s.ts < t.ts",
+        "s.f <> t.f AND t.f = r.w",
+        "s.a > t.f AND t.f = r.w",
+        "s.a <= t.f AND t.f = r.w",
+    ],
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_infinite_static_values(condition: str, known: bool) -> None:
+    """Infinity is a value: nothing is beyond it, and it is no least or greatest finite one."""
+    inf = float("inf")
+    case = _case(_sql(condition, distinct=False, third=False), Random(0))
+    weights = [-inf, 0.5, inf]
+    case.data["r"] = (["k", "w", "n"], [(k, w, "x") for k, w in enumerate(weights)])
+    rows = [(w, 1, a, Decimal(0), "x", "x", 0.5) for w, a in ((-inf, -1), (0.0, 0), (inf, 1))]
+    rows += [(0.5, 1, 2, Decimal(0), "x", "x", 0.5), *rows[::-1]]
+    for name in "st":
+        columns = case.data[name][0]
+        case.data[name] = (columns, [(*row, ts) for ts, row in enumerate(rows)])
+    case = replace(case, markers=len(rows))
+    tables = {"r": pa.table({"k": [0, 1, 2], "w": weights, "n": ["x", "x", "x"]})}
+    statistics = gather_statistics(tables) if known else None
+    verdict = check_query(case.query, case.catalog, statistics=statistics)
+    assert verdict.plans
+    expected = _oracle(case)
+    assert expected[-1]
+    _check_run(case, verdict.plans, _one_by_one(case), expected)
+
+
+def test_ranks_of_the_greatest_whole_numbers() -> None:
+    """What lies between is computed without leaving 64 bits."""
+    ends = np.iinfo(np.int64)
+    column = np.array([ends.min, -6, -5, 0, 5, 6, ends.max], dtype=np.int64)
+    ranked = rank_values(column, (Grid(-5, 5, 1),), text=False)
+    assert ranked.tolist() == [-6, -6, -5, 0, 5, 6, 6]
+
+
+@pytest.mark.parametrize("weight", [4.0, float("inf")])
+def test_an_infinite_static_value_limits_nothing(weight: float) -> None:
+    sql = "SELECT s.a FROM s, t, r WHERE s.a >= 0 AND s.a <= r.w AND s.ts < t.ts"
+    union = parse_sql(sql, _CATALOG, name="q", file="q.sql")
+    tables = {"r": pa.table({"k": [0, 1], "w": [1.0, weight], "n": ["x", "x"]})}
+    verdict = check_query(union, _CATALOG, statistics=gather_statistics(tables))
+    assert bool(verdict.plans) == (weight == 4.0)
