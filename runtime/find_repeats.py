@@ -46,7 +46,7 @@ def _numbers(column: "pa.ChunkedArray") -> Array:
     """A number per distinct value."""
     if pa.types.is_integer(column.type):
         filled = pc.fill_null(column, 0) if column.null_count else column
-        numbers: Array = filled.to_numpy().astype(np.int64)
+        numbers: Array = filled.to_numpy().astype(np.int64, copy=False)
         return numbers
     coded = column.combine_chunks().dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):
@@ -58,6 +58,8 @@ def _numbers(column: "pa.ChunkedArray") -> Array:
 def _later(codes: Array) -> Array:
     """All but the first row of every code."""
     later = np.zeros(len(codes), dtype=np.bool_)
+    if (codes[1:] > codes[:-1]).all():  # files are often written in the order of a key
+        return later
     ordered = np.sort(codes)
     if not (ordered[1:] == ordered[:-1]).any():
         return later
