@@ -50,6 +50,12 @@ class ReplayWork:
     bound: int | None = None
     """The most rows of all states together (None: not known)."""
 
+    stored: tuple[tuple[str, str], ...] = ()
+    """Static relations that are in Arrow files: (name, file)."""
+
+    parquet: bool = False
+    """Whether tasks write their answers as the output has them, which is put together of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReplayState:

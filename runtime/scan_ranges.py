@@ -25,6 +25,7 @@ from ontoweir.runtime.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.replay_job import ProgressListener
 from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, check_bound
 from ontoweir.runtime.run_ranges import run_ranges
+from ontoweir.runtime.store_statics import store_statics
 from ontoweir.runtime.update_groups import GroupState
 from ontoweir.runtime.write_results import ResultWriter
 
@@ -97,7 +98,7 @@ class _Scan:
         listener: ProgressListener | None,
     ) -> None:
         self.work, self.ranges, self.spark, self.folder = work, ranges, spark, folder
-        self.packed: Any = spark.sparkContext.broadcast(pickle.dumps(work))
+        self.packed: Any = spark.sparkContext.broadcast(pickle.dumps(store_statics(work, folder)))
         self.levels = [
             level
             for level in range(1, count_levels(work.plans) + 1)
@@ -143,7 +144,8 @@ class _Scan:
         if self.work.distinct and len(starts) > 1:
             names = [n for n in self.work.schema.names if n not in (AT, MULTIPLICITY)]
         folder = self._folder("answers")
-        collector = PartCollector(folder, writer, names, expand)
+        joined = self.work.parquet
+        collector = PartCollector(folder, writer, names, expand, joined)
         outcomes = self._run(starts, None, collector, folder)
         collector.take(outcomes)
         return outcomes
