@@ -20,6 +20,8 @@ def find_repeats(groups: Array, columns: Sequence["pa.ChunkedArray"]) -> Array:
     repeats = np.zeros(rows, dtype=np.bool_)
     if rows == 0:
         return repeats
+    if len(columns) == 1 and _ascends(groups, columns[0]):
+        return repeats
     codes = groups - int(groups.min())
     span = int(codes.max()) + 1
     whole = np.ones(rows, dtype=np.bool_)
@@ -42,6 +44,16 @@ def find_repeats(groups: Array, columns: Sequence["pa.ChunkedArray"]) -> Array:
     return _later(codes)
 
 
+def _ascends(groups: Array, column: "pa.ChunkedArray") -> bool:
+    """Whether the rows are in the order of group and key, each once, as files often are written."""
+    if column.null_count or not pa.types.is_integer(column.type):
+        return False
+    numbers = column.to_numpy()
+    tied = groups[1:] == groups[:-1]
+    fresh = (numbers[1:] > numbers[:-1]) | ~tied
+    return bool(fresh.all()) and bool((groups[1:] >= groups[:-1]).all())
+
+
 def _numbers(column: "pa.ChunkedArray") -> Array:
     """A number per distinct value."""
     if pa.types.is_integer(column.type):
@@ -58,8 +70,6 @@ def _numbers(column: "pa.ChunkedArray") -> Array:
 def _later(codes: Array) -> Array:
     """All but the first row of every code."""
     later = np.zeros(len(codes), dtype=np.bool_)
-    if (codes[1:] > codes[:-1]).all():  # files are often written in the order of a key
-        return later
     ordered = np.sort(codes)
     if not (ordered[1:] == ordered[:-1]).any():
         return later
