@@ -209,7 +209,8 @@ def advance_level(
     state: ReplayState,
     level: int,
 ) -> ReplayState:
-    """Advance only the partial matches of `level` streams, and what they are made of."""
+    """Advance only the partial matches of `level` streams (EVERY: of any number), and what they
+    are made of."""
     kernels, texts = list(state.kernels), list(state.texts)
     encoded = _Encoder(work.catalog, admitted)
     for index, prepared in enumerate(plans):

@@ -33,7 +33,8 @@ from ontoweir.runtime.write_results import write_part
 class RangeTask:
     """A range to replay: [start, stop) in µs (None: no end), from a state.
 
-    `level`: only advance partial matches of so many streams, without answers; None: answer.
+    `level`: only advance partial matches of so many streams (EVERY: all), without answers; None:
+    answer.
     `folder`: where answers and progress are written, which driver and workers see.
     """
 
