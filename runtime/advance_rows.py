@@ -50,6 +50,12 @@ class ReplayWork:
     bound: int | None = None
     """The most rows of all states together (None: not known)."""
 
+    stored: tuple[tuple[str, str], ...] = ()
+    """Static relations that are in Arrow files: (name, file)."""
+
+    parquet: bool = False
+    """Whether tasks write their answers as the output has them, which is put together of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReplayState:
@@ -203,7 +209,8 @@ def advance_level(
     state: ReplayState,
     level: int,
 ) -> ReplayState:
-    """Advance only the partial matches of `level` streams, and what they are made of."""
+    """Advance only the partial matches of `level` streams (EVERY: of any number), and what they
+    are made of."""
     kernels, texts = list(state.kernels), list(state.texts)
     encoded = _Encoder(work.catalog, admitted)
     for index, prepared in enumerate(plans):

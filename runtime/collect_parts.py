@@ -26,11 +26,18 @@ class PartCollector:
         first: of answers with equal variables, only the first is one (set semantics, where
             ranges do not know what those before have answered); otherwise None.
         expand: repeat rows instead of a column `multiplicity`.
+        joined: parts are of the output's format, and are put together as they are.
     """
 
     def __init__(
-        self, folder: str, writer: ResultWriter, first: Sequence[str] | None, expand: bool
+        self,
+        folder: str,
+        writer: ResultWriter,
+        first: Sequence[str] | None,
+        expand: bool,
+        joined: bool = False,
     ) -> None:
+        self._joined = joined
         self._folder, self._writer, self._expand = folder, writer, expand
         self._first = first
         self._told: pa.Table | None = None
@@ -48,8 +55,11 @@ class PartCollector:
             if known is not None and self._part >= known.progress.parts:
                 self._range, self._part = self._range + 1, 0
             elif file.exists():
-                with pa.OSFile(str(file)) as source:
-                    self._write(pa.ipc.open_file(source).read_all())
+                if self._joined:
+                    self._writer.append(file)
+                else:
+                    with pa.OSFile(str(file)) as source:
+                        self._write(pa.ipc.open_file(source).read_all())
                 file.unlink()
                 self._part += 1
             elif known is not None:

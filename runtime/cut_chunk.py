@@ -16,6 +16,8 @@ from ontoweir.runtime.read_source import BAD, unreadable
 
 BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4
+_CACHED_FOOTERS = 16
+_footers: OrderedDict[tuple[str, str], pq.FileMetaData] = OrderedDict()
 _cache: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
 
 
@@ -184,6 +186,13 @@ class _Reader:
         return self.cursor.moved(self.history, count, seen)
 
 
+def _footer(job: str, path: str, file: pq.ParquetFile) -> None:
+    """Keep what a file says of itself: its row groups are read one by one."""
+    _footers[job, path] = file.metadata
+    while len(_footers) > _CACHED_FOOTERS:
+        _footers.popitem(last=False)
+
+
 def _read_group(job: str, history: History, index: int) -> pa.Table:
     """A row group's columns in use; the last few are kept, for what is read in parts."""
     piece = history.pieces[index]
@@ -196,7 +205,13 @@ def _read_group(job: str, history: History, index: int) -> pa.Table:
     if history.staged:
         wanted.append(BAD)
     try:
-        with pq.ParquetFile(piece.file, memory_map=True) as file:
+        known = _footers.get((key[0], piece.file))
+        with (
+            pa.memory_map(piece.file) as source,
+            pq.ParquetFile(source, metadata=known) as file,
+        ):
+            if known is None:
+                _footer(key[0], piece.file, file)
             there = set(file.schema_arrow.names)
             table = file.read_row_group(piece.group, columns=[n for n in wanted if n in there])
     except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

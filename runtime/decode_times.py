@@ -30,7 +30,10 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
         micros = column.cast(pa.int64())
     else:
         raise ValueError(f"a column of {kind} holds no timestamps")
-    valid = pc.is_valid(micros).to_numpy()
+    if micros.null_count:
+        valid = pc.is_valid(micros).to_numpy()
+    else:
+        valid = np.ones(len(micros), dtype=np.bool_)
     whole = micros.cast(pa.int64()) if pa.types.is_timestamp(micros.type) else micros
     if micros.null_count:
         whole = pc.fill_null(whole, 0)

@@ -111,12 +111,16 @@ def encode_column(
 
 
 def _plain(flat: "pa.Array") -> Encoded:
+    if flat.null_count == 0:
+        whole: Array = flat.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+        return Encoded(whole, np.ones(len(flat), dtype=np.bool_))
     valid = pc.is_valid(flat).to_numpy(zero_copy_only=False)
     return Encoded(pc.fill_null(flat, 0).to_numpy(zero_copy_only=False).astype(np.int64), valid)
 
 
 def _encode_int(flat: "pa.Array", unit: int, name: str) -> Encoded:
-    encoded = _plain(pc.cast(flat, pa.int64()))
+    plain = pa.types.is_signed_integer(flat.type)  # these numpy widens, in one pass with _plain
+    encoded = _plain(flat if plain else pc.cast(flat, pa.int64()))
     if unit == 1:
         return encoded
     limit = (1 << 61) // unit

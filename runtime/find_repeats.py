@@ -20,6 +20,8 @@ def find_repeats(groups: Array, columns: Sequence["pa.ChunkedArray"]) -> Array:
     repeats = np.zeros(rows, dtype=np.bool_)
     if rows == 0:
         return repeats
+    if len(columns) == 1 and _ascends(groups, columns[0]):
+        return repeats
     codes = groups - int(groups.min())
     span = int(codes.max()) + 1
     whole = np.ones(rows, dtype=np.bool_)
@@ -42,11 +44,21 @@ def find_repeats(groups: Array, columns: Sequence["pa.ChunkedArray"]) -> Array:
     return _later(codes)
 
 
+def _ascends(groups: Array, column: "pa.ChunkedArray") -> bool:
+    """Whether the rows are in the order of group and key, each once, as files often are written."""
+    if column.null_count or not pa.types.is_integer(column.type):
+        return False
+    numbers = column.to_numpy()
+    tied = groups[1:] == groups[:-1]
+    fresh = (numbers[1:] > numbers[:-1]) | ~tied
+    return bool(fresh.all()) and bool((groups[1:] >= groups[:-1]).all())
+
+
 def _numbers(column: "pa.ChunkedArray") -> Array:
     """A number per distinct value."""
     if pa.types.is_integer(column.type):
         filled = pc.fill_null(column, 0) if column.null_count else column
-        numbers: Array = filled.to_numpy().astype(np.int64)
+        numbers: Array = filled.to_numpy().astype(np.int64, copy=False)
         return numbers
     coded = column.combine_chunks().dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):

@@ -10,6 +10,7 @@ from ontoweir.runtime.advance_rows import PreparedPlan, ReplayState, forget_text
 from ontoweir.runtime.encode import StringPool
 from ontoweir.runtime.frame import Array, Frame, concat
 from ontoweir.runtime.kernel import KernelState
+from ontoweir.runtime.level_tables import EVERY
 from ontoweir.runtime.settle_table import settle_table
 
 
@@ -18,7 +19,7 @@ def fold_states(
     before: ReplayState,
     more: ReplayState,
     now_us: int,
-    level: int | None = None,
+    level: int = EVERY,
 ) -> ReplayState:
     """Add the tables of one state to another, and settle them: counts and sums add, presence
     and the best frontier values merge (theory §8).
@@ -28,7 +29,7 @@ def fold_states(
         before: the state at the beginning of a range.
         more: what was found since.
         now_us: the last moment of the range.
-        level: take in only tables of matches of so many streams (None: all).
+        level: take in only tables of matches of so many streams (EVERY: all).
     """
     kernels, texts = [], []
     for i, prepared in enumerate(plans):
@@ -38,7 +39,7 @@ def fold_states(
         tables = dict(before.kernels[i].tables)
         now = now_us // prepared.step_us
         for table in plan.tables[:-1]:
-            if level is not None and len(table.members) != level:
+            if level not in (EVERY, len(table.members)):
                 continue
             parts = [f for f in (tables.get(table.members),) if f is not None]
             if (found := more.kernels[i].tables.get(table.members)) is not None:

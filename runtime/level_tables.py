@@ -4,13 +4,17 @@ from collections.abc import Sequence
 
 from ontoweir.checker.plan import SynopsisPlan, Table
 
+EVERY = 0
+"""Stands for all levels together: a range that begins without any state needs no other before."""
+
 
 def level_tables(plan: SynopsisPlan, level: int) -> tuple[Table, ...]:
-    """The stored tables of partial matches of `level` streams, and all that their steps use, in
-    the order of the plan; none where a plan has no such table. The answers are no level."""
+    """The stored tables of partial matches of `level` streams (EVERY: of any number), and all that
+    their steps use, in the order of the plan; none where a plan has no such table. The answers are
+    no level."""
     by_members = {t.members: t for t in plan.tables}
     needed: set[frozenset[int]] = set()
-    pending = [t.members for t in plan.tables[:-1] if t.stored and len(t.members) == level]
+    pending = [t.members for t in plan.tables[:-1] if t.stored and level in (EVERY, len(t.members))]
     while pending:
         members = pending.pop()
         if members not in needed:

@@ -1,6 +1,8 @@
-"""Load static relations through Spark, and hold them to what the catalog declares."""
+"""Load static relations, and hold them to what the catalog declares.
 
-import re
+Small plain files and simple views are read here, in some milliseconds; everything else by Spark.
+"""
+
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,8 @@ import pyarrow.compute as pc
 from ontoweir.errors import CatalogError, DataError, Source
 from ontoweir.mappings.catalog import Catalog, FloatType, Relation
 from ontoweir.runtime.check_domain import arrow_type, check_domain
+from ontoweir.runtime.evaluate_view import evaluate_view, mentioned
+from ontoweir.runtime.read_small import read_small
 from ontoweir.runtime.read_source import BAD, locate_source, missing_column, read_source, unreadable
 
 if TYPE_CHECKING:
@@ -31,17 +35,24 @@ def load_statics(
         DataError: a file or column is missing, or a row breaks a type, domain, key or max_rows.
         CatalogError: a view is wrong.
     """
-    session = spark.newSession()
-    session.conf.set("spark.sql.session.timeZone", "UTC")
-    loader = _Loader(session, catalog)
+    loader = _Loader(spark, catalog)
     return {name: loader.load(name) for name in sorted(set(names))}
 
 
 class _Loader:
-    def __init__(self, session: "SparkSession", catalog: Catalog) -> None:
-        self.session, self.catalog = session, catalog
+    def __init__(self, spark: "SparkSession", catalog: Catalog) -> None:
+        self.spark, self.catalog = spark, catalog
+        self._session: SparkSession | None = None
         self.tables: dict[str, pa.Table] = {}
         self.open: list[str] = []
+
+    @property
+    def session(self) -> "SparkSession":
+        """A session in UTC, with temporary views of its own."""
+        if self._session is None:
+            self._session = self.spark.newSession()
+            self._session.conf.set("spark.sql.session.timeZone", "UTC")
+        return self._session
 
     def load(self, name: str) -> pa.Table:
         """One relation, once."""
@@ -62,17 +73,23 @@ class _Loader:
     def _read(self, relation: Relation) -> pa.Table:
         from pyspark.errors import PySparkException
 
-        place = relation.data.path or self.catalog.file
-        if relation.data.view is None:
+        view, place = relation.data.view, relation.data.path or self.catalog.file
+        if view is None:
             place = locate_source(relation.data, relation.name, self.catalog.file).path
+            small = read_small(relation.data, place, relation.columns)
+        else:
+            small = evaluate_view(relation, view, self.catalog, self.load)
+        source = Source(place) if view is None else relation.source
+        if small is not None:
+            return _check(relation, small, source)
+        if view is None:
             frame = read_source(self.session, relation.data, place, relation.columns, None)
         else:
-            frame = self._view(relation, relation.data.view)
+            frame = self._view(relation, view)
         try:
             table = frame.toArrow()
         except PySparkException as error:
             raise unreadable(place, error) from error
-        source = Source(place) if relation.data.view is None else relation.source
         return _check(relation, table, source)
 
     def _view(self, relation: Relation, view: str) -> "DataFrame":
@@ -80,10 +97,8 @@ class _Loader:
         from pyspark.errors import PySparkException
         from pyspark.sql import functions as fn
 
-        for other in self.catalog.relations:
-            if other != relation.name and re.search(rf"\b{re.escape(other)}\b", view):
-                arrow = self.load(other)
-                self.session.createDataFrame(arrow).createOrReplaceTempView(other)
+        for other in mentioned(view, relation, self.catalog):
+            self.session.createDataFrame(self.load(other)).createOrReplaceTempView(other)
         try:
             frame = self.session.sql(view)
             there = frame.columns

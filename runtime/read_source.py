@@ -84,7 +84,7 @@ def read_source(
 
     names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
     reader = spark.read.format(data.format).options(**dict(data.options))
-    given = names if data.format == "json" else _read_header(data, path)
+    given = names if data.format == "json" else read_header(data, path)
     if given is not None:
         reader = reader.schema(", ".join(f"`{n}` STRING" for n in given))
     try:
@@ -94,7 +94,7 @@ def read_source(
         raise unreadable(path, error) from error
 
 
-def _read_header(data: DataSource, path: str) -> list[str] | None:
+def read_header(data: DataSource, path: str) -> list[str] | None:
     """The names in a plain CSV header, which saves Spark a job to find them (None: it has to)."""
     options = {name.lower(): text for name, text in data.options}
     if data.format != "csv" or set(options) != {"header"} or options["header"].lower() != "true":

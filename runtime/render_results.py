@@ -136,6 +136,8 @@ class _Rendering:
         """A column of terms."""
         match output:
             case LiteralOutput(value=attribute):
+                if not isinstance(self.types.type_of(attribute), StringType | DecimalType):
+                    return self._decode(self._shifted(attribute), attribute)
                 codes, inner = self._codes(attribute)
                 return self._decode(codes, attribute).take(pa.array(inner))
             case ConstantOutput(value=text):
@@ -183,12 +185,16 @@ class _Rendering:
 
     def _codes(self, attribute: Attribute) -> tuple[Array, Array]:
         """The distinct values of an attribute in units, and which each row has."""
+        distinct, inner = np.unique(self._shifted(attribute), return_inverse=True)
+        return distinct, inner.reshape(-1)
+
+    def _shifted(self, attribute: Attribute) -> Array:
+        """An attribute's values in units."""
         index = self.form.class_of[attribute]
         shift = dict(self.form.classes[index].attributes)[attribute]
-        column = self.results[value(index)]
-        distinct, inner = np.unique(column, return_inverse=True)
+        column: Array = self.results[value(index)]
         whole = int(shift) if shift == int(shift) else float(shift)
-        return distinct + whole, inner.reshape(-1)
+        return column + whole if whole else column
 
     def _decode(self, codes: Array, attribute: Attribute) -> "pa.Array":
         """Values in units as Arrow values of the attribute's type."""

@@ -104,6 +104,9 @@ def replay_history(
             work = _prepare(job, session, folder, schema, (start, stop), rows_per_chunk, statics)
             work = dataclasses.replace(work, aggregates=aggregates)
             cut = _cut(work, session, ranges, rows_per_range)
+            # what the driver has to look at again, it gets as Arrow
+            again = written != schema or (work.distinct and len(cut) > 1)
+            work = dataclasses.replace(work, parquet=format == "parquet" and not again)
             found = scan_ranges(work, cut, session, folder, writer, progress, expand=expand)
             writer.commit()
         finally:

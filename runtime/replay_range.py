@@ -25,13 +25,16 @@ from ontoweir.runtime.advance_rows import (
 )
 from ontoweir.runtime.cut_chunk import cut_chunk
 from ontoweir.runtime.level_tables import level_streams
+from ontoweir.runtime.store_statics import open_statics
+from ontoweir.runtime.write_results import write_part
 
 
 @dataclass(frozen=True, slots=True)
 class RangeTask:
     """A range to replay: [start, stop) in µs (None: no end), from a state.
 
-    `level`: only advance partial matches of so many streams, without answers; None: answer.
+    `level`: only advance partial matches of so many streams (EVERY: all), without answers; None:
+    answer.
     `folder`: where answers and progress are written, which driver and workers see.
     """
 
@@ -82,7 +85,7 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
     try:
         if key not in _prepared:
             _prepared.clear()
-            work: ReplayWork = pickle.loads(packed.value)
+            work = open_statics(pickle.loads(packed.value))
             plans = tuple(prepare_plan(p, work) for p in work.plans)
             _prepared[key] = (work, plans, reference_checks(work))
         outcome = _replay(*_prepared[key], pickle.loads(task))
@@ -106,7 +109,7 @@ def unpack_outcome(packed: bytes) -> RangeOutcome:
 
 def part_file(folder: str, index: int, part: int) -> Path:
     """The answers of a chunk of a range."""
-    return Path(folder, f"{index:06d}-{part:08d}.arrow")
+    return Path(folder, f"{index:06d}-{part:08d}.part")
 
 
 def progress_file(folder: str, index: int) -> Path:
@@ -138,7 +141,7 @@ def _replay(
         else:
             state, answers = advance_rows(work, plans, admitted, chunk, state)
             if answers.num_rows:
-                _write(part_file(task.folder, task.index, parts), answers)
+                _write(part_file(task.folder, task.index, parts), answers, work.parquet)
                 parts += 1
         for rows in admitted.values():
             rejected.update(rows.rejected)
@@ -182,10 +185,13 @@ def check_bound(work: ReplayWork, state: ReplayState) -> None:
     )
 
 
-def _write(file: Path, table: pa.Table) -> None:
+def _write(file: Path, table: pa.Table, parquet: bool) -> None:
     temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
+    if parquet:
+        write_part(table, str(temporary))
+    else:
+        with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
     temporary.replace(file)
 
 

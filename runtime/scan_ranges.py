@@ -2,8 +2,9 @@
 
 The state at the beginning of a range is a fold of what the ranges before it found, level by level:
 first the partial matches of one stream, then, with these known everywhere, those of two, and so
-on. Each level is one Spark job over the streams it needs, and the last one answers. Only synopses,
-which are bounded, are exchanged.
+on. Each level is one Spark job over the streams it needs, and the last one answers. Of two ranges,
+the first finds all levels in one job, as it begins with nothing. Only synopses, which are bounded,
+are exchanged.
 """
 
 import pickle
@@ -19,12 +20,13 @@ from ontoweir.runtime.advance_rows import ReplayState, ReplayWork, prepare_plan
 from ontoweir.runtime.collect_parts import PartCollector, ProgressWatch
 from ontoweir.runtime.fold_states import fold_states
 from ontoweir.runtime.kernel import KernelState
-from ontoweir.runtime.level_tables import count_levels, level_streams
+from ontoweir.runtime.level_tables import EVERY, count_levels, level_streams
 from ontoweir.runtime.plan_ranges import Ranges, find_start
 from ontoweir.runtime.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.replay_job import ProgressListener
 from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, check_bound
 from ontoweir.runtime.run_ranges import run_ranges
+from ontoweir.runtime.store_statics import store_statics
 from ontoweir.runtime.update_groups import GroupState
 from ontoweir.runtime.write_results import ResultWriter
 
@@ -97,11 +99,10 @@ class _Scan:
         listener: ProgressListener | None,
     ) -> None:
         self.work, self.ranges, self.spark, self.folder = work, ranges, spark, folder
-        self.packed: Any = spark.sparkContext.broadcast(pickle.dumps(work))
+        self.packed: Any = spark.sparkContext.broadcast(pickle.dumps(store_statics(work, folder)))
+        levels = range(1, count_levels(work.plans) + 1) if len(ranges) > 2 else (EVERY,)
         self.levels = [
-            level
-            for level in range(1, count_levels(work.plans) + 1)
-            if ranges.cuts and level_streams(work.plans, level)
+            level for level in levels if ranges.cuts and level_streams(work.plans, level)
         ]
         passes = sum(self._rows(level) for level in self.levels)
         total = passes * (len(ranges) - 1) // len(ranges) + self._rows(None)
@@ -143,7 +144,8 @@ class _Scan:
         if self.work.distinct and len(starts) > 1:
             names = [n for n in self.work.schema.names if n not in (AT, MULTIPLICITY)]
         folder = self._folder("answers")
-        collector = PartCollector(folder, writer, names, expand)
+        joined = self.work.parquet
+        collector = PartCollector(folder, writer, names, expand, joined)
         outcomes = self._run(starts, None, collector, folder)
         collector.take(outcomes)
         return outcomes

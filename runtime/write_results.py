@@ -12,7 +12,15 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
 from ontoweir.errors import UsageError
+from ontoweir.runtime.join_parquet import ParquetJoiner
 from ontoweir.runtime.replay_job import OutputFormat
+
+_COMPRESSION = "zstd"
+
+
+def write_part(table: pa.Table, file: str) -> None:
+    """Write rows as a Parquet file that `ResultWriter.append` takes."""
+    pq.write_table(table, file, compression=_COMPRESSION)
 
 
 class ResultWriter:
@@ -44,36 +52,51 @@ class ResultWriter:
         self._temporary = Path(name)
         self._sink = pa.OSFile(name, "wb")
         self._parquet: pq.ParquetWriter | None = None
-        self._csv: pcsv.CSVWriter | None = None
-        match form:
-            case "parquet":
-                self._parquet = pq.ParquetWriter(self._sink, schema, compression="zstd")
-            case "csv":
-                self._csv = pcsv.CSVWriter(self._sink, schema)
-            case "jsonl":
-                pass
-            case _:
-                assert_never(form)
+        self._joiner: ParquetJoiner | None = None
+        self._csv = pcsv.CSVWriter(self._sink, schema) if form == "csv" else None
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
         if table.num_rows == 0:
             return
         self.rows += table.num_rows
-        if self._parquet is not None:
-            self._parquet.write_table(table)
-        elif self._csv is not None:
-            self._csv.write_table(table)
-        else:
-            for batch in table.to_batches(max_chunksize=65_536):
-                lines = [
-                    json.dumps(row, default=plain_json, ensure_ascii=False)
-                    for row in batch.to_pylist()
-                ]
-                self._sink.write(("\n".join(lines) + "\n").encode())
+        match self.form:
+            case "parquet":
+                self._writer().write_table(table)
+            case "csv":
+                assert self._csv is not None
+                self._csv.write_table(table)
+            case "jsonl":
+                for batch in table.to_batches(max_chunksize=65_536):
+                    lines = [
+                        json.dumps(row, default=plain_json, ensure_ascii=False)
+                        for row in batch.to_pylist()
+                    ]
+                    self._sink.write(("\n".join(lines) + "\n").encode())
+            case _:
+                assert_never(self.form)
+
+    def append(self, file: Path) -> None:
+        """Append the rows of a Parquet file that `write_part` wrote, without decoding them. All of
+        a Parquet output's rows come by this, or all by `write`."""
+        assert self.form == "parquet"
+        assert self._parquet is None
+        if self._joiner is None:
+            self._joiner = ParquetJoiner(self._sink)
+        self.rows += self._joiner.add(file)
+
+    def _writer(self) -> pq.ParquetWriter:
+        assert self._joiner is None
+        if self._parquet is None:
+            self._parquet = pq.ParquetWriter(self._sink, self.schema, compression=_COMPRESSION)
+        return self._parquet
 
     def commit(self) -> None:
         """Finish the file and put it in its place."""
+        if self._joiner is not None:
+            self._joiner.finish()
+        elif self.form == "parquet":
+            self._writer()
         self._close()
         mask = os.umask(0)
         os.umask(mask)

@@ -18,7 +18,7 @@ from ontoweir.runtime.replay_range import (
     progress_file,
 )
 from ontoweir.runtime.update_groups import GroupState
-from ontoweir.runtime.write_results import ResultWriter
+from ontoweir.runtime.write_results import ResultWriter, write_part
 
 SCHEMA = pa.schema([("x", pa.int64()), ("multiplicity", pa.int64())])
 
@@ -55,7 +55,32 @@ def test_parts_come_in_order_and_leave_no_files(tmp_path: Path) -> None:
         collector.take([first, last])
         writer.commit()
     assert pq.read_table(tmp_path / "out.parquet").column("x").to_pylist() == [1, 2, 3, 4]
-    assert not list(tmp_path.glob("*.arrow"))
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_parquet_parts_are_put_together(tmp_path: Path) -> None:
+    with ResultWriter(tmp_path / "out.parquet", "parquet", SCHEMA) as writer:
+        collector = PartCollector(str(tmp_path), writer, None, expand=False, joined=True)
+        outcomes = []
+        for index, values in enumerate(([3, 1], [2])):
+            table = pa.table({"x": values, "multiplicity": [2] * len(values)}, schema=SCHEMA)
+            write_part(table, str(part_file(str(tmp_path), index, 0)))
+            outcomes.append(_progress(tmp_path, index, 1, done=True))
+        collector.take(outcomes)
+        assert writer.rows == 3
+        writer.commit()
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.schema == SCHEMA
+    assert table.column("x").to_pylist() == [3, 1, 2]
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_no_parts_make_an_empty_file(tmp_path: Path) -> None:
+    with ResultWriter(tmp_path / "out.parquet", "parquet", SCHEMA) as writer:
+        collector = PartCollector(str(tmp_path), writer, None, expand=False, joined=True)
+        collector.take([_progress(tmp_path, 0, 0, done=True)])
+        writer.commit()
+    assert pq.read_table(tmp_path / "out.parquet").equals(SCHEMA.empty_table())
 
 
 def test_first_answers_only_and_repeated_rows(tmp_path: Path) -> None:
