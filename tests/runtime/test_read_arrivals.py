@@ -1,5 +1,6 @@
 """Files read in this process and by Spark: the same answers, the same rejected rows."""
 
+import json
 import os
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -20,7 +21,7 @@ from ontoweir.run_options import RunOptions
 from ontoweir.running import run_queries
 from ontoweir.runtime import read_arrivals, run_live
 from ontoweir.runtime.list_arrivals import list_arrivals
-from tests.runtime.test_run_live import read_output
+from tests.runtime.test_run_live import open_queries, read_output, replayed, write_history
 
 TOML = """
 [streams.s]
@@ -187,6 +188,62 @@ def test_as_spark_reads(
     monkeypatch.setattr(run_live, "_direct", lambda job, session: {})
     assert direct == outcome(tmp_path, spark, "spark")
     assert isinstance(direct, str) or bool(direct["q"]) == (change not in EMPTY or not everywhere)
+
+
+@pytest.mark.parametrize("jsons", ["s", "u"])
+def test_beside_a_stream_that_spark_reads(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jsons: str
+) -> None:
+    """One stream of Parquet, one of JSON: each comes as it should, across a restart."""
+
+    def open_mixed() -> tuple[Workspace, list[Any]]:
+        open_queries(tmp_path, ["matches"])
+        text = (tmp_path / "ontoweir.toml").read_text()
+        parquet = f'format = "parquet", path = "{tmp_path}/{jsons}"'
+        assert parquet in text
+        text = text.replace(parquet, parquet.replace("parquet", "json", 1))
+        (tmp_path / "ontoweir.toml").write_text(text)
+        workspace = Workspace(load_project(tmp_path, environ={}))
+        return workspace, [workspace.compile_sql(tmp_path / "matches.sql")]
+
+    def write_some(first: int, last: int) -> None:
+        write_history(tmp_path, first, last)
+        for file in sorted((tmp_path / jsons).glob("*.parquet")):
+            rows = pq.read_table(file).to_pylist()
+            text = "\n".join(json.dumps({**r, "ts": r["ts"].isoformat()}) for r in rows)
+            place = file.with_suffix(".json")
+            place.write_text(text)
+            os.utime(place, ns=(file.stat().st_mtime_ns, file.stat().st_mtime_ns))
+            file.unlink()
+
+    write_some(0, 3)
+    workspace, compiled = open_mixed()
+    options = RunOptions(tmp_path / "check", tmp_path / "out", once=True, progress=False)
+    assert run_queries(workspace, compiled, options, spark)["tuples"] == 90
+    write_some(3, 5)
+    assert run_queries(workspace, compiled, options, spark)["tuples"] == 60
+    monkeypatch.setattr(run_live, "_direct", lambda job, session: {})
+    whole = RunOptions(tmp_path / "check2", tmp_path / "out2", once=True, progress=False)
+    assert run_queries(workspace, compiled, whole, spark)["tuples"] == 150
+    found = read_output(tmp_path / "out", "matches")
+    assert found == read_output(tmp_path / "out2", "matches")
+    assert found
+
+
+def test_a_run_goes_on_by_the_other_reader(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checkpoint is of either: offsets and state are the same."""
+    workspace, compiled = open_queries(tmp_path, ["matches"])
+    options = RunOptions(tmp_path / "check", tmp_path / "out", once=True, progress=False)
+    opened = run_live._direct
+    for part in range(4):
+        write_history(tmp_path, 2 * part, 2 * part + 2)
+        by_spark = part % 2
+        monkeypatch.setattr(run_live, "_direct", (lambda j, s: {}) if by_spark else opened)
+        assert run_queries(workspace, compiled, options, spark)["tuples"] == 60
+    expected = replayed(tmp_path, workspace, compiled[0], spark)
+    assert read_output(tmp_path / "out", "matches") == expected
 
 
 def test_a_log_of_files_is_read_as_spark_does(tmp_path: Path) -> None:
