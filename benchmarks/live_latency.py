@@ -20,7 +20,6 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -190,19 +189,19 @@ def profile_run(folder: Path, seconds: float, rate: float) -> None:
     import cProfile
     import pstats
 
-    from pyspark.sql.streaming.listener import StreamingQueryListener
-
     phases: dict[str, list[int]] = {}
+    await_live = run_live.await_live
 
-    class Listener(StreamingQueryListener):
-        def onQueryStarted(self, event: Any) -> None: ...
-        def onQueryTerminated(self, event: Any) -> None: ...
-        def onQueryIdle(self, event: Any) -> None: ...
+    def awaited(query: Any, *arguments: Any, **named: Any) -> None:
+        # no listener: with one, Spark reads the rows itself
+        try:
+            await_live(query, *arguments, **named)
+        finally:
+            for progress in query.recentProgress[-100:]:
+                for phase, spent in progress["durationMs"].items():
+                    phases.setdefault(phase, []).append(spent)
 
-        def onQueryProgress(self, event: Any) -> None:
-            for phase, spent in event.progress.durationMs.items():
-                phases.setdefault(phase, []).append(spent)
-
+    run_live.await_live = awaited
     profile = cProfile.Profile()
     advance = run_live._Sink.advance
 
@@ -210,12 +209,6 @@ def profile_run(folder: Path, seconds: float, rate: float) -> None:
         profile.runcall(advance, self, frame, batch)
 
     run_live._Sink.advance = profiled  # type: ignore[method-assign]
-    make = RunOptions
-
-    def with_listener(*arguments: Any, **named: Any) -> RunOptions:
-        return replace(make(*arguments, **named), listeners=(Listener(),))
-
-    globals()["RunOptions"] = with_listener
     print(json.dumps(measure_latency(folder, seconds, rate)))
     for phase, spent in sorted(phases.items()):
         print(f"{phase:24} p50 {statistics.median(spent):7.1f} ms of {len(spent)}")

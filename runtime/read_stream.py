@@ -13,6 +13,7 @@ from ontoweir.runtime.take_arrivals import FAULT, FILE, LANE, MODIFIED, OFFSET, 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 STREAM = "__stream"
 FILES = {
@@ -110,9 +111,12 @@ def _cast(frame: "DataFrame", history: History, marks: list["SparkColumn"]) -> "
     return cast
 
 
-def _read_files(spark: "SparkSession", history: History, options: dict[str, str]) -> "DataFrame":
-    from pyspark.sql import functions as fn
+def find_schema(spark: "SparkSession", history: History) -> "StructType":
+    """The columns that Spark finds in a stream's files.
 
+    Raises:
+        DataError: the source has no path.
+    """
     stream, data = history.stream, history.stream.data
     if data.path is None:
         raise DataError(
@@ -121,19 +125,37 @@ def _read_files(spark: "SparkSession", history: History, options: dict[str, str]
             fix=f'add path = "…" to the source of {stream.name}',
             source=stream.source,
         )
-    schema: Any
-    marks = [
+    reader = spark.read.format(data.format).options(**resolve_options(dict(data.options)))
+    return reader.load(data.path).schema
+
+
+def cast_files(frame: "DataFrame", history: History) -> "DataFrame":
+    """The declared columns of files, cast, with BAD, FILE and MODIFIED."""
+    return _cast(frame, history, _file_marks())
+
+
+def _file_marks() -> list["SparkColumn"]:
+    from pyspark.sql import functions as fn
+
+    return [
         fn.col("_metadata.file_path").alias(FILE),
         fn.unix_millis("_metadata.file_modification_time").alias(MODIFIED),
     ]
-    if data.format == "json":
+
+
+def _read_files(spark: "SparkSession", history: History, options: dict[str, str]) -> "DataFrame":
+    from pyspark.sql import functions as fn
+
+    data = history.stream.data
+    schema: Any
+    marks = _file_marks()
+    if data.format == "json" and data.path is not None:
         schema = ", ".join(f"`{n}` STRING" for n in [*_names(history), _CORRUPT])
         options = {**options, "columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
         fault = fn.when(fn.col(_CORRUPT).isNotNull(), fn.lit("is not a JSON object"))
         marks += [fault.alias(FAULT), fn.col(_CORRUPT).alias(RAW)]
     else:
-        reader = spark.read.format(data.format).options(**resolve_options(dict(data.options)))
-        schema = reader.load(data.path).schema
+        schema = find_schema(spark, history)
     reading = spark.readStream.format(data.format).options(**options).schema(schema)
     return _cast(reading.load(data.path), history, marks)
 

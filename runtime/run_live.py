@@ -19,13 +19,20 @@ import pyarrow.compute as pc
 from ontoweir.errors import OntoweirError, RunError, Source, UsageError
 from ontoweir.mappings.catalog import Stream
 from ontoweir.runtime.advance_live import advance_live, begin_live
+from ontoweir.runtime.list_arrivals import list_arrivals
 from ontoweir.runtime.list_lanes import list_lanes, list_peers
 from ontoweir.runtime.live_job import LANE_OF, LiveJob, LiveState
 from ontoweir.runtime.mask_secrets import mask_secrets, resolve_options
 from ontoweir.runtime.measure_batch import measure_batch
 from ontoweir.runtime.publish_batch import FileSink, KafkaSink, Sink, publish_batch, write_part
+from ontoweir.runtime.read_arrivals import (
+    DirectStream,
+    open_direct,
+    read_arrivals,
+    stream_names,
+)
 from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.read_stream import STREAM, local_path, read_stream
+from ontoweir.runtime.read_stream import STREAM, local_path, read_stream, source_options
 from ontoweir.runtime.save_state import commit_batch, last_batch, load_state
 from ontoweir.runtime.take_arrivals import FILE, LANE, MODIFIED
 from ontoweir.runtime.write_metrics import write_metrics
@@ -71,20 +78,30 @@ def run_live(
         UsageError: the checkpoint is of another run, or damaged.
         DataError: a source cannot be read as a stream.
     """
+    from pyspark.sql import functions as fn
+
     session = spark.newSession()
     for name, setting in _tuned(session, options.checkpoint).items():
         session.conf.set(name, setting)
     for listener in options.listeners:
         session.streams.addListener(listener)
-    sink = _Sink(job, fingerprint, options, session)
+    direct = {} if options.listeners or "://" in str(options.checkpoint) else _direct(job, session)
+    sink = _Sink(job, fingerprint, options, session, direct)
     whole: DataFrame | None = None
     for history in job.histories:
-        frame = read_stream(session, history)
+        mine = direct.get(history.stream.name)
+        frame = (
+            read_stream(session, history)
+            if mine is None
+            else stream_names(session, mine, source_options(history.stream)).select(
+                fn.lit(history.stream.name).alias(STREAM)
+            )
+        )
         whole = frame if whole is None else whole.unionByName(frame, allowMissingColumns=True)
     assert whole is not None
     if job.idle_seconds:
         whole = whole.unionByName(_ticks(session), allowMissingColumns=True)
-    writer = _observe(whole, job).writeStream.foreachBatch(sink.take)
+    writer = _observe(whole, job, direct).writeStream.foreachBatch(sink.take)
     writer = writer.option("checkpointLocation", str(options.checkpoint / "spark"))
     if options.once:
         writer = writer.trigger(availableNow=True)
@@ -141,6 +158,11 @@ def _tuned(spark: "SparkSession", checkpoint: Path) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.adaptive.enabled": "false",  # there is no shuffle to adapt
         "spark.sql.files.minPartitionNum": "1",  # few tasks for small files
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.sources.ignoreDataLocality": "true",  # asked of every file at every listing
+        "spark.sql.streaming.fileSource.log.compactInterval": "100",  # of 10: a pause at each tenth
+        # a source of which only the offsets matter is not planned
+        "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan": "true",
     }
     java = getattr(spark, "_jvm", None)  # Spark Connect has none
     if "://" not in str(checkpoint) and java is not None:
@@ -152,6 +174,10 @@ def _tuned(spark: "SparkSession", checkpoint: Path) -> dict[str, str]:
                 continue
             found["spark.sql.streaming.checkpointFileManagerClass"] = name
             break
+        # no file of checksums beside every file of offsets: our own commit has hashes of its own
+        found["spark.sql.streaming.checkpoint.fileChecksum.enabled"] = "false"
+        found["fs.file.impl"] = "org.apache.hadoop.fs.RawLocalFileSystem"
+        found["fs.file.impl.disable.cache"] = "true"
     return found
 
 
@@ -163,13 +189,22 @@ def _ticks(spark: "SparkSession") -> "DataFrame":
     return ticks.select(fn.lit("").alias(STREAM))
 
 
-def _observe(frame: "DataFrame", job: LiveJob) -> "DataFrame":
-    """What Spark's own progress shows of a micro-batch (`observedMetrics`), for its listeners."""
+def _direct(job: LiveJob, spark: "SparkSession") -> dict[str, DirectStream]:
+    """The streams whose files are read in this process."""
+    opened = [(h.stream.name, open_direct(spark, h)) for h in job.histories]
+    return {name: direct for name, direct in opened if direct is not None}
+
+
+def _observe(frame: "DataFrame", job: LiveJob, direct: Mapping[str, DirectStream]) -> "DataFrame":
+    """What Spark's own progress shows of a micro-batch (`observedMetrics`), for its listeners: of
+    the streams whose rows it reads."""
     from pyspark.sql import functions as fn
 
     shown = []
     for history in job.histories:
         stream = history.stream
+        if stream.name in direct:
+            continue
         mine = fn.col(STREAM) == stream.name
         time = fn.col(f"`{stream.name}.{stream.timestamp}`")
         bad = fn.col(f"`{stream.name}.{BAD}`")
@@ -178,7 +213,7 @@ def _observe(frame: "DataFrame", job: LiveJob) -> "DataFrame":
             fn.count_if(mine & (bad.isNotNull() | time.isNull())).alias(f"{stream.name}_bad"),
             fn.timestamp_micros(fn.max(time)).alias(f"{stream.name}_last"),
         ]
-    return frame.observe(OBSERVED, *shown)
+    return frame.observe(OBSERVED, *shown) if shown else frame
 
 
 class _Sink:
@@ -190,8 +225,10 @@ class _Sink:
         fingerprint: str,
         options: LiveOptions,
         spark: "SparkSession | None" = None,
+        direct: Mapping[str, DirectStream] | None = None,
     ) -> None:
         self.job, self.fingerprint, self.options, self.spark = job, fingerprint, options, spark
+        self.direct = {} if direct is None else direct
         self.answers = FileSink(options.output) if options.sink is None else options.sink
         self.commits = options.checkpoint / "commits"
         place = last_batch(self.commits)
@@ -245,12 +282,10 @@ class _Sink:
                 fix="restore the whole checkpoint folder, or start with a new one",
             )
         begun = time.perf_counter()
-        whole = frame.toArrow()
         offsets = self.options.checkpoint / "spark" / "offsets" / str(batch)
-        arrived, lanes, peers = {}, {}, {}
+        arrived, lanes, peers = self.read(frame, batch), {}, {}
         for history in self.job.histories:
             name = history.stream.name
-            arrived[name] = _part(whole, history.stream)
             if history.stream.data.format == "kafka":
                 lanes[name] = list_lanes(history.stream, offsets)
             elif arrived[name].num_rows and MODIFIED in arrived[name].column_names:
@@ -269,6 +304,22 @@ class _Sink:
         record = measure_batch(self.job, before, self.state, seconds, time.time())
         write_metrics(self.options.metrics or self.options.output, record)
         self.options.told(self.state, self.job)
+
+    def read(self, frame: "DataFrame", batch: int) -> dict[str, pa.Table]:
+        """The rows of a micro-batch by stream; Spark is only asked for those that it reads."""
+        histories = self.job.histories
+        whole = frame.toArrow() if len(self.direct) < len(histories) else None
+        arrived = {}
+        for number, history in enumerate(histories):
+            name = history.stream.name
+            if (direct := self.direct.get(name)) is not None:
+                assert self.spark is not None
+                files = list_arrivals(self.options.checkpoint / "spark", number, batch)
+                arrived[name] = read_arrivals(direct, files, self.spark)
+            else:
+                assert whole is not None
+                arrived[name] = _part(whole, history.stream)
+        return arrived
 
     def publish(self, place: Path) -> None:
         """Put a committed micro-batch's answers and rejected rows where they belong."""

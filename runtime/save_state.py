@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,9 @@ def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutco
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
         files = _files(outcome)
-        with ThreadPoolExecutor(8) as pool:  # waiting for the disk together, not in turn
-            written = pool.map(lambda entry: _write(scratch / entry[0], entry[1]), files.items())
-            hashes = dict(zip(files, written, strict=True))
+        # waiting for the disk together, not in turn
+        written = _pool().map(lambda entry: _write(scratch / entry[0], entry[1]), files.items())
+        hashes = dict(zip(files, written, strict=True))
         state = outcome.state
         manifest = {
             "version": VERSION,
@@ -95,9 +96,15 @@ def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutco
             why="its state, answers and offsets belong together",
             fix="make room, or mend the disk, and start again: what was committed is intact",
         ) from error
-    for old in sorted(folder.glob("[0-9]*"))[:-_KEPT]:
-        shutil.rmtree(old, ignore_errors=True)
+    for old in sorted(folder.glob("[0-9]*"))[:-_KEPT]:  # nobody waits for that
+        _pool().submit(shutil.rmtree, old, ignore_errors=True)
     return place
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads that wait for the disk."""
+    return ThreadPoolExecutor(8, thread_name_prefix="ontoweir-disk")
 
 
 def last_batch(folder: Path) -> Path | None:

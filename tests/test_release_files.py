@@ -1,10 +1,12 @@
 """What comes with a release says what is true: hooks, the workflow, licences."""
 
+import json
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,24 @@ def test_the_script_that_lists_licences_runs(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / ".ci" / "list_licenses.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0 or "out of date" in done.stderr
+
+
+def test_the_bill_of_materials_has_every_dependency(tmp_path: Path) -> None:
+    """Of the packages that need each other here, from ontoweir on; none that tests need alone."""
+    page = (ROOT / "docs" / "licenses.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| ([\w-]+) \| .* \| <", page, re.MULTILINE))
+    file = tmp_path / "bom.json"
+    command = [sys.executable, str(ROOT / ".ci" / "list_materials.py"), str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 or "uv.lock has" in done.stderr, done.stderr
+    bill = json.loads(file.read_text(encoding="utf-8"))
+    assert bill["bomFormat"] == "CycloneDX"
+    found = {c["name"].lower(): c for c in bill["components"]}
+    assert set(found) == listed
+    for name, component in found.items():
+        assert component["version"] == version(name)
+        assert component["purl"].startswith(f"pkg:pypi/{name}@")
+        assert component["licenses"]
+    edges = {d["ref"]: d.get("dependsOn", []) for d in bill["dependencies"]}
+    assert any(r.startswith("py4j==") for r in edges[f"pyspark=={version('pyspark')}"])
+    assert "pyspark" in "".join(edges[bill["metadata"]["component"]["bom-ref"]])

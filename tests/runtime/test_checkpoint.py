@@ -56,6 +56,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no commits": (lambda c: shutil.rmtree(c / "commits"), "the state is missing"),
     "no offsets": (lambda c: shutil.rmtree(c / "spark"), "do not belong together"),
     "half an offset": (lambda c: _truncate_all(c / "spark" / "offsets"), "Spark stopped the run"),
+    "half a log of files": (
+        lambda c: [_truncate_all(s) for s in (c / "spark" / "sources").iterdir()],
+        "Spark stopped the run",
+    ),
 }
 
 
@@ -133,3 +137,62 @@ def test_a_changed_catalog(
     compiled = [changed.compile_sql(folder / "matches.sql")]
     with pytest.raises(OntoweirError, match="another run"):
         run_queries(changed, compiled, _options(folder), spark)
+
+
+MAPPING = """
+@prefix rr: <http://www.w3.org/ns/r2rml#> .
+@prefix : <http://example.org/ns#> .
+@base <http://example.org/mapping/> .
+<S> a rr:TriplesMap ;
+    rr:logicalTable [ rr:sqlQuery "SELECT k, a FROM s WHERE a > 3" ] ;
+    rr:subjectMap [ rr:template "http://example.org/k/{k}" ; rr:class :Seen ] ;
+    rr:predicateObjectMap [ rr:predicate :says ; rr:objectMap [ rr:column "a" ] ] .
+<U> a rr:TriplesMap ;
+    rr:logicalTable [ rr:tableName "u" ] ;
+    rr:subjectMap [ rr:template "http://example.org/k/{k}" ; rr:class :Other ] .
+"""
+ASKED = "PREFIX : <http://example.org/ns#> SELECT ?x ?v WHERE { GRAPH ?t { ?x :says ?v } }"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "refused"),
+    [
+        ("a > 3", "a > 4", True),
+        ("k/{k}", "other/{k}", True),
+        ('rr:column "a"', 'rr:column "k"', True),
+        (":Other", ":Another", False),
+        ("<S>", "<Renamed>", False),
+    ],
+)
+def test_a_changed_mapping(
+    old: str, new: str, refused: bool, tmp_path: Path, spark: SparkSession
+) -> None:
+    """Refused where the question now means something else; a change elsewhere is none of it."""
+    write_history(tmp_path, 0, 2)
+
+    def open_mapped(mapping: str) -> tuple[Workspace, list[CompiledQuery]]:
+        project = '[project]\nontology = ["o.ttl"]\nmappings = ["m.ttl"]\nqueries = ["q.rq"]\n'
+        (tmp_path / "ontoweir.toml").write_text(project + TOML.format(tmp_path))
+        (tmp_path / "o.ttl").write_text(
+            "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+            "<http://example.org/ns#Seen> a owl:Class .\n"
+            "<http://example.org/ns#says> a owl:DatatypeProperty ."
+        )
+        (tmp_path / "m.ttl").write_text(mapping)
+        (tmp_path / "q.rq").write_text(ASKED)
+        workspace = Workspace(load_project(tmp_path, environ={}))
+        return workspace, [workspace.compile("q")]
+
+    first = run_queries(*open_mapped(MAPPING), _options(tmp_path), spark)
+    assert first["results"] > 0
+    write_history(tmp_path, 2, 3)
+    workspace, compiled = open_mapped(MAPPING.replace(old, new))
+    if not refused:
+        assert run_queries(workspace, compiled, _options(tmp_path), spark)["tuples"] == 15
+        return
+    before = read_output(tmp_path / "out", "q")
+    with pytest.raises(OntoweirError, match="another run"):
+        run_queries(workspace, compiled, _options(tmp_path), spark)
+    assert read_output(tmp_path / "out", "q") == before
+    workspace, compiled = open_mapped(MAPPING)
+    assert run_queries(workspace, compiled, _options(tmp_path), spark)["tuples"] == 15

@@ -1,0 +1,276 @@
+"""Files read in this process and by Spark: the same answers, the same rejected rows."""
+
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.pipeline import Workspace
+from ontoweir.project import load_project
+from ontoweir.run_options import RunOptions
+from ontoweir.running import run_queries
+from ontoweir.runtime import read_arrivals, run_live
+from ontoweir.runtime.list_arrivals import list_arrivals
+from tests.runtime.test_run_live import open_queries, read_output, replayed, write_history
+
+TOML = """
+[streams.s]
+source = {{ format = "parquet", path = "{0}/s" }}
+timestamp = {{ column = "ts", unit = "1 second" }}
+max_per_timestamp = 9
+keys = [["i", "ts"]]
+[streams.s.columns]
+i = {{ type = "int", min = 0, max = 4 }}
+f = "double"
+t = "string"
+b = "boolean"
+d = "date"
+w = "timestamp"
+{1}
+"""
+SQL = "SELECT s.i, s.f, s.t, s.b, s.d, s.w FROM s WHERE s.i >= 0"
+ROWS = 12
+
+
+def make_table(random: Random, first: int, **changed: Any) -> pa.Table:
+    """Rows that keep what is declared, and some that do not."""
+    start = first * ROWS
+    us = [1_000_000 * (start + n) for n in range(ROWS)]
+    cells: dict[str, Any] = {
+        "ts": pa.array(us, pa.timestamp("us", "UTC")),
+        "i": pa.array([random.choice([0, 1, 2, 3, 4, 9, None]) for _ in us], pa.int64()),
+        "f": pa.array([random.choice([0.5, -1e300, float("nan"), None]) for _ in us]),
+        "t": pa.array([random.choice(["", "é", "long " * 9, None]) for _ in us]),
+        "b": pa.array([random.choice([True, False, None]) for _ in us]),
+        "d": pa.array([date(1500 + n, 1, 1) for n in range(ROWS)]),
+        "w": pa.array([datetime(1890 + 9 * n, 1, 1, tzinfo=UTC) for n in range(ROWS)]),
+    }
+    return pa.table({**cells, **changed})
+
+
+def seconds(first: int) -> list[int]:
+    return [first * ROWS + n for n in range(ROWS)]
+
+
+Change = Callable[[pa.Table, int], pa.Table]
+
+
+def _with(name: str, column: Callable[[int], Any]) -> Change:
+    def change(table: pa.Table, first: int) -> pa.Table:
+        return table.set_column(table.column_names.index(name), name, column(first))
+
+    return change
+
+
+def _cast(name: str, kind: pa.DataType) -> Change:
+    def change(table: pa.Table, first: int) -> pa.Table:
+        return table.set_column(
+            table.column_names.index(name), name, table.column(name).cast(kind, safe=False)
+        )
+
+    return change
+
+
+CHANGES: dict[str, Change] = {
+    "as declared": lambda table, first: table,
+    "narrow": _cast("i", pa.int16()),
+    "single": _cast("f", pa.float32()),
+    "unsigned": lambda table, first: _with("i", lambda f: pa.array(range(ROWS), pa.uint32()))(
+        table, first
+    ),
+    "fractions": _with("i", lambda f: pa.array([n / 2 for n in range(ROWS)])),
+    "decimals": _with("i", lambda f: pa.array([Decimal(n) / 2 for n in range(ROWS)])),
+    "numbers as text": _with("i", lambda f: pa.array(["1", " 2", "x", None] * (ROWS // 4))),
+    "text as numbers": _with("t", lambda f: pa.array(range(ROWS))),
+    "categories": _with("t", lambda f: pa.array(["a", "b", None] * 4).dictionary_encode()),
+    "long text": _cast("t", pa.large_string()),
+    "no zone": _cast("ts", pa.timestamp("us")),
+    "milliseconds": _cast("ts", pa.timestamp("ms", "UTC")),
+    "elsewhere": _cast("w", pa.timestamp("us", "Europe/Berlin")),
+    "whole microseconds": _with("ts", lambda f: pa.array([1_000_000 * n for n in seconds(f)])),
+    "times as text": _with(
+        "ts", lambda f: pa.array([f"1970-01-01T00:{n // 60:02}:{n % 60:02}" for n in seconds(f)])
+    ),
+    "no times": _with("ts", lambda f: pa.array([None] * ROWS, pa.timestamp("us", "UTC"))),
+    "days as times": _cast("w", pa.date32()),
+    "more columns": lambda table, first: table.append_column("x", pa.array(range(ROWS))),
+    "other order": lambda table, first: table.select(table.column_names[::-1]),
+    "other case": lambda table, first: table.rename_columns(
+        ["B" if n == "b" else n for n in table.column_names]
+    ),
+    "a column less": lambda table, first: table.drop_columns(["b"]),
+    "no rows": lambda table, first: table[:0],
+}
+PLAIN = {
+    "as declared",
+    "elsewhere",
+    "long text",
+    "milliseconds",
+    "more columns",
+    "no rows",
+    "no times",
+    "other order",
+}
+"""Changes after which a file is read in this process among others that are as declared."""
+EMPTY = {"no rows", "no times"}
+QUICK = {("as declared", True), ("narrow", False), ("a column less", False)}
+
+
+def write(folder: Path, tables: list[pa.Table]) -> None:
+    (folder / "s").mkdir(parents=True)
+    for number, table in enumerate(tables):
+        file = folder / "s" / f"{number:03d} ü.parquet"
+        pq.write_table(table, file)
+        os.utime(file, (1000 + number, 1000 + number))
+
+
+def open_query(folder: Path, toml: str = "") -> tuple[Workspace, list[Any]]:
+    (folder / "ontoweir.toml").write_text(TOML.format(folder, toml))
+    (folder / "q.sql").write_text(SQL)
+    workspace = Workspace(load_project(folder, environ={}))
+    return workspace, [workspace.compile_sql(folder / "q.sql")]
+
+
+def outcome(folder: Path, spark: SparkSession, check: str) -> Any:
+    """Answers and rejected rows, or that the run stopped."""
+    workspace, compiled = open_query(folder)
+    options = RunOptions(folder / check, folder / f"{check}-out", once=True, progress=False)
+    try:
+        summary = run_queries(workspace, compiled, options, spark)
+    except OntoweirError as error:
+        return type(error).__name__
+    found = {name: read_output(folder / f"{check}-out", name) for name in ("q", "rejects")}
+    return {**found, **{n: summary[n] for n in ("tuples", "markers", "late", "rejects")}}
+
+
+@pytest.mark.parametrize(
+    ("change", "everywhere"),
+    [
+        pytest.param(c, e, marks=[] if (c, e) in QUICK else [pytest.mark.slow])
+        for c in sorted(CHANGES)
+        for e in (True, False)
+    ],
+)
+def test_as_spark_reads(
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: str,
+    everywhere: bool,
+) -> None:
+    """All files of another kind than declared, or one among others."""
+    random = Random(change)
+    tables = [make_table(random, n) for n in range(3)]
+    for number in range(3) if everywhere else (1,):
+        tables[number] = CHANGES[change](tables[number], number)
+    write(tmp_path, tables)
+    asked: list[int] = []
+    read_by_spark = read_arrivals._read_by_spark
+
+    def counted(stream: Any, files: Any, session: Any) -> pa.Table:
+        asked.append(len(files))
+        return read_by_spark(stream, files, session)
+
+    monkeypatch.setattr(read_arrivals, "_read_by_spark", counted)
+    direct = outcome(tmp_path, spark, "direct")
+    if change in PLAIN or not everywhere:
+        assert bool(asked) == (change not in PLAIN)
+    monkeypatch.setattr(run_live, "_direct", lambda job, session: {})
+    assert direct == outcome(tmp_path, spark, "spark")
+    assert isinstance(direct, str) or bool(direct["q"]) == (change not in EMPTY or not everywhere)
+
+
+@pytest.mark.parametrize("jsons", ["s", "u"])
+def test_beside_a_stream_that_spark_reads(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jsons: str
+) -> None:
+    """One stream of Parquet, one of JSON: each comes as it should, across a restart."""
+
+    def open_mixed() -> tuple[Workspace, list[Any]]:
+        open_queries(tmp_path, ["matches"])
+        text = (tmp_path / "ontoweir.toml").read_text()
+        parquet = f'format = "parquet", path = "{tmp_path}/{jsons}"'
+        assert parquet in text
+        text = text.replace(parquet, parquet.replace("parquet", "json", 1))
+        (tmp_path / "ontoweir.toml").write_text(text)
+        workspace = Workspace(load_project(tmp_path, environ={}))
+        return workspace, [workspace.compile_sql(tmp_path / "matches.sql")]
+
+    def write_some(first: int, last: int) -> None:
+        write_history(tmp_path, first, last)
+        for file in sorted((tmp_path / jsons).glob("*.parquet")):
+            rows = pq.read_table(file).to_pylist()
+            text = "\n".join(json.dumps({**r, "ts": r["ts"].isoformat()}) for r in rows)
+            place = file.with_suffix(".json")
+            place.write_text(text)
+            os.utime(place, ns=(file.stat().st_mtime_ns, file.stat().st_mtime_ns))
+            file.unlink()
+
+    write_some(0, 3)
+    workspace, compiled = open_mixed()
+    options = RunOptions(tmp_path / "check", tmp_path / "out", once=True, progress=False)
+    assert run_queries(workspace, compiled, options, spark)["tuples"] == 90
+    write_some(3, 5)
+    assert run_queries(workspace, compiled, options, spark)["tuples"] == 60
+    monkeypatch.setattr(run_live, "_direct", lambda job, session: {})
+    whole = RunOptions(tmp_path / "check2", tmp_path / "out2", once=True, progress=False)
+    assert run_queries(workspace, compiled, whole, spark)["tuples"] == 150
+    found = read_output(tmp_path / "out", "matches")
+    assert found == read_output(tmp_path / "out2", "matches")
+    assert found
+
+
+def test_a_run_goes_on_by_the_other_reader(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checkpoint is of either: offsets and state are the same."""
+    workspace, compiled = open_queries(tmp_path, ["matches"])
+    options = RunOptions(tmp_path / "check", tmp_path / "out", once=True, progress=False)
+    opened = run_live._direct
+    for part in range(4):
+        write_history(tmp_path, 2 * part, 2 * part + 2)
+        by_spark = part % 2
+        monkeypatch.setattr(run_live, "_direct", (lambda j, s: {}) if by_spark else opened)
+        assert run_queries(workspace, compiled, options, spark)["tuples"] == 60
+    expected = replayed(tmp_path, workspace, compiled[0], spark)
+    assert read_output(tmp_path / "out", "matches") == expected
+
+
+def test_a_log_of_files_is_read_as_spark_does(tmp_path: Path) -> None:
+    """Entries since the micro-batch before, also where one was logged before a crash; every tenth
+    repeats the others."""
+
+    def entry(number: int, *names: str) -> list[str]:
+        return [
+            f'{{"path":"file:///d/{n}%20x","timestamp":{ord(n)},"batchId":{number}}}' for n in names
+        ]
+
+    def put(file: str, lines: list[str]) -> None:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("\n".join(["v1", *lines]))
+
+    put("sources/1/0", entry(0, "b", "a"))
+    put("sources/1/1", entry(1, "c"))
+    put("sources/1/2.compact", [*entry(0, "b", "a"), *entry(1, "c"), *entry(2, "d")])
+    put("offsets/0", ["{}", "-", "-"])
+    put("offsets/1", ["{}", '{"logOffset":7}', '{"logOffset":0}'])
+    put("offsets/2", ["{}", '{"logOffset":7}', '{"logOffset":2}'])
+    put("offsets/3", ["{}", '{"logOffset":8}', '{"logOffset":2}'])
+    found = [[f.path for f in list_arrivals(tmp_path, 1, batch)] for batch in range(4)]
+    assert found == [[], ["/d/a x", "/d/b x"], ["/d/c x", "/d/d x"], []]
+    put("offsets/4", ["{}", '{"logOffset":8}', '{"logOffset":3}'])
+    with pytest.raises(RunError, match="not as expected"):
+        list_arrivals(tmp_path, 1, 4)
+    (tmp_path / "offsets" / "3").write_text("v9\n")
+    with pytest.raises(RunError, match="not as expected"):
+        list_arrivals(tmp_path, 1, 3)
