@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
-from ontoweir.checker.find_breaks import break_at, break_for
+from ontoweir.checker.find_breaks import break_for, break_unequal
 from ontoweir.checker.normal_form import Inequality, Kind, NormalForm
 from ontoweir.checker.plan import Key
 from ontoweir.checker.size_key import size_key
@@ -25,7 +25,9 @@ def clip_key(
     """
     pending = list(pending)
     breaks = [break_for(form.classes, form.unit, value, q) for q in pending]
-    breaks += [break_at(form.classes, form.unit, value, other, shift) for other, shift in unequal]
+    breaks += [
+        break_unequal(form.classes, form.unit, value, other, shift) for other, shift in unequal
+    ]
     known = [b for b in breaks if b is not None]
     ranked = Key(value)
     if len(known) == len(breaks):
@@ -57,10 +59,11 @@ def _clip(
         below, above = (holds, fails) if q.x == value else (fails, holds)
         lows.append(None if domain.low is None else domain.low + limit - below)
         highs.append(None if domain.high is None else domain.high + limit + above)
+    own = form.classes[value].domain
     for other, shift in unequal:
         domain = form.classes[other].domain
-        lows.append(None if domain.low is None else domain.low + shift - grain)
-        highs.append(None if domain.high is None else domain.high + shift + grain)
+        lows.append(own.low if domain.low is None else domain.low + shift - grain)
+        highs.append(own.high if domain.high is None else domain.high + shift + grain)
     return Key(value, _common(lows, min), _common(highs, max))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from ontoweir.checker.find_breaks import break_at
+from ontoweir.checker.find_breaks import break_at, overlap_unequal
 from ontoweir.checker.normal_form import Kind, NormalForm
 from ontoweir.errors import Source
 from ontoweir.rewriter.spj import Compare, FoldFunction, Op
@@ -227,6 +227,8 @@ def _inequalities(form: NormalForm) -> list[Failure]:
             or break_at(form.classes, form.unit, d.x, d.y, d.shift) is not None
             or break_at(form.classes, form.unit, d.y, d.x, -d.shift) is not None
         ):
+            continue
+        if overlap_unequal(form.classes, form.unit, d.x, d.y, d.shift) is not None:
             continue
         found.append(
             Failure(

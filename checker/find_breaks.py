@@ -49,6 +49,39 @@ def break_for(classes: Sequence[ValueClass], unit: int, value: int, q: Inequalit
     return found or _overlap(unit, value, classes[q.x], classes[q.y], q)
 
 
+def break_unequal(
+    classes: Sequence[ValueClass], unit: int, value: int, other: int, shift: int | Fraction
+) -> Break | None:
+    """The breakpoints that a class must not equal: those of its partner, or where both lie."""
+    found = break_at(classes, unit, value, other, shift)
+    return found or overlap_unequal(classes, unit, value, other, shift)
+
+
+def overlap_unequal(
+    classes: Sequence[ValueClass], unit: int, value: int, other: int, shift: int | Fraction
+) -> Break | None:
+    """Where one side has a least and the other a greatest value: only between them, `value` can
+    equal `other` plus a shift."""
+    x, y = classes[value], classes[other]
+    if x.kind is Kind.STRING or y.kind is Kind.STRING:
+        return None
+    lows = [x.domain.low, None if y.domain.low is None else y.domain.low + shift]
+    highs = [x.domain.high, None if y.domain.high is None else y.domain.high + shift]
+    low = max((n for n in lows if n is not None), default=None)
+    high = min((n for n in highs if n is not None), default=None)
+    if low is None or high is None:
+        return None
+    step = x.grain
+    if not x.grain or not y.grain:
+        if shift != 0:
+            return None
+        step = x.grain or y.grain
+    if step:
+        first = -(-low // step) * step
+        return Grid(first, high, step)
+    return _point(low, unit) if high <= low else None
+
+
 def _overlap(unit: int, value: int, x: ValueClass, y: ValueClass, q: Inequality) -> Break | None:
     """Where x has a greatest and y a least value, only what lies between them matters."""
     high, low = x.domain.high, y.domain.low

@@ -8,7 +8,7 @@ from itertools import islice
 from ontoweir.checker.bound_table import bound_table
 from ontoweir.checker.clip_key import clip_key
 from ontoweir.checker.decide_lag import FOLDED
-from ontoweir.checker.find_breaks import break_at
+from ontoweir.checker.find_breaks import break_at, overlap_unequal
 from ontoweir.checker.normal_form import Inequality, Kind, NormalForm, TimeLimit, ValueClass
 from ontoweir.checker.plan import Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
 from ontoweir.errors import QueryError
@@ -259,6 +259,8 @@ def _tells_few(form: NormalForm, group: ValueClass, other: int, shift: int | Fra
     """Whether what must differ from a class tells only finitely many values of it apart."""
     partner = form.classes[other]
     discrete = group.grain > 0 and partner.grain > 0 and group.kind is not Kind.STRING
+    if overlap_unequal(form.classes, form.unit, group.index, other, shift) is not None:
+        return True
     return partner.domain.known and (
         discrete or break_at(form.classes, form.unit, group.index, other, shift) is not None
     )

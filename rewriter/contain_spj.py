@@ -164,7 +164,8 @@ class Implied:
 
 
 def _chase(query: SpjQuery, wanted: set[str], catalog: Catalog) -> SpjQuery:
-    """Adds the rows that declared references guarantee, two steps far."""
+    """Adds the rows that declared references guarantee, two steps far: those of one column, which
+    a run enforces."""
     for depth in range(2):
         said = {a for c in query.conditions for a in condition_attributes(c)}
         for owner in query.occurrences:
@@ -172,7 +173,8 @@ def _chase(query: SpjQuery, wanted: set[str], catalog: Catalog) -> SpjQuery:
                 alias = f"{owner.alias}->{n}"
                 columns = [Attribute(owner.alias, c) for c in reference.columns]
                 if (
-                    (depth == 1 and reference.relation not in wanted)
+                    len(columns) != 1
+                    or (depth == 1 and reference.relation not in wanted)
                     or alias in {o.alias for o in query.occurrences}
                     or not set(columns) <= said
                 ):

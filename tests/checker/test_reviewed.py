@@ -1,5 +1,6 @@
 """What reviewers found wrong, kept for ever: each case with what is right."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,19 @@ from tests.oracle.run_kernel import run_kernel
 
 from ontoweir.checker.check_query import check_query
 from ontoweir.checker.verdict import Bounded, Failing, Tier, Verdict
-from ontoweir.mappings.catalog import Catalog
+from ontoweir.mappings.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    IntType,
+    Reference,
+    Relation,
+    Stream,
+)
 from ontoweir.project import load_project
 from ontoweir.rewriter.parse_sql import parse_sql
 
+_NOWHERE = DataSource("parquet", None)
 STREAM = """
 [streams.{0}]
 source = {{ format = "parquet", path = "{0}" }}
@@ -103,3 +113,25 @@ def test_what_no_value_satisfies_is_empty(condition: str, empty: bool, tmp_path:
     declared = load_project(tmp_path, environ={}).catalog
     verdict = decide(f"SELECT s.a FROM s, t WHERE s.ts < t.ts AND {condition}", declared)
     assert (verdict.tier is Tier.UNSATISFIABLE) == empty
+
+
+@pytest.mark.parametrize(("columns", "kept"), [(("a",), ["s", "r"]), (("a", "b"), ["s"])])
+def test_a_reference_that_no_run_enforces_removes_no_disjunct(
+    columns: tuple[str, ...], kept: list[str]
+) -> None:
+    """Of several columns: the second disjunct has results where r lacks the row."""
+    numbers = tuple(Column(c, IntType()) for c in ("a", "b", "c"))
+    reference = Reference(columns, "r", columns)
+    catalog = Catalog(
+        {"s": Stream("s", _NOWHERE, "ts", 1, 3, numbers, (), (reference,))},
+        {"r": Relation("r", _NOWHERE, numbers, (("a", "b"),))},
+    )
+    joined = " AND ".join(f"s.{c} = r.{c}" for c in columns)
+    texts = (
+        f"SELECT DISTINCT 1 FROM s, r WHERE {joined} AND s.a > 0 AND s.b > 0",
+        "SELECT DISTINCT 1 FROM s WHERE s.a > 0 AND s.b > 0",
+    )
+    one, other = (parse_sql(t, catalog, name="q", file="q.sql") for t in texts)
+    union = replace(one, disjuncts=(*one.disjuncts, *other.disjuncts))
+    verdict = check_query(union, catalog)
+    assert [o.table for q in verdict.union.disjuncts for o in q.occurrences] == kept
