@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +48,7 @@ class PartCollector:
         """Write what is there; `finished`: all ranges, when no more is to come.
 
         Raises:
-            RunError: parts are missing that tasks have written.
+            RunError: parts are missing that tasks have written, or differ in their columns.
         """
         while True:
             known = finished[self._range] if self._range < len(finished) else None
@@ -56,7 +57,7 @@ class PartCollector:
                 self._range, self._part = self._range + 1, 0
             elif file.exists():
                 if self._joined:
-                    self._writer.append(file)
+                    self._append(file)
                 else:
                     with pa.OSFile(str(file)) as source:
                         self._write(pa.ipc.open_file(source).read_all())
@@ -72,6 +73,16 @@ class PartCollector:
                 self._range, self._part = self._range + 1, 0
             else:
                 return
+
+    def _append(self, file: Path) -> None:
+        try:
+            self._writer.append(file)
+        except ValueError as error:
+            raise RunError(
+                f"the answers of a task cannot be put together: {error}",
+                why="tasks write them as Parquet, all with the same columns",
+                fix="give driver and workers the same version of pyarrow",
+            ) from error
 
     def _ended(self) -> bool:
         """Whether the present range says that it has no more parts."""

@@ -75,6 +75,16 @@ def test_parquet_parts_are_put_together(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_parts_of_other_columns_are_refused(tmp_path: Path) -> None:
+    with ResultWriter(tmp_path / "out.parquet", "parquet", SCHEMA) as writer:
+        collector = PartCollector(str(tmp_path), writer, None, expand=False, joined=True)
+        write_part(pa.table({"x": [1]}), str(part_file(str(tmp_path), 0, 0)))
+        write_part(pa.table({"x": ["1"]}), str(part_file(str(tmp_path), 1, 0)))
+        with pytest.raises(RunError, match="the same version of pyarrow"):
+            collector.take([_progress(tmp_path, i, 1, done=True) for i in range(2)])
+    assert not (tmp_path / "out.parquet").exists()
+
+
 def test_no_parts_make_an_empty_file(tmp_path: Path) -> None:
     with ResultWriter(tmp_path / "out.parquet", "parquet", SCHEMA) as writer:
         collector = PartCollector(str(tmp_path), writer, None, expand=False, joined=True)
