@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -214,6 +215,9 @@ def _read_by_spark(
     if Path(path).is_dir():
         options["basePath"] = path
     reader = spark.read.format(data.format).options(**options).schema(direct.schema)
-    table = cast_files(reader.load([f.path for f in files]), direct.history).toArrow()
-    paths = pa.array([local_path(uri) for uri in table.column(FILE).to_pylist()], pa.string())
-    return table.set_column(table.column_names.index(FILE), FILE, paths)
+    parts = []
+    for file in files:  # one by one: of several, Spark takes names with *?[]{} for patterns
+        table = cast_files(reader.load(unquote(file.uri)), direct.history).toArrow()
+        paths = pa.array([file.path] * table.num_rows, pa.string())
+        parts.append(table.set_column(table.column_names.index(FILE), FILE, paths))
+    return pa.concat_tables(parts)

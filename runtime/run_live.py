@@ -318,8 +318,22 @@ class _Sink:
                 arrived[name] = read_arrivals(direct, files, self.spark)
             else:
                 assert whole is not None
+                if self.spark is not None and history.stream.data.format != "kafka":
+                    self.refuse_patterns(history.stream, number, batch)
                 arrived[name] = _part(whole, history.stream)
         return arrived
+
+    def refuse_patterns(self, stream: Stream, number: int, batch: int) -> None:
+        """Of several files whose names have *?[]{}, Spark reads rows more than once."""
+        files = list_arrivals(self.options.checkpoint / "spark", number, batch)
+        named = [f.path for f in files if any(c in f.path for c in "*?[]{}\\")]
+        if named and len(files) > 1:
+            raise RunError(
+                f"the file {named[0]} of {stream.name} has a name that Spark takes for a pattern",
+                why="it would read rows of this micro-batch more than once",
+                fix="keep *?[]{} out of the names of files and folders, and start with a new "
+                "checkpoint (and replay what has passed)",
+            )
 
     def publish(self, place: Path) -> None:
         """Put a committed micro-batch's answers and rejected rows where they belong."""

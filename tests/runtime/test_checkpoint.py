@@ -39,6 +39,11 @@ def _truncate_all(folder: Path) -> None:
         _truncate(file)
 
 
+def _truncate_logs(spark: Path) -> None:
+    for source in (spark / "sources").iterdir():
+        _truncate_all(source)
+
+
 def _flip(file: Path) -> None:
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
@@ -56,10 +61,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no commits": (lambda c: shutil.rmtree(c / "commits"), "the state is missing"),
     "no offsets": (lambda c: shutil.rmtree(c / "spark"), "do not belong together"),
     "half an offset": (lambda c: _truncate_all(c / "spark" / "offsets"), "Spark stopped the run"),
-    "half a log of files": (
-        lambda c: [_truncate_all(s) for s in (c / "spark" / "sources").iterdir()],
-        "Spark stopped the run",
-    ),
+    "half a log of files": (lambda c: _truncate_logs(c / "spark"), "Spark stopped the run"),
 }
 
 

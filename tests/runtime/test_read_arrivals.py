@@ -126,10 +126,10 @@ EMPTY = {"no rows", "no times"}
 QUICK = {("as declared", True), ("narrow", False), ("a column less", False)}
 
 
-def write(folder: Path, tables: list[pa.Table]) -> None:
+def write(folder: Path, tables: list[pa.Table], mark: str = " ü") -> None:
     (folder / "s").mkdir(parents=True)
     for number, table in enumerate(tables):
-        file = folder / "s" / f"{number:03d} ü.parquet"
+        file = folder / "s" / f"{number:03d}{mark}.parquet"
         pq.write_table(table, file)
         os.utime(file, (1000 + number, 1000 + number))
 
@@ -188,6 +188,19 @@ def test_as_spark_reads(
     monkeypatch.setattr(run_live, "_direct", lambda job, session: {})
     assert direct == outcome(tmp_path, spark, "spark")
     assert isinstance(direct, str) or bool(direct["q"]) == (change not in EMPTY or not everywhere)
+
+
+@pytest.mark.parametrize("change", ["as declared", "narrow"])
+def test_names_that_spark_takes_for_patterns(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """Spark would read each of three such files three times: read one by one, or refused."""
+    tables = [make_table(Random(n), n) for n in range(3)]
+    write(tmp_path, [tables[0], CHANGES[change](tables[1], 1), tables[2]], "[1]{a,b}")
+    assert outcome(tmp_path, spark, "direct")["tuples"] == 3 * ROWS
+    monkeypatch.setattr(run_live, "_direct", lambda job, session: {})
+    assert outcome(tmp_path, spark, "spark") == "RunError"
+    assert not read_output(tmp_path / "spark-out", "q")
 
 
 @pytest.mark.parametrize("jsons", ["s", "u"])
