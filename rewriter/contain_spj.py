@@ -174,6 +174,7 @@ def _chase(query: SpjQuery, wanted: set[str], catalog: Catalog) -> SpjQuery:
                 columns = [Attribute(owner.alias, c) for c in reference.columns]
                 if (
                     len(columns) != 1
+                    or owner.table not in catalog.streams
                     or (depth == 1 and reference.relation not in wanted)
                     or alias in {o.alias for o in query.occurrences}
                     or not set(columns) <= said

@@ -15,8 +15,8 @@ from ontoweir.rewriter.spj import Attribute, Occurrence, SpjQuery, output_attrib
 
 
 def remove_reference_joins(query: SpjQuery, catalog: Catalog) -> SpjQuery:
-    """Drops relation r where t.columns = r.to is a declared reference of t, `to` holds a key of
-    r, and nothing else of r is used.
+    """Drops relation r where t.column = r.to is a declared reference of stream t, `to` is a key of
+    r, and nothing else of r is used. (Other references are not compared with the data.)
 
     Keeps multiplicities: the reference gives every row of t with non-NULL columns at least one
     partner in r, the key at most one. The columns stay required to be not NULL.
@@ -39,9 +39,11 @@ def _find_reference(
             continue
         columns = {a.column for a in used if a.alias == target.alias}
         for owner in query.occurrences:
-            if owner == target:
+            if owner == target or owner.table not in catalog.streams:
                 continue
             for reference in catalog.table(owner.table).references:
+                if len(reference.columns) > 1:
+                    continue
                 pairs = [
                     (Attribute(owner.alias, c), Attribute(target.alias, t))
                     for c, t in zip(reference.columns, reference.to, strict=True)
