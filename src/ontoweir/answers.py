@@ -79,7 +79,9 @@ class Answers:
         """The rows as a polars DataFrame (polars must be installed)."""
         import polars
 
-        return polars.from_arrow(self.to_arrow())  # type: ignore[return-value]
+        frame = polars.from_arrow(self.to_arrow())
+        assert isinstance(frame, polars.DataFrame)  # of a table
+        return frame
 
     def to_rdflib(self) -> "Result":
         """The answers as an rdflib SPARQL result: RDF terms, a row for each multiplicity.
