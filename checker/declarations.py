@@ -49,12 +49,14 @@ def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, .
 
 
 def lag_declaration(stream: str, lag: Lag) -> Declaration:
+    """A declared lag of a stream, as what a verdict may rest on ([B] k-constraints)."""
     columns = ", ".join(f"{a} = {lag.behind}.{b}" for a, b in zip(lag.columns, lag.to, strict=True))
     text = f"{stream} follows {lag.behind} on {columns} within {show_duration(lag.within_us)}"
     return Declaration("lag", stream, lag.columns, text, lag.source)
 
 
 def domain_declaration(stream: Stream, column: Column) -> Declaration:
+    """A column's declared range or enumeration, as what a verdict may rest on."""
     if column.enum is not None:
         text = f"{stream.name}.{column.name} in {{{', '.join(map(str, column.enum))}}}"
     else:

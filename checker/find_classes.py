@@ -26,6 +26,7 @@ def find_classes(
     bounds: DifferenceBounds,
     members: tuple[Member, ...],
 ) -> tuple[tuple[ValueClass, ...], dict[Attribute, int]]:
+    """The value classes of a disjunct, and the class of every attribute ([S] Def. 4, 5)."""
     projected = {a for _, o in work.query.outputs for a in output_attributes(o)}
     kinds = {a: kind_of(column.type) for a, column in work.columns.items()}
     groups: list[list[tuple[Attribute, int | Fraction]]] = []

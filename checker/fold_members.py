@@ -12,6 +12,7 @@ from ontoweir.rewriter.spj import Compare, Constant, NotNull
 def fold_members(
     work: QueryNodes, owner: Mapping[str, int], times: DifferenceBounds
 ) -> tuple[Member, ...]:
+    """The members of a disjunct: its streams, each with the statics that `owner` folds into it."""
     members = []
     for index, occurrence in enumerate(work.streams):
         local: list[Compare | NotNull] = []

@@ -22,6 +22,7 @@ def make_rows(
     solution: Mapping[Var, int | Fraction],
     val: Any,
 ) -> Witness:
+    """The witness that a solution of the layout's constraints stands for (theory §9)."""
     fresh = [10**6]
     texts = {c.index: _choose_text(form, c) for c in form.classes if c.kind is Kind.STRING}
     statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
@@ -178,6 +179,7 @@ def decode_value(
     kind: Kind,
     column: Column,
 ) -> Any:
+    """The value of a column that a number of units stands for."""
     match kind:
         case Kind.NUMBER | Kind.FLOAT:
             exact = Fraction(number) / unit

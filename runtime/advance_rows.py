@@ -131,6 +131,7 @@ def prepare_plan(plan: SynopsisPlan, work: ReplayWork) -> PreparedPlan:
 
 
 def reference_checks(work: ReplayWork) -> dict[str, list[ReferenceCheck]]:
+    """The declared references that a run compares with its static data."""
     found: dict[str, list[ReferenceCheck]] = {}
     for stream, column, relation, to, reason in work.references:
         held = pc.drop_null(pc.unique(work.statics[relation].column(to)))

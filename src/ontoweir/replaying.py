@@ -221,6 +221,7 @@ def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
 
 
 def refusal(compiled: CompiledQuery, verdict: Verdict) -> QueryError:
+    """The error that refuses to run a query which is not bounded."""
     source = compiled.union.source
     return QueryError(
         f"{compiled.name} is {verdict.name}: it would need memory that grows with the stream"
