@@ -135,3 +135,34 @@ def test_a_reference_that_no_run_enforces_removes_no_disjunct(
     union = replace(one, disjuncts=(*one.disjuncts, *other.disjuncts))
     verdict = check_query(union, catalog)
     assert [o.table for q in verdict.union.disjuncts for o in q.occurrences] == kept
+
+
+def test_the_row_of_a_minimum_is_not_redundant(catalog: Catalog) -> None:
+    """Another row of the table matches whenever it does, but need not have the least value."""
+    verdict = decide(
+        "SELECT MIN(x.e) AS least FROM s AS x, s AS y WHERE y.e >= 0 AND y.e <= 5 AND x.a = 1",
+        catalog,
+    )
+    (part,) = verdict.parts
+    assert [f.attribute.alias for q in part.part.union.disjuncts for f in q.folds or ()] == ["x"]
+    plain = decide("SELECT MIN(x.e) AS least FROM s AS x, s AS y WHERE y.e = x.e", catalog)
+    assert len(plain.parts[0].part.union.disjuncts[0].occurrences) == 1
+
+
+def test_a_branch_that_gives_the_same_groups_may_give_a_lesser_minimum(catalog: Catalog) -> None:
+    one = parse_sql("SELECT MIN(e) AS least FROM s", catalog, name="q", file="q.sql")
+    other = parse_sql("SELECT MIN(d) AS least FROM s", catalog, name="q", file="q.sql")
+    name = one.disjuncts[0].outputs[0][0]
+    renamed = replace(other.disjuncts[0], outputs=((name, other.disjuncts[0].outputs[0][1]),))
+    both = replace(one, disjuncts=(*one.disjuncts, renamed))
+    assert len(check_query(both, catalog).parts[0].part.union.disjuncts) == 2
+
+
+def test_constants_of_several_types_are_compared(catalog: Catalog) -> None:
+    """Decimals with doubles once ended in a TypeError."""
+    verdict = decide(
+        "SELECT DISTINCT x.e FROM s AS x, s AS y WHERE x.d >= 2.5 AND x.d <= 3e0 AND y.d >= 1e0 "
+        "AND y.e = x.e",
+        catalog,
+    )
+    assert len(verdict.union.disjuncts[0].occurrences) == 1
