@@ -19,6 +19,7 @@ from ontoweir.mappings.catalog import (
 )
 from ontoweir.project import load_project
 from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.rewriter.spj import Compare, Constant
 
 _NOWHERE = DataSource("parquet", None)
 STREAM = """
@@ -140,29 +141,40 @@ def test_a_reference_that_no_run_enforces_removes_no_disjunct(
 def test_the_row_of_a_minimum_is_not_redundant(catalog: Catalog) -> None:
     """Another row of the table matches whenever it does, but need not have the least value."""
     verdict = decide(
-        "SELECT MIN(x.e) AS least FROM s AS x, s AS y WHERE y.e >= 0 AND y.e <= 5 AND x.a = 1",
+        "SELECT MIN(x.a) AS least FROM s AS x, s AS y WHERE x.e >= 0 AND y.e = 1 AND y.a = 2",
         catalog,
     )
     (part,) = verdict.parts
     assert [f.attribute.alias for q in part.part.union.disjuncts for f in q.folds or ()] == ["x"]
-    plain = decide("SELECT MIN(x.e) AS least FROM s AS x, s AS y WHERE y.e = x.e", catalog)
-    assert len(plain.parts[0].part.union.disjuncts[0].occurrences) == 1
+    twin = decide("SELECT MIN(x.e) AS least FROM s AS x, s AS y WHERE y.e = x.e", catalog)
+    assert len(twin.parts[0].part.union.disjuncts[0].occurrences) == 1
 
 
 def test_a_branch_that_gives_the_same_groups_may_give_a_lesser_minimum(catalog: Catalog) -> None:
-    one = parse_sql("SELECT MIN(e) AS least FROM s", catalog, name="q", file="q.sql")
-    other = parse_sql("SELECT MIN(d) AS least FROM s", catalog, name="q", file="q.sql")
-    name = one.disjuncts[0].outputs[0][0]
-    renamed = replace(other.disjuncts[0], outputs=((name, other.disjuncts[0].outputs[0][1]),))
-    both = replace(one, disjuncts=(*one.disjuncts, renamed))
-    assert len(check_query(both, catalog).parts[0].part.union.disjuncts) == 2
-
-
-def test_constants_of_several_types_are_compared(catalog: Catalog) -> None:
-    """Decimals with doubles once ended in a TypeError."""
-    verdict = decide(
-        "SELECT DISTINCT x.e FROM s AS x, s AS y WHERE x.d >= 2.5 AND x.d <= 3e0 AND y.d >= 1e0 "
-        "AND y.e = x.e",
-        catalog,
+    sql = "SELECT MIN({}) AS least FROM s WHERE e >= 0 AND d >= 0"
+    one, other = (
+        parse_sql(sql.format(c), catalog, name="q", file="q.sql").disjuncts[0] for c in "ed"
     )
-    assert len(verdict.union.disjuncts[0].occurrences) == 1
+    whole = parse_sql(sql.format("e"), catalog, name="q", file="q.sql")
+    renamed = replace(other, outputs=((one.outputs[0][0], other.outputs[0][1]),))
+    both = check_query(replace(whole, disjuncts=(one, renamed)), catalog)
+    assert len(both.parts[0].part.union.disjuncts) == 2
+
+
+def test_constants_of_several_types_are_compared(tmp_path: Path) -> None:
+    """Decimals with doubles once ended in a TypeError."""
+    text = STREAM.format("s").replace('"decimal(1,0)"', '"double"')
+    (tmp_path / "ontoweir.toml").write_text(text)
+    catalog = load_project(tmp_path, environ={}).catalog
+    sql = "SELECT DISTINCT x.e FROM s AS x, s AS y WHERE x.d >= 2.5 AND y.d {} AND y.e = x.e"
+    for limit, kept in ((">= 1", 1), (">= 2", 1), ("<= 2", 2)):
+        union = parse_sql(sql.format(limit), catalog, name="q", file="q.sql")
+        query = union.disjuncts[0]
+        doubles = tuple(
+            replace(c, right=Constant(float(c.right.value)))
+            if isinstance(c, Compare) and isinstance(c.right, Constant) and c.right.value != 2.5
+            else c
+            for c in query.conditions
+        )
+        mixed = replace(union, disjuncts=(replace(query, conditions=doubles),))
+        assert len(check_query(mixed, catalog).union.disjuncts[0].occurrences) == kept
