@@ -1,4 +1,4 @@
-"""The second example is what it says it is: verdicts, answers, and the way from a lint to a mend."""
+"""The second example: verdicts, answers, and the way from a lint to a mend."""
 
 import importlib.util
 import sys
@@ -116,9 +116,9 @@ def base(made: Path) -> duckdb.DuckDBPyConnection:
 
 
 def _round(row: dict[str, Any]) -> dict[str, Any]:
-    """With numbers that DuckDB has as doubles to six digits."""
+    """With numbers that DuckDB has as doubles to nine digits."""
     inexact = (float, Decimal)
-    return {n: round(float(v), 6) if isinstance(v, inexact) else v for n, v in row.items()}
+    return {n: round(float(v), 9) if isinstance(v, inexact) else v for n, v in row.items()}
 
 
 @pytest.mark.spark

@@ -6,5 +6,5 @@ WITH steps AS (
 before AS (
   SELECT *, lag(total) OVER by_time AS old_total, lag(n) OVER by_time AS old_n
   FROM steps WINDOW by_time AS (PARTITION BY line ORDER BY ts))
-SELECT line_iri(line) AS line, total / 10.0 / n AS average, ts AS at
+SELECT line_iri(line) AS line, total::DOUBLE / (10 * n)::DOUBLE AS average, ts AS at
 FROM before WHERE old_n IS NULL OR old_total * n <> total * old_n;
