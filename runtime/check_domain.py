@@ -94,7 +94,10 @@ def _all_held(values: "pa.ChunkedArray", among: "pa.ChunkedArray | pa.Array") ->
         return False
     there = np.zeros(high - low + 1, dtype=np.bool_)
     there[among.to_numpy().astype(np.int64, copy=False) - low] = True
-    return all(bool(there[np.subtract(chunk.to_numpy(), low, dtype=np.int64)].all()) for chunk in values.chunks)
+    return all(
+        bool(there[np.subtract(chunk.to_numpy(), low, dtype=np.int64)].all())
+        for chunk in values.chunks
+    )
 
 
 def _listed(values: "pa.ChunkedArray", enum: tuple[Scalar, ...]) -> "pa.ChunkedArray":
