@@ -183,6 +183,12 @@ class _Reader:
         return self.cursor.moved(self.history, count, seen)
 
 
+def forget_groups() -> None:
+    """Forget the row groups and footers that were kept for the run before."""
+    _cache.clear()
+    _footers.clear()
+
+
 def _footer(job: str, path: str, file: pq.ParquetFile) -> None:
     """Keep what a file says of itself: its row groups are read one by one."""
     _footers[job, path] = file.metadata
