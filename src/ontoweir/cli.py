@@ -24,6 +24,7 @@ from ontoweir.commands.replay import add_replay
 from ontoweir.commands.report import add_report
 from ontoweir.commands.rewrite import add_rewrite
 from ontoweir.commands.run import add_run
+from ontoweir.commands.ui import add_ui
 from ontoweir.errors import OntoweirError, RunError
 
 COMMANDS = (
@@ -33,6 +34,7 @@ COMMANDS = (
     add_materialize,
     add_replay,
     add_run,
+    add_ui,
     add_report,
     add_explain,
     add_ontology,
