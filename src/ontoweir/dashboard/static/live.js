@@ -24,6 +24,11 @@
     error: (t) => t ?? "",
   };
 
+  const limit = (q) => {
+    if (q.verdict === "unbounded" || q.verdict === "undecided") return "no bound";
+    return q.bound ? `at most ${q.bound.rows == null ? "finitely many" : count(q.bound.rows)}` : "";
+  };
+
   const fill = (place, found) => {
     for (const cell of place.querySelectorAll("[data-field]")) {
       const field = cell.dataset.field;
@@ -34,6 +39,11 @@
       } else if (field === "status") {
         cell.textContent = found.status;
         cell.className = `status ${found.status.replaceAll(" ", "-")}`;
+      } else if (field === "tier") {
+        cell.textContent = found.tier ?? (found.problem ? "error" : "checking…");
+        cell.className = `verdict ${found.verdict ?? ""}`;
+      } else if (field === "limit") {
+        cell.textContent = limit(found);
       } else if (field === "bound_rows") {
         cell.textContent = count(found.bound_rows);
       } else if (show[field]) {
@@ -66,8 +76,7 @@
         const mine = found.queries.find((q) => q.query === row.dataset.query);
         known.add(row.dataset.query);
         const begun = mine && mine.batch != null && row.classList.contains("idle");
-        const decided = mine && mine.tier && !row.querySelector("[data-field=tier]").dataset.known;
-        if (!mine || begun || decided) return location.reload();
+        if (!mine || begun) return location.reload();
         fill(row, mine);
       }
       if (found.queries.some((q) => !known.has(q.query))) location.reload();
