@@ -6,6 +6,7 @@ not seen finished with the same rows; one that is committed already is only publ
 (publish_batch). So every answer is there exactly once.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -55,8 +56,8 @@ class LiveOptions:
     `checkpoint`: the folder of its state; `output`: the folder of rejected rows (`rejects/`), and
     of answers and metrics, unless they go elsewhere: to `sink` and `metrics`; `once`: stop when
     everything that is there has been read; `seconds`: at least so long between micro-batches;
-    `told`: is called at the start and after every micro-batch;
-    `listeners`: are told Spark's progress.
+    `told`: is called at the start and after every micro-batch; `watch`: with its record
+    (measure_batch), when its answers are published; `listeners`: are told Spark's progress.
     """
 
     checkpoint: Path
@@ -64,15 +65,25 @@ class LiveOptions:
     once: bool = False
     seconds: float = 0.0
     told: Callable[[LiveState, LiveJob], None] = field(default=lambda state, job: None)
+    watch: Callable[[Mapping[str, Any]], None] = field(default=lambda record: None)
     sink: Sink | None = None
     metrics: Path | None = None
     listeners: tuple["StreamingQueryListener", ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """A run that has been started: Spark's handle of it, and what its micro-batches call."""
+
+    query: "StreamingQuery"
+    job: LiveJob
+    sink: "_Sink"
+
+
 def run_live(
     job: LiveJob, fingerprint: str, spark: "SparkSession", options: LiveOptions
-) -> "StreamingQuery":
-    """Start a run, or resume it from its checkpoint; returns Spark's handle of it.
+) -> LiveRun:
+    """Start a run, or resume it from its checkpoint.
 
     Raises:
         UsageError: the checkpoint is of another run, or damaged.
@@ -107,11 +118,11 @@ def run_live(
         writer = writer.trigger(availableNow=True)
     elif options.seconds > 0:
         writer = writer.trigger(processingTime=f"{options.seconds} seconds")
-    return writer.start()
+    return LiveRun(writer.start(), job, sink)
 
 
 def await_live(
-    query: "StreamingQuery",
+    run: LiveRun,
     stop: threading.Event | None = None,
     mask: Callable[[str], str] = str,
 ) -> None:
@@ -121,23 +132,40 @@ def await_live(
     Raises:
         OntoweirError: the error that ended it.
     """
+    while not wait_live(run, 1.0, mask):
+        if stop is not None and stop.is_set():
+            stop_live(run)
+            return
+
+
+def wait_live(run: LiveRun, seconds: float, mask: Callable[[str], str] = str) -> bool:
+    """Whether a run ends within so many seconds.
+
+    Raises:
+        OntoweirError: the error that ended it.
+    """
     from py4j.protocol import Py4JError
     from pyspark.errors import StreamingQueryException
 
     try:
         # with a timeout: without one, the call would keep Spark from calling foreachBatch back
-        while not query.awaitTermination(1):
-            if stop is not None and stop.is_set():
-                query.stop()
-                return
+        return bool(run.query.awaitTermination(seconds))  # type: ignore[arg-type]  # takes parts
     except StreamingQueryException as error:
-        mine = _last_error.pop(query.id, None)
-        if mine is not None:
-            raise mine from None
+        if run.sink.failed is not None:
+            raise run.sink.failed from None
         lines = [x.strip() for x in str(error).splitlines() if x.strip()]
         raise _stopped(mask(lines[0][:300])) from None
     except (Py4JError, ConnectionError, EOFError) as error:
         raise _stopped(f"its Java process has gone ({type(error).__name__})") from None
+
+
+def stop_live(run: LiveRun) -> None:
+    """Stop a run; when this returns, nothing of it writes any more."""
+    from py4j.protocol import Py4JError
+
+    with contextlib.suppress(Py4JError, ConnectionError, EOFError):  # its Java process has gone
+        run.query.stop()
+    run.sink.close()
 
 
 def _stopped(what: str) -> RunError:
@@ -146,10 +174,6 @@ def _stopped(what: str) -> RunError:
         why="what was committed is intact",
         fix="see Spark's log for the cause, and start again",
     )
-
-
-_last_error: dict[str, OntoweirError] = {}
-"""Errors of ours that ended a run, by Spark's id of it: Spark passes on their text only."""
 
 
 def _tuned(spark: "SparkSession", checkpoint: Path) -> dict[str, str]:
@@ -229,11 +253,15 @@ class _Sink:
     ) -> None:
         self.job, self.fingerprint, self.options, self.spark = job, fingerprint, options, spark
         self.direct = {} if direct is None else direct
+        self.failed: OntoweirError | None = None
+        """The error of ours that ended the run: Spark passes on its text only."""
+        self.mutex, self.closed = threading.Lock(), False
         self.answers = FileSink(options.output) if options.sink is None else options.sink
         self.commits = options.checkpoint / "commits"
         place = last_batch(self.commits)
         if place is None:
             self.refuse_orphaned_offsets()
+            self.refuse_answers_of_others()
             self.state = begin_live(job)
         else:
             self.state = load_state(place, fingerprint, self.origin(), job)
@@ -255,6 +283,22 @@ class _Sink:
                 source=Source(str(self.commits)),
             )
 
+    def refuse_answers_of_others(self) -> None:
+        """Files of another run have the numbers of this one's micro-batches: its answers would be
+        taken to be there."""
+        folders: list[tuple[Path, str]] = [(self.options.output / "rejects", "parquet")]
+        if isinstance(self.answers, FileSink):
+            answers = self.answers
+            folders += [(answers.folder / q.name, answers.format) for q in self.job.queries]
+        for folder, form in folders:
+            if next(folder.glob(f"part-*.{form}"), None) is not None:
+                raise UsageError(
+                    f"the folder {folder} has files of another run",
+                    why="the checkpoint is new, and its answers would get their names",
+                    fix="name another --output, or move these files away",
+                    source=Source(str(folder)),
+                )
+
     def origin(self) -> str:
         """Spark's name of the run, which it keeps beside its offsets (empty: there are none)."""
         try:
@@ -264,12 +308,19 @@ class _Sink:
 
     def take(self, frame: "DataFrame", batch: int) -> None:
         """A micro-batch of rows of all streams."""
-        try:
-            self.advance(frame, batch)
-        except OntoweirError as error:
-            for active in frame.sparkSession.streams.active:
-                _last_error[active.id] = error
-            raise
+        with self.mutex:
+            if self.closed:
+                raise _stopped("it has been told to stop")  # so it counts as not finished
+            try:
+                self.advance(frame, batch)
+            except OntoweirError as error:
+                self.failed = error
+                raise
+
+    def close(self) -> None:
+        """Take nothing more; a micro-batch that has begun is finished first."""
+        with self.mutex:
+            self.closed = True
 
     def advance(self, frame: "DataFrame", batch: int) -> None:
         """Commit and publish a micro-batch, unless that has been done."""
@@ -303,6 +354,7 @@ class _Sink:
         seconds = time.perf_counter() - begun
         record = measure_batch(self.job, before, self.state, seconds, time.time())
         write_metrics(self.options.metrics or self.options.output, record)
+        self.options.watch(record)
         self.options.told(self.state, self.job)
 
     def read(self, frame: "DataFrame", batch: int) -> dict[str, pa.Table]:

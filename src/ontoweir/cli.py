@@ -16,14 +16,18 @@ from ontoweir.commands.arguments import ArgumentParser
 from ontoweir.commands.check import add_check
 from ontoweir.commands.completion import add_completion
 from ontoweir.commands.doctor import add_doctor
+from ontoweir.commands.drop import add_drop
 from ontoweir.commands.explain import add_explain
 from ontoweir.commands.init import add_init
+from ontoweir.commands.list import add_list
 from ontoweir.commands.materialize import add_materialize
 from ontoweir.commands.ontology import add_ontology
+from ontoweir.commands.register import add_register
 from ontoweir.commands.replay import add_replay
 from ontoweir.commands.report import add_report
 from ontoweir.commands.rewrite import add_rewrite
 from ontoweir.commands.run import add_run
+from ontoweir.commands.status import add_status
 from ontoweir.commands.ui import add_ui
 from ontoweir.errors import OntoweirError, RunError
 
@@ -33,7 +37,11 @@ COMMANDS = (
     add_rewrite,
     add_materialize,
     add_replay,
+    add_register,
     add_run,
+    add_list,
+    add_status,
+    add_drop,
     add_ui,
     add_report,
     add_explain,

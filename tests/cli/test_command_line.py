@@ -62,7 +62,7 @@ def complete(words: list[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["ontoweir", "re"], ["rewrite", "replay", "report"]),
+        (["ontoweir", "re"], ["rewrite", "replay", "register", "report"]),
         (["ontoweir", "check", "--fo"], ["--format"]),
         (["ontoweir", "check", "--format", ""], ["text", "json", "sarif", "html"]),
         (["ontoweir", "replay", "--summary", "j"], ["json"]),

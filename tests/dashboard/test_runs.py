@@ -11,6 +11,7 @@ from tests.dashboard.conftest import Record, write_lines
 
 from ontoweir.dashboard.read_runs import METRICS, read_runs
 from ontoweir.dashboard.read_tail import read_tail
+from ontoweir.hold_lock import hold_lock
 
 QUERY = "roads-where-congestion-got-worse"
 
@@ -114,7 +115,7 @@ def test_whatever_is_written_pages_stand(
         assert client.get("/query", query_string={"name": run}).status_code == 200
 
 
-@pytest.mark.parametrize("state", ["running", "failed"])
+@pytest.mark.parametrize("state", ["running", "failed", "died"])
 def test_a_registered_query(client: FlaskClient, project: Path, record: Record, state: str) -> None:
     folder = project / "out" / "registry" / "jams"
     write_lines(folder / METRICS, [record(1, {"jams": (5, 84)})])
@@ -122,8 +123,12 @@ def test_a_registered_query(client: FlaskClient, project: Path, record: Record, 
     entry = {"name": "jams", "text": text, "language": "sparql", "verdict": "bounded"}
     (folder / "entry.json").write_text(json.dumps(entry))
     error = "disk <b>full</b>" if state == "failed" else None
-    (folder / "status.json").write_text(json.dumps({"state": state, "error": error}))
+    written = "running" if state == "died" else state
+    (folder / "status.json").write_text(json.dumps({"state": written, "error": error}))
+    lock = hold_lock(folder) if state == "running" else None
     page = client.get("/").text
+    if lock is not None:
+        lock.release()
     assert f'class="status {state}"' in page
     assert ("disk &lt;b&gt;full&lt;/b&gt;" in page) == (state == "failed")
     page = client.get("/query?name=jams").text

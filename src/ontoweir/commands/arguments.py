@@ -1,6 +1,8 @@
 """What the commands' arguments share."""
 
 import argparse
+import os
+from pathlib import Path
 from typing import NoReturn
 
 from ontoweir.errors import UsageError
@@ -33,3 +35,35 @@ def add_project_arguments(command: argparse.ArgumentParser) -> None:
         "--strict", action="store_true", help="an axiom outside OWL 2 QL is an error"
     )
     command.add_argument("--quiet", "-q", action="store_true", help="no warnings, no progress")
+
+
+def add_registry_argument(command: argparse.ArgumentParser) -> None:
+    """Where registered queries are kept."""
+    command.add_argument(
+        "--registry",
+        metavar="FOLDER",
+        help="of registered queries (default: $ONTOWEIR_REGISTRY, else out/registry in the "
+        "project's folder)",
+    )
+
+
+def find_registry(given: argparse.Namespace, root: Path) -> Path:
+    """The registry that a command names, of a project in the folder `root`."""
+    named = given.registry or os.environ.get("ONTOWEIR_REGISTRY")
+    return Path(named) if named else root / "out" / "registry"
+
+
+def find_root(project: str) -> Path:
+    """The folder of a project, without reading it: registries are listed also while it is wrong.
+
+    Raises:
+        UsageError: it is not there.
+    """
+    path = Path(project)
+    if not path.exists():
+        raise UsageError(
+            f"there is no project {project}",
+            why="it is a folder with an ontoweir.toml, or that file",
+            fix="give the project's folder, or --registry FOLDER",
+        )
+    return path.resolve() if path.is_dir() else path.resolve().parent

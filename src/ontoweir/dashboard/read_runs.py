@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.dashboard.read_tail import read_object, read_tail
+from ontoweir.entry_status import STATUS
+from ontoweir.hold_lock import is_held
+from ontoweir.registry_entry import ENTRY
 
 METRICS = "metrics.jsonl"
 
@@ -46,9 +49,9 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A query that is registered, or ran. `status`: waiting, running, stopped, failed, or, where
-    nobody says, "ran"; `shared`: the counts are those of a run with other queries; `entry`: what
-    was registered."""
+    """A query that is registered, or ran. `status`: waiting, running, stopped, failed, died, or,
+    where nobody says, "ran"; `shared`: the counts are those of a run with other queries; `entry`:
+    what was registered."""
 
     name: str
     status: str
@@ -73,7 +76,7 @@ def read_runs(registry: Path, metrics: Path, *, running: bool = False) -> dict[s
     """
     found = read_plain_run(metrics, running=running)
     try:
-        folders = sorted(f for f in registry.iterdir() if (f / "entry.json").is_file())
+        folders = sorted(f for f in registry.iterdir() if (f / ENTRY).is_file())
     except OSError:
         folders = []
     for folder in folders:
@@ -95,18 +98,17 @@ def read_plain_run(metrics: Path, *, running: bool = False) -> dict[str, Run]:
 
 def read_entry(folder: Path) -> Run | None:
     """A registered query; None where its entry cannot be read."""
-    entry = read_object(folder / "entry.json")
+    entry = read_object(folder / ENTRY)
     if entry is None:
         return None
     name = _text(entry.get("name")) or folder.name
-    status = read_object(folder / "status.json") or {}
-    return Run(
-        name,
-        _text(status.get("state")) or "waiting",
-        _moments(read_tail(folder / METRICS), name),
-        error=_text(status.get("error")),
-        entry=entry,
-    )
+    status = read_object(folder / STATUS) or {}
+    if status.get("id") != entry.get("id"):
+        status = {}  # of the entry that this one replaces
+    state, error = _text(status.get("state")) or "waiting", _text(status.get("error"))
+    if status and state in ("running", "waiting") and not is_held(folder):
+        state, error = "died", "the process that served it is gone"
+    return Run(name, state, _moments(read_tail(folder / METRICS), name), error=error, entry=entry)
 
 
 def _moments(records: Sequence[Mapping[str, Any]], name: str) -> tuple[Moment, ...]:

@@ -2,17 +2,17 @@
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from ontoweir.dashboard.guard_requests import is_local
 from ontoweir.dashboard.site import Site
 from ontoweir.errors import Source, UsageError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Wait: TypeAlias = Callable[[], None]
+"""Waits until the server ends."""
 
 PORT = 4080
 HOST = "127.0.0.1"
@@ -50,7 +50,7 @@ def require_web() -> None:
 
 
 @contextmanager
-def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, "Callable[[], None]"]]:
+def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
     """Listen, and answer in threads while the block runs.
 
     Gives the address to open, and a function that waits until the server ends.

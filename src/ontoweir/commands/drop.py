@@ -1,0 +1,35 @@
+"""`ontoweir drop`."""
+
+import argparse
+from typing import Any
+
+from ontoweir.commands.arguments import add_registry_argument, find_registry, find_root
+
+
+def add_drop(commands: Any) -> None:
+    """Add `drop` to the commands."""
+    drop = commands.add_parser(
+        "drop",
+        help="take a query out of the registry: its run stops",
+        epilog="example: ontoweir drop every-reading-above-130 --purge",
+    )
+    drop.add_argument("name", help="of the registered query")
+    drop.add_argument("--project", default=".", help="the project's folder or file (default: here)")
+    add_registry_argument(drop)
+    drop.add_argument(
+        "--purge", action="store_true", help="remove its state and its answers too (else kept)"
+    )
+    drop.set_defaults(run=_drop)
+
+
+def _drop(given: argparse.Namespace) -> int:
+    from ontoweir.drop_query import drop_query
+
+    registry = find_registry(given, find_root(given.project))
+    drop_query(registry, given.name, purge=given.purge)
+    print(
+        f"{given.name}: dropped, its state and its answers are removed"
+        if given.purge
+        else f"{given.name}: dropped; its state and its answers are kept"
+    )
+    return 0

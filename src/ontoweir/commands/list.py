@@ -1,0 +1,47 @@
+"""`ontoweir list`."""
+
+import argparse
+import json
+from typing import Any
+
+from ontoweir.commands.arguments import add_registry_argument, find_registry, find_root
+
+
+def add_list(commands: Any) -> None:
+    """Add `list` to the commands."""
+    command = commands.add_parser(
+        "list",
+        help="the registered queries",
+        epilog="example: ontoweir list examples/traffic",
+    )
+    command.add_argument(
+        "project", nargs="?", default=".", help="the project's folder or file (default: here)"
+    )
+    add_registry_argument(command)
+    command.add_argument("--format", choices=("text", "json"), default="text")
+    command.set_defaults(run=_list)
+
+
+_FIELDS = (
+    *("name", "id", "language", "registered", "allow_unbounded", "state"),
+    *("verdict", "tier", "bound_rows", "bound_formula"),
+)
+
+
+def _list(given: argparse.Namespace) -> int:
+    from ontoweir.entry_status import read_status
+    from ontoweir.list_entries import list_entries
+
+    registry = find_registry(given, find_root(given.project))
+    found = [read_status(registry, entry) for entry in list_entries(registry)]
+    if given.format == "json":
+        print(json.dumps([{name: status[name] for name in _FIELDS} for status in found]))
+        return 0
+    if not found:
+        print(f"no query is registered in {registry}")
+        return 0
+    width = max(len(s["name"]) for s in found)
+    for s in found:
+        bound = "∞" if s["bound_rows"] is None else f"≤ {s['bound_rows']:,}"
+        print(f"{s['name']:{width}}  {s['state']:8}  {s['tier']:21}  {bound} rows")
+    return 0

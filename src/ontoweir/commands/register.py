@@ -1,0 +1,82 @@
+"""`ontoweir register`."""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ontoweir.commands.arguments import (
+    add_project_arguments,
+    add_registry_argument,
+    find_registry,
+)
+from ontoweir.commands.open_workspace import open_workspace
+
+
+def add_register(commands: Any) -> None:
+    """Add `register` to the commands."""
+    register = commands.add_parser(
+        "register",
+        help="check a query and register it, to be run by `ontoweir run`",
+        epilog="example: ontoweir register examples/traffic --query every-reading-above-130",
+    )
+    add_project_arguments(register)
+    asked = register.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--query", metavar="NAME", help="a query of the project")
+    asked.add_argument("--sparql", metavar="FILE", help="a SPARQL query")
+    asked.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
+    register.add_argument(
+        "--name", help="to register it as (default: its name, or that of its file)"
+    )
+    add_registry_argument(register)
+    register.add_argument(
+        "--replace",
+        action="store_true",
+        help="take the place of the query of that name, and start anew",
+    )
+    register.add_argument(
+        "--allow-unbounded",
+        action="store_true",
+        help="register a query that is not bounded: its memory grows with the stream",
+    )
+    register.add_argument("--format", choices=("text", "json"), default="text")
+    register.set_defaults(run=_register)
+
+
+def _register(given: argparse.Namespace) -> int:
+    from ontoweir.pipeline import read_text
+    from ontoweir.register_query import register_query
+
+    workspace, warnings = open_workspace(given)
+    if given.query is not None:
+        file = workspace.query_file(given.query)
+    else:
+        file = Path(given.sparql or given.sql)
+    name = given.name or given.query or file.stem
+    registry = find_registry(given, workspace.project.root)
+    entry, what = register_query(
+        workspace,
+        registry,
+        name,
+        "sql" if given.sql is not None else "sparql",
+        read_text(file),
+        str(file),
+        allow_unbounded=given.allow_unbounded,
+        replace=given.replace,
+    )
+    warnings.release()
+    if given.format == "json":
+        print(json.dumps({**asdict(entry), "registration": what}))
+        return 0
+    bound = "∞" if entry.bound_rows is None else f"≤ {entry.bound_rows:,}"
+    print(f"{entry.name}: {entry.verdict}, {entry.tier}, {bound} rows of state")
+    match what:
+        case "new":
+            pass
+        case "replaced":
+            print("  the query that was registered so is replaced: its state is gone")
+        case "resumed":
+            print("  it goes on with the state that it had when it was dropped")
+    print("  `ontoweir run` serves it; `ontoweir status` says how it is")
+    return 0

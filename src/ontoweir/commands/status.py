@@ -1,0 +1,62 @@
+"""`ontoweir status`."""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ontoweir.commands.arguments import add_registry_argument, find_registry, find_root
+
+
+def add_status(commands: Any) -> None:
+    """Add `status` to the commands."""
+    status = commands.add_parser(
+        "status",
+        help="what registered queries do: state against bound, rejects, lag",
+        epilog="example: ontoweir status --registry out/registry every-reading-above-130",
+    )
+    status.add_argument("name", nargs="?", help="only this query (default: all)")
+    status.add_argument(
+        "--project", default=".", help="the project's folder or file (default: here)"
+    )
+    add_registry_argument(status)
+    status.add_argument("--format", choices=("text", "json"), default="text")
+    status.set_defaults(run=_status)
+
+
+def _status(given: argparse.Namespace) -> int:
+    from ontoweir.entry_status import read_status
+    from ontoweir.list_entries import find_entry, list_entries
+
+    registry = find_registry(given, find_root(given.project))
+    entries = list_entries(registry) if given.name is None else [find_entry(registry, given.name)]
+    found = [read_status(registry, entry) for entry in entries]
+    if given.format == "json":
+        print(json.dumps(found if given.name is None else found[0]))
+        return 0
+    if not found:
+        print(f"no query is registered in {registry}")
+    for status in found:
+        print("\n".join(_lines(status)))
+    return 0
+
+
+def _lines(status: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{status['name']}: {status['state']}"
+    if status["error"] is not None:
+        yield f"  {status['error']}"
+    bound = "∞" if status["bound_rows"] is None else f"{status['bound_rows']:,}"
+    yield f"  {status['verdict']}, {status['tier']}"
+    yield f"  state: {status['state_rows']:,} of at most {bound} rows"
+    yield (
+        f"  {status['tuples']:,} tuples, {status['markers']:,} markers, "
+        f"{status['results']:,} results, {status['rejected']:,} rejected"
+    )
+    for reason, count in sorted(status["rejects"].items()):
+        yield f"    {count:,}: {reason}"
+    if status["batch"] is not None:
+        yield f"  micro-batch {status['batch']}, all up to {status['finished'] or 'nothing'} done"
+    if status["lag_seconds"] is not None:
+        yield f"  {status['lag_seconds']:,.1f} s behind the clock"
+    if status["answers"]:
+        yield f"  answers: {status['answers']}"

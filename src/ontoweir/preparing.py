@@ -1,0 +1,112 @@
+"""Prepare checked queries for a live run: static data loaded, plans made with what it says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.checker.verdict import Verdict
+from ontoweir.describe_plan import describe_plan
+from ontoweir.pipeline import CompiledQuery, Workspace
+from ontoweir.replaying import list_tables, refusal
+from ontoweir.rewriter.print_sql import print_sql
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ontoweir.runtime.live_job import LiveJob
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """What runs, the fingerprint that its checkpoint carries, and the verdicts that it rests on."""
+
+    job: "LiveJob"
+    fingerprint: str
+    verdicts: tuple[Verdict, ...]
+
+
+def prepare_run(
+    workspace: Workspace,
+    compiled: Sequence[CompiledQuery],
+    spark: "SparkSession",
+    most_waiting: int | None,
+) -> PreparedRun:
+    """Prepare queries that are bounded, and select something (check_live).
+
+    Raises:
+        QueryError: a query is not bounded.
+        DataError: data is missing, or breaks what is declared of static relations.
+    """
+    from ontoweir.runtime.gather_statistics import gather_statistics
+    from ontoweir.runtime.load_statics import load_statics
+    from ontoweir.runtime.make_live_job import make_live_job
+    from ontoweir.runtime.replay_job import ReplayJob
+
+    catalog = workspace.project.catalog
+    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
+    statics = load_statics(spark, catalog, names)
+    known = gather_statistics(statics)
+    jobs = []
+    refined: list[Verdict] = []
+    for query in compiled:
+        verdict = workspace.check(query)
+        again = workspace.check(query, statistics=known)
+        if again.plans is None or again.bound is None:
+            raise refusal(query, again)
+        refined.append(again)
+        parts = tuple((p.part, len(p.plans)) for p in again.parts)
+        jobs.append(
+            ReplayJob(
+                query.name,
+                query.union,
+                again.plans,
+                catalog,
+                again.bound.rows,
+                verdict.declarations,
+                parts,
+            )
+        )
+    idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}
+    job = make_live_job(jobs, catalog, statics, idle, most_waiting)
+    return PreparedRun(job, _fingerprint(workspace, compiled, refined, statics), tuple(refined))
+
+
+_WHERE = ("subscribe", "subscribepattern", "assign")
+
+
+def _fingerprint(
+    workspace: Workspace,
+    compiled: Sequence[CompiledQuery],
+    verdicts: Sequence[Verdict],
+    statics: Any,
+) -> str:
+    """What a run is made of: the queries as unfolded, their plans, what is declared of their
+    tables, and the static data."""
+    from ontoweir.runtime.save_state import hash_parts, hash_table
+
+    catalog = workspace.project.catalog
+    parts: list[str | bytes] = []
+    for query, verdict in zip(compiled, verdicts, strict=True):
+        parts += [query.name, print_sql(query.union, catalog, comments=False)]
+        parts += [line for plan in verdict.plans or () for line in describe_plan(plan)]
+    for name, stream in sorted(catalog.streams.items()):
+        columns = [(c.name, c.type, c.minimum, c.maximum, c.enum) for c in stream.columns]
+        parts.append(
+            repr(
+                (
+                    name,
+                    stream.timestamp,
+                    stream.step_us,
+                    stream.start_us,
+                    stream.max_per_timestamp,
+                    columns,
+                )
+            )
+        )
+        parts.append(repr((stream.keys, stream.references)))
+        # other files, or another topic, are other offsets; how they are read may change
+        where = [(k, v) for k, v in stream.data.options if k.lower() in _WHERE]
+        parts.append(repr((stream.data.format, stream.data.path, sorted(where))))
+    for name, table in sorted(statics.items()):
+        parts += [name, hash_table(table)]
+    return hash_parts(parts)

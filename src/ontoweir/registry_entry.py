@@ -1,0 +1,139 @@
+"""A registered query: what is asked, and what was decided when it was registered.
+
+An entry is a folder of the registry, called as the query is: `entry.json`, and what runs leave
+there (`checkpoint/`, `rejects/`, `metrics.jsonl`, `metrics.prom`, `status.json`). A dropped entry
+whose state is kept has `dropped.json` in the place of `entry.json`.
+"""
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from ontoweir.errors import RunError, Source, UsageError
+
+VERSION = 1
+ENTRY, DROPPED = "entry.json", "dropped.json"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+_TAKEN = ("rejects",)
+"""Names of folders that runs write beside those of answers."""
+
+Language: TypeAlias = Literal["sparql", "sql"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A registered query.
+
+    `id`: another one, when a name is registered anew; `text`: the query as it was then; `file`:
+    where it was read, for messages; `registered`: when (ISO 8601, UTC); `verdict`, `tier`,
+    `bound_rows`, `bound_formula`: what was decided then, from the declarations alone;
+    `allow_unbounded`: run it although it is not bounded.
+    """
+
+    name: str
+    id: str
+    language: Language
+    text: str
+    file: str
+    registered: str
+    allow_unbounded: bool
+    verdict: str
+    tier: str
+    bound_rows: int | None
+    bound_formula: str
+    version: int = VERSION
+
+
+def check_name(name: str) -> str:
+    """The name, if a registered query can be called so.
+
+    Raises:
+        UsageError: it cannot name a folder.
+    """
+    if _NAME.fullmatch(name) and name not in _TAKEN:
+        return name
+    raise UsageError(
+        f"a registered query cannot be called {name!r}",
+        why=f"{name} is a folder of every run"
+        if name in _TAKEN
+        else "its name is that of folders: letters, digits, _, - and ., at most 100",
+        fix="choose another with --name",
+    )
+
+
+def utc_now() -> str:
+    """The time of day, ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def write_json(file: Path, content: dict[str, Any], *, durable: bool = True) -> None:
+    """Replace a file by an object, whole or not at all; `durable`: wait for the disk.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    scratch = file.with_name(f".{file.name}.{os.getpid()}.new")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(scratch, "w", encoding="utf-8") as opened:
+            opened.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+            if durable:
+                opened.flush()
+                os.fsync(opened.fileno())
+        os.replace(scratch, file)
+    except OSError as error:
+        raise RunError(
+            f"{file} cannot be written: {error.strerror or error}",
+            why="the registry is kept in files",
+            fix="make room, or mend the folder, or name another with --registry",
+        ) from error
+
+
+def write_entry(registry: Path, entry: Entry) -> None:
+    """Register an entry; a running server finds it there.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    write_json(registry / entry.name / ENTRY, asdict(entry))
+
+
+def read_entry(file: Path) -> Entry | None:
+    """The entry of a file (None: there is none).
+
+    Raises:
+        UsageError: it is damaged, or of another version.
+    """
+    try:
+        held = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise _damaged(file, str(error)) from error
+    try:
+        if held["version"] != VERSION:
+            raise UsageError(
+                f"the entry has version {held['version']}, this ontoweir writes {VERSION}",
+                why="the registry is read back exactly as it was written",
+                fix="register the query again with --replace",
+                source=Source(str(file)),
+            )
+        entry = Entry(**held)
+    except (KeyError, TypeError) as error:
+        raise _damaged(file, str(error)) from error
+    if file.parent.name != entry.name or entry.language not in ("sparql", "sql"):
+        raise _damaged(file, "its name or its language is not as expected")
+    return entry
+
+
+def _damaged(file: Path, what: str) -> UsageError:
+    return UsageError(
+        f"the entry is damaged: {what}",
+        why="a registered query is trusted only whole",
+        fix="register the query again with --replace, or remove its folder",
+        source=Source(str(file)),
+    )

@@ -1,0 +1,30 @@
+"""A server of a registry in its own process, killed from outside: `serve_driver.py FOLDER ONCE`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from ontoweir.pipeline import Workspace
+from ontoweir.project import load_project
+from ontoweir.run_options import RunOptions
+from ontoweir.serving import serve_registry
+
+
+def main() -> None:
+    """Serve; everything that is told goes to stdout."""
+    folder, once = Path(sys.argv[1]), sys.argv[2] == "once"
+    java = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.master": "local[1]"}
+    options = RunOptions(
+        folder / "unused", folder / "out", once=once, progress=False, spark=java, seconds=0.2
+    )
+    serve_registry(
+        lambda: Workspace(load_project(folder, environ={})),
+        folder / "registry",
+        options,
+        tell=lambda text: print(text, flush=True),
+    )
+
+
+if __name__ == "__main__":
+    main()

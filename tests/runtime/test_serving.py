@@ -1,0 +1,238 @@
+"""Serving a registry: entries come and go, fail and are replaced, and the others go on."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from ontoweir.drop_query import drop_query
+from ontoweir.entry_status import read_status
+from ontoweir.errors import RunError, UsageError
+from ontoweir.list_entries import find_entry
+from ontoweir.pipeline import Workspace
+from ontoweir.project import load_project
+from ontoweir.register_query import register_query
+from ontoweir.run_options import RunOptions
+from ontoweir.serving import serve_registry
+from tests.runtime.test_run_live import QUERIES, open_queries, read_output, replayed, write_history
+
+HERE = Path(__file__).parent
+
+
+def register(folder: Path, name: str, text: str | None = None, *, replace: bool = False) -> None:
+    workspace = Workspace(load_project(folder, environ={}))
+    text = QUERIES[name] if text is None else text
+    file = f"{name}.sql"
+    register_query(workspace, folder / "registry", name, "sql", text, file, replace=replace)
+
+
+def serve(
+    folder: Path, spark: SparkSession, stop: threading.Event | None = None, **more: Any
+) -> dict[str, Any]:
+    options = RunOptions(
+        folder / "unused", folder / "out", once=stop is None, progress=False, **more
+    )
+    return serve_registry(
+        lambda: Workspace(load_project(folder, environ={})),
+        folder / "registry",
+        options,
+        spark,
+        stop,
+        tell=lambda text: None,
+    )
+
+
+@contextmanager
+def serving(folder: Path, spark: SparkSession) -> Iterator[None]:
+    """Serve in a thread, until the block is left."""
+    stop = threading.Event()
+    thread = threading.Thread(target=serve, args=(folder, spark, stop))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def status(folder: Path, name: str) -> dict[str, Any]:
+    registry = folder / "registry"
+    return read_status(registry, find_entry(registry, name))
+
+
+def wait_for(reached: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Until something is so, which the other threads bring about."""
+    until = time.monotonic() + seconds
+    while not reached():
+        assert time.monotonic() < until, "it does not come about"
+        time.sleep(0.05)
+
+
+def test_entries_are_answered_side_by_side_across_restarts(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write_history(tmp_path, 0, 2)
+    workspace, compiled = open_queries(tmp_path, list(QUERIES))
+    for name in QUERIES:
+        register(tmp_path, name)
+    first = serve(tmp_path, spark)
+    assert {s["state"] for s in first["queries"].values()} == {"stopped"}
+    assert first["tuples"] == 2 * 30 * len(QUERIES)  # each reads for itself
+    write_history(tmp_path, 2, 4)
+    second = serve(tmp_path, spark)
+    assert second["tuples"] == 2 * 30 * len(QUERIES)
+    for query in compiled:
+        found = read_output(tmp_path / "out", query.name)
+        assert found == replayed(tmp_path, workspace, query, spark)
+        held = status(tmp_path, query.name)
+        assert held["results"] == len(found)
+        assert held["state_rows"] <= held["bound_rows"]
+        assert held["tuples"] == 4 * 30
+    assert serve(tmp_path, spark)["tuples"] == 0
+
+
+def test_one_is_added_one_dropped_one_replaced_and_one_is_not_touched(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write_history(tmp_path, 0, 2)
+    workspace, compiled = open_queries(tmp_path, list(QUERIES))
+    by_name = {query.name: query for query in compiled}
+    register(tmp_path, "matches")
+    register(tmp_path, "better")
+    registry = tmp_path / "registry"
+    with serving(tmp_path, spark):
+        wait_for(lambda: status(tmp_path, "matches")["tuples"] == 60)
+        wait_for(lambda: status(tmp_path, "better")["tuples"] == 60)
+        untouched = status(tmp_path, "matches")["started"]
+        register(tmp_path, "sums")
+        wait_for(lambda: status(tmp_path, "sums")["tuples"] == 60)
+        drop_query(registry, "better", purge=True)  # waits until it has stopped
+        assert not (registry / "better").exists()
+        assert not (tmp_path / "out" / "better").exists()
+        other = QUERIES["sums"].replace("SUM(s.a)", "MIN(s.a)")
+        register(tmp_path, "sums", other, replace=True)
+        wait_for(lambda: status(tmp_path, "sums")["tuples"] == 60)
+        assert status(tmp_path, "matches")["started"] == untouched
+        with pytest.raises(UsageError, match="another process serves"):
+            serve(tmp_path, spark)
+        write_history(tmp_path, 2, 3)
+        for name in ("matches", "sums"):
+            wait_for(lambda name=name: status(tmp_path, name)["tuples"] == 90)  # type: ignore[misc]
+    assert {status(tmp_path, n)["state"] for n in ("matches", "sums")} == {"stopped"}
+    (tmp_path / "sums.sql").write_text(other)
+    by_name["sums"] = workspace.compile_sql(tmp_path / "sums.sql")
+    for name in ("matches", "sums"):
+        found = read_output(tmp_path / "out", name)
+        assert found == replayed(tmp_path, workspace, by_name[name], spark)
+    # the answers of the query that was replaced are kept, elsewhere
+    assert len(list((tmp_path / "out").glob("sums-until-*"))) == 1
+
+
+def test_one_fails_and_the_others_go_on(spark: SparkSession, tmp_path: Path) -> None:
+    """A checkpoint of a changed declaration is foreign; what did not change goes on."""
+    write_history(tmp_path, 0, 2)
+    workspace, compiled = open_queries(tmp_path, ["matches"])
+    register(tmp_path, "matches")
+    register(tmp_path, "better")
+    serve(tmp_path, spark)
+    shutil.rmtree(tmp_path / "registry" / "better" / "checkpoint" / "spark")
+    write_history(tmp_path, 2, 3)
+    with pytest.raises(RunError, match="1 of 2 registered queries failed"):
+        serve(tmp_path, spark)
+    failed = status(tmp_path, "better")
+    assert failed["state"] == "failed"
+    assert "do not belong together" in failed["error"]
+    assert status(tmp_path, "matches")["tuples"] == 90
+    assert read_output(tmp_path / "out", "matches") == replayed(
+        tmp_path, workspace, compiled[0], spark
+    )
+    # it is mended by registering it anew
+    register(tmp_path, "better", replace=True)
+    assert serve(tmp_path, spark)["queries"]["better"]["tuples"] == 90
+
+
+def test_answers_of_another_run_are_not_taken_for_ones_own(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A new checkpoint numbers its micro-batches anew: a file of that number is another's."""
+    from ontoweir.running import run_queries
+
+    write_history(tmp_path, 0, 2)
+    workspace, compiled = open_queries(tmp_path, ["matches"])
+    options = RunOptions(tmp_path / "one", tmp_path / "out", once=True, progress=False)
+    run_queries(workspace, compiled, options, spark)
+    again = RunOptions(tmp_path / "two", tmp_path / "out", once=True, progress=False)
+    with pytest.raises(UsageError, match="has files of another run"):
+        run_queries(workspace, compiled, again, spark)
+    register(tmp_path, "matches")
+    assert serve(tmp_path, spark)["tuples"] == 60  # moves them aside
+    assert read_output(tmp_path / "out", "matches") == replayed(
+        tmp_path, workspace, compiled[0], spark
+    )
+
+
+def _start(folder: Path) -> "subprocess.Popen[str]":
+    command = [sys.executable, str(HERE / "serve_driver.py"), str(folder), "on"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+@pytest.mark.slow
+def test_killed_while_serving_one_dropped_one_added(spark: SparkSession, tmp_path: Path) -> None:
+    """kill -9 of the server, twice; meanwhile the registry changes. Then as if nothing happened."""
+    write_history(tmp_path, 0, 2)
+    workspace, compiled = open_queries(tmp_path, list(QUERIES))
+    register(tmp_path, "matches")
+    register(tmp_path, "better")
+    for hours in (3, 5):
+        with _start(tmp_path) as server:
+            # as soon as one of its first answers is there: somewhere in its work
+            wait_for(lambda: any((tmp_path / "out").rglob("part-*")), 120)
+            write_history(tmp_path, hours - 1, hours + 1)
+            wait_for(lambda: status(tmp_path, "matches")["state"] == "running")
+            wait_for(
+                lambda hours=hours: status(tmp_path, "matches")["tuples"] >= 30 * hours  # type: ignore[misc]
+            )
+            os.kill(server.pid, 9)
+            server.wait()
+        assert status(tmp_path, "matches")["state"] == "died"
+        if hours == 3:
+            drop_query(tmp_path / "registry", "better")
+            register(tmp_path, "sums")
+    summary = serve(tmp_path, spark)
+    assert set(summary["queries"]) == {"matches", "sums"}
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    for query in compiled:
+        if query.name in summary["queries"]:
+            found = read_output(tmp_path / "out", query.name)
+            assert found == replayed(tmp_path, workspace, query, spark)
+            numbers = [f.name for f in sorted((tmp_path / "out" / query.name).glob("part-*"))]
+            assert len(numbers) == len(set(numbers))
+    register(tmp_path, "better")  # goes on with the state that it had
+    serve(tmp_path, spark)
+    better = next(q for q in compiled if q.name == "better")
+    assert read_output(tmp_path / "out", "better") == replayed(tmp_path, workspace, better, spark)
+
+
+def test_a_status_file_is_json_and_whole(spark: SparkSession, tmp_path: Path) -> None:
+    write_history(tmp_path, 0, 1)
+    open_queries(tmp_path, [])
+    register(tmp_path, "matches")
+    serve(tmp_path, spark)
+    folder = tmp_path / "registry" / "matches"
+    held = json.loads((folder / "status.json").read_text())
+    assert held["synopses"][0].keys() >= {"synopsis", "rows", "bound_rows"}
+    assert held["streams"].keys() == {"s", "u"}
+    assert not [f for f in folder.iterdir() if f.name.startswith(".")]
+    assert (folder / "metrics.jsonl").exists()
