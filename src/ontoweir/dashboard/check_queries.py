@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from ontoweir.checker.verdict import Verdict
 from ontoweir.dashboard.worker import Worker
@@ -15,10 +15,11 @@ from ontoweir.errors import OntoweirError
 from ontoweir.lint_mappings import MappingLint, lint_mappings
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.project import Project, load_project
+from ontoweir.register_query import compile_text
+from ontoweir.registry_entry import Language
 from ontoweir.render_html_query import render_query
 
 T = TypeVar("T")
-Language: TypeAlias = Literal["sparql", "sql"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,10 @@ class Checks:
                 file = Path(os.path.realpath(folder), f"query.{_SUFFIX[language]}")
                 file.write_text(text, encoding="utf-8")
                 made = self._decide(
-                    workspace, name, lambda: _compile(workspace, file, language), whole=True
+                    workspace,
+                    name,
+                    lambda: compile_text(workspace, name, language, text, str(file)),
+                    whole=True,
                 )
                 return _without(made, file.parent)
 
@@ -200,15 +204,6 @@ class Checks:
 
 
 _SUFFIX = {"sparql": "rq", "sql": "sql"}
-
-
-def _compile(workspace: Workspace, file: Path, language: Language) -> CompiledQuery:
-    if language == "sql":
-        return workspace.compile_sql(file)
-    from ontoweir.rewriter.parse_query import parse_union
-
-    text = file.read_text(encoding="utf-8")
-    return workspace.compile_branches(parse_union(text, name=file.stem, file=str(file)))
 
 
 def _brief(verdict: Verdict) -> dict[str, Any]:

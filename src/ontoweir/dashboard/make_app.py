@@ -9,7 +9,7 @@ from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 
 from ontoweir import __version__
-from ontoweir.dashboard.check_queries import Checks, Language, Outcome
+from ontoweir.dashboard.check_queries import Checks, Outcome
 from ontoweir.dashboard.describe_run import chart_state, chart_throughput, describe_run
 from ontoweir.dashboard.guard_requests import HEADERS, allow_host, allow_origin
 from ontoweir.dashboard.list_queries import list_queries
@@ -20,6 +20,7 @@ from ontoweir.draw_chart import STYLE as CHARTS
 from ontoweir.draw_chart import draw_chart
 from ontoweir.errors import OntoweirError
 from ontoweir.lint_mappings import PROBES
+from ontoweir.registry_entry import Language
 from ontoweir.render_html_style import STYLE
 from ontoweir.render_lint import describe_lint
 
