@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.catalog import Column, FloatType, Stream
-from ontoweir.runtime.check_domain import arrow_type, check_domain
+from ontoweir.runtime.check_domain import arrow_type, check_domain, find_held, lies_inside
 from ontoweir.runtime.cut_chunk import Slice
 from ontoweir.runtime.decode_times import show_time
 from ontoweir.runtime.find_repeats import find_repeats
@@ -71,17 +71,14 @@ def admit_rows(
     """
     stream = history.stream
     times, table = rows.times, rows.table
-    good = rows.timed.copy()
-    inside = np.ones(len(times), dtype=np.bool_)
-    start, stop = span
-    if start is not None:
-        inside &= times >= start
-    if stop is not None:
-        inside &= times < stop
-    read = int(inside.sum())
+    # rows are in the order of time, so a span is one piece of them
+    start, stop = (int(t) for t in np.searchsorted(times, _limits(span)))
+    read = stop - start
+    inside = np.zeros(len(times), dtype=np.bool_)
+    inside[start:stop] = True
     rejected: Counter[str] = Counter()
     rejects: list[tuple[str, Array]] = []
-    good &= inside
+    good = inside & rows.timed
 
     def reject(reason: str, bad: Array) -> None:
         index = np.flatnonzero(good & bad)
@@ -106,36 +103,32 @@ def admit_rows(
             checks.extend(_column_checks(stream.name, column, values))
     for reference in references:
         values = table.column(reference.column)
-        held = pc.is_in(values, reference.values.cast(values.type, safe=False))
-        checks.append((reference.reason, pc.or_(held, pc.is_null(values)).to_numpy()))
+        held = find_held(values, reference.values)
+        if held is not None:
+            checks.append((reference.reason, held))
     for reason, mask in checks:
-        if not mask.all():
-            reject(reason, ~mask)
+        reject(reason, ~mask)
     if stream.start_us is not None:
         early = good & (times < stream.start_us)
         reject(f"{stream.name}.{stream.timestamp} is before the declared start", early)
-    steps = times // stream.step_us
-    off = good & (steps * stream.step_us != times)
-    if not strict:
-        reject(f"{stream.name}.{stream.timestamp} lies between two steps", off)
-    elif off.any():
-        row = int(np.flatnonzero(off)[0])
-        raise DataError(
-            f"{stream.name}.{stream.timestamp} is {show_time(int(times[row]))}, "
-            f"between two steps of {stream.step_us / 1e6:g} s",
-            why="one unit of the timestamp is one step of the flow of time",
-            fix="declare a finer unit for the timestamp, or round the data",
-            source=history.place(before, row),
-        )
+    steps, off = _count_steps(times, stream.step_us)
+    if off is not None and (off & good).any():
+        if not strict:
+            reject(f"{stream.name}.{stream.timestamp} lies between two steps", off)
+        else:
+            row = int(np.flatnonzero(off & good)[0])
+            raise DataError(
+                f"{stream.name}.{stream.timestamp} is {show_time(int(times[row]))}, "
+                f"between two steps of {stream.step_us / 1e6:g} s",
+                why="one unit of the timestamp is one step of the flow of time",
+                fix="declare a finer unit for the timestamp, or round the data",
+                source=history.place(before, row),
+            )
     for key in stream.keys:
         names = [n for n in key if n != stream.timestamp]
-        index = np.flatnonzero(good)
-        part = table if good.all() else table.take(pa.array(index))
-        again = find_repeats(steps[index], [part.column(n) for n in names])
-        if again.any():
-            repeated = np.zeros(len(good), dtype=np.bool_)
-            repeated[index[again]] = True
-            reject(f"{stream.name} repeats the key ({', '.join(key)})", repeated)
+        again = _repeating(steps, table.select(names), good)
+        if again is not None:
+            reject(f"{stream.name} repeats the key ({', '.join(key)})", again)
     if not strict:
         _reject_rate(stream, steps, good, reject)
     if not good.all():
@@ -147,6 +140,45 @@ def admit_rows(
         _check_rate(history, steps, before, None)
     counts = {reason: n for reason, n in rejected.items() if n}
     return Admitted(steps, times, table, read, counts, tuple(rejects))
+
+
+def _limits(span: tuple[int | None, int | None]) -> Array:
+    """A span's limits as numbers beyond all timestamps where it has none."""
+    start, stop = span
+    ends = np.iinfo(np.int64)
+    return np.array(
+        [ends.min if start is None else start, ends.max if stop is None else stop], dtype=np.int64
+    )
+
+
+def _count_steps(times: Array, step_us: int) -> tuple[Array, Array | None]:
+    """Times in steps, and which lie between two (None: none). Tuples often share their
+    timestamps, which are in order: each is divided once."""
+    first = np.flatnonzero(times[1:] != times[:-1]) + 1
+    if len(first) * 4 > len(times):
+        steps = times // step_us
+        off = steps * step_us != times
+        return steps, off if off.any() else None
+    first = np.concatenate([[0], first]) if len(times) else first
+    distinct = times[first]
+    whole = distinct // step_us
+    length = np.diff(first, append=len(times))
+    off = whole * step_us != distinct
+    return np.repeat(whole, length), np.repeat(off, length) if off.any() else None
+
+
+def _repeating(steps: Array, keys: pa.Table, good: Array) -> Array | None:
+    """Which of the good rows repeat a key of their step (None: none)."""
+    if good.all():
+        again = find_repeats(steps, keys.columns)
+        return again if again.any() else None
+    index = np.flatnonzero(good)
+    again = find_repeats(steps[index], keys.take(pa.array(index)).columns)
+    if not again.any():
+        return None
+    repeated = np.zeros(len(good), dtype=np.bool_)
+    repeated[index[again]] = True
+    return repeated
 
 
 def _reject_rate(
@@ -209,10 +241,13 @@ def _column_checks(
     if pa.types.is_null(values.type):
         return found
     if isinstance(column.type, FloatType) or pa.types.is_floating(values.type):
-        nan = pc.fill_null(pc.is_nan(values.cast(pa.float64())), False)
-        found.append((f"{stream}.{column.name} is NaN", ~nan.to_numpy()))
+        nan = pc.is_nan(values.cast(pa.float64()))
+        if pc.any(nan).as_py():
+            found.append((f"{stream}.{column.name} is NaN", ~pc.fill_null(nan, False).to_numpy()))
     if column.enum is not None or column.minimum is not None or column.maximum is not None:
         try:
+            if lies_inside(values, column):
+                return found
             inside = check_domain(values, column).to_numpy()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise DataError(

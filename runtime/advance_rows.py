@@ -13,15 +13,16 @@ from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.checker.split_aggregates import AggregatePart
 from ontoweir.checker.units import choose_units
 from ontoweir.errors import QueryError
-from ontoweir.mappings.catalog import Catalog, IntType, StringType
+from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import AggregateFunction
 from ontoweir.runtime.admit_rows import Admitted, ReferenceCheck, admit_rows
 from ontoweir.runtime.aggregate_chunk import AggregateWork, advance_groups, read_numbers
 from ontoweir.runtime.cut_chunk import Chunk
-from ontoweir.runtime.encode import Encoded, StringPool, encode_column
+from ontoweir.runtime.encode import StringPool
+from ontoweir.runtime.encode_members import MemberEncoder
 from ontoweir.runtime.frame import Array, Frame
 from ontoweir.runtime.history import Cursor, History
-from ontoweir.runtime.intake import Arrival, Intake, StaticData, encode_static, used_columns
+from ontoweir.runtime.intake import Intake, StaticData, encode_static, used_columns
 from ontoweir.runtime.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.level_tables import level_tables, members_of
 from ontoweir.runtime.render_results import AT, MULTIPLICITY, render_results
@@ -175,7 +176,7 @@ def advance_rows(
     """Advance every plan over what was admitted of a chunk: the state after, and the answers."""
     kernels, texts = [], []
     found: list[_Found] = []
-    encoded = _Encoder(work.catalog, admitted)
+    encoded = MemberEncoder(work.catalog, admitted)
     for index, prepared in enumerate(plans):
         pool = make_pool(prepared.texts, state.texts[index])
         before = state.kernels[index]
@@ -213,7 +214,7 @@ def advance_level(
     """Advance only the partial matches of `level` streams (EVERY: of any number), and what they
     are made of."""
     kernels, texts = list(state.kernels), list(state.texts)
-    encoded = _Encoder(work.catalog, admitted)
+    encoded = MemberEncoder(work.catalog, admitted)
     for index, prepared in enumerate(plans):
         tables = level_tables(prepared.plan, level)
         if not tables or chunk.now_us is None:
@@ -248,43 +249,10 @@ def make_pool(permanent: Sequence[str], others: Sequence[str]) -> StringPool:
     return StringPool(texts, {text: code for code, text in enumerate(texts)})
 
 
-class _Encoder:
-    """Columns of a chunk in units; numbers are encoded once for all plans of one unit."""
-
-    def __init__(self, catalog: Catalog, admitted: Mapping[str, Admitted]) -> None:
-        self.catalog, self.admitted = catalog, admitted
-        self.known: dict[tuple[str, str, int], Encoded] = {}
-
-    def arrival(self, stream: str, columns: set[str], unit: int, pool: StringPool) -> Arrival:
-        """A stream's tuples as one plan wants them."""
-        rows = self.admitted[stream]
-        return Arrival(
-            rows.steps, {c: self._encode(stream, c, unit, pool) for c in sorted(columns)}
-        )
-
-    def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:
-        column = self.catalog.streams[stream].column(name)
-        assert column is not None
-        key = (stream, name, unit)
-        text = isinstance(column.type, StringType)
-        if not text and key in self.known:
-            return self.known[key]
-        values = self.admitted[stream].table.column(name)
-        if pa.types.is_null(values.type):
-            values = values.cast(pa.int64() if isinstance(column.type, IntType) else pa.string())
-            if not text:
-                empty = np.zeros(len(values))
-                return Encoded(empty.astype(np.int64), np.zeros(len(values), dtype=np.bool_))
-        made = encode_column(values, column.type, unit, pool, f"{stream}.{name}")
-        if not text:
-            self.known[key] = made
-        return made
-
-
 def _advance(
     work: ReplayWork,
     prepared: PreparedPlan,
-    encoded: _Encoder,
+    encoded: MemberEncoder,
     pool: StringPool,
     state: KernelState,
     chunk: Chunk,
@@ -298,18 +266,19 @@ def _advance(
 def _batches(
     work: ReplayWork,
     prepared: PreparedPlan,
-    encoded: _Encoder,
+    encoded: MemberEncoder,
     pool: StringPool,
     members: frozenset[int] | None,
 ) -> list[Frame]:
-    """The tuples of a plan's members (None: of all)."""
+    """The tuples of a plan's members (None: of all); of others, none."""
     form = prepared.plan.form
-    streams = {m.stream for m in form.members if members is None or m.index in members}
-    arrivals = {
-        stream: encoded.arrival(stream, prepared.columns[stream], form.unit, pool)
-        for stream in streams
-    }
-    return Intake(form, work.catalog, prepared.statics, pool).batches(arrivals, members)
+    intake = Intake(form, work.catalog, prepared.statics, pool)
+    return [
+        intake.batch(member, encoded.arrival(member, form, pool))
+        if members is None or member.index in members
+        else Frame(0, {})
+        for member in form.members
+    ]
 
 
 @dataclass(frozen=True, slots=True)

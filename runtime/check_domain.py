@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,6 +18,10 @@ from ontoweir.mappings.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.runtime.frame import Array
+
+_TABLE = 1 << 20
+"""Whole numbers up to so far apart are looked up in a table of bits."""
 
 
 def arrow_type(kind: ColumnType) -> pa.DataType:
@@ -48,6 +53,51 @@ def check_domain(values: "pa.ChunkedArray", column: Column) -> "pa.ChunkedArray"
         side, bound = _comparable(values, column.maximum, column.type)
         good = pc.and_(good, pc.fill_null(pc.less_equal(side, bound), False))
     return pc.or_(good, pc.is_null(values))
+
+
+def lies_inside(values: "pa.ChunkedArray", column: Column) -> bool:
+    """Whether all values lie in the column's domain, where their extremes tell; False says
+    nothing."""
+    if column.enum is not None or not pa.types.is_integer(values.type):
+        return False
+    if isinstance(column.minimum, str) or isinstance(column.maximum, str):
+        return False
+    ends = pc.min_max(values).as_py()
+    low, high = ends["min"], ends["max"]
+    return low is None or (
+        (column.minimum is None or low >= column.minimum)
+        and (column.maximum is None or high <= column.maximum)
+    )
+
+
+def find_held(values: "pa.ChunkedArray", among: "pa.ChunkedArray | pa.Array") -> Array | None:
+    """Which values are NULL or among others (None: all)."""
+    if _all_held(values, among):
+        return None
+    if pa.types.is_signed_integer(values.type) and pa.types.is_integer(among.type):
+        values = values.cast(pa.int64())  # a narrower type would cut off what is looked for
+    held = pc.is_in(values, among.cast(values.type, safe=False))
+    mask: Array = pc.or_(held, pc.is_null(values)).to_numpy()
+    return None if mask.all() else mask
+
+
+def _all_held(values: "pa.ChunkedArray", among: "pa.ChunkedArray | pa.Array") -> bool:
+    """Whether all values are among others, by a table of whole numbers; False says nothing."""
+    kinds = (values.type, among.type)
+    if not all(map(pa.types.is_signed_integer, kinds)) or values.null_count or among.null_count:
+        return False
+    if not len(among) or not len(values):
+        return False
+    ends, spans = pc.min_max(values).as_py(), pc.min_max(among).as_py()
+    low, high = spans["min"], spans["max"]
+    if ends["min"] < low or ends["max"] > high or high - low > _TABLE:
+        return False
+    there = np.zeros(high - low + 1, dtype=np.bool_)
+    there[among.to_numpy().astype(np.int64, copy=False) - low] = True
+    return all(
+        bool(there[np.subtract(chunk.to_numpy(), low, dtype=np.int64)].all())
+        for chunk in values.chunks
+    )
 
 
 def _listed(values: "pa.ChunkedArray", enum: tuple[Scalar, ...]) -> "pa.ChunkedArray":

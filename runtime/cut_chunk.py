@@ -132,7 +132,7 @@ class _Reader:
         else:
             self._check_order(times, None)
         if timed.any():
-            first = int(times[timed][0])
+            first = int(times[int(np.argmax(timed))])
             self.first_us = min(self.first_us, first)
         elif len(times) and self.last_us > BEGINNING:
             self.first_us = min(self.first_us, self.last_us)
@@ -142,13 +142,10 @@ class _Reader:
         self.ahead = self.ahead.moved(self.history, table.num_rows, None)
 
     def _check_order(self, times: Array, index: Array | None) -> None:
-        if len(times) == 0:
+        if len(times) == 0 or (times[0] >= self.last_us and (times[1:] >= times[:-1]).all()):
             return
         earlier = np.concatenate([[self.last_us], times[:-1]])
-        wrong = times < earlier
-        if not wrong.any():
-            return
-        at = int(np.flatnonzero(wrong)[0])
+        at = int(np.flatnonzero(times < earlier)[0])
         row = at if index is None else int(index[at])
         piece = self.history.pieces[self.ahead.piece]
         stream = self.history.stream
@@ -184,6 +181,12 @@ class _Reader:
                 seen = int(part.times[mine - 1])
             taken += mine
         return self.cursor.moved(self.history, count, seen)
+
+
+def forget_groups() -> None:
+    """Forget the row groups and footers that were kept for the run before."""
+    _cache.clear()
+    _footers.clear()
 
 
 def _footer(job: str, path: str, file: pq.ParquetFile) -> None:

@@ -48,10 +48,23 @@ def _ascends(groups: Array, column: "pa.ChunkedArray") -> bool:
     """Whether the rows are in the order of group and key, each once, as files often are written."""
     if column.null_count or not pa.types.is_integer(column.type):
         return False
-    numbers = column.to_numpy()
-    tied = groups[1:] == groups[:-1]
-    fresh = (numbers[1:] > numbers[:-1]) | ~tied
-    return bool(fresh.all()) and bool((groups[1:] >= groups[:-1]).all())
+    if not (groups[1:] >= groups[:-1]).all():
+        return False
+    start = 0
+    last: tuple[int, int] | None = None
+    for chunk in column.chunks:
+        if not len(chunk):
+            continue
+        numbers = chunk.to_numpy()
+        mine = groups[start : start + len(numbers)]
+        if last is not None and (int(mine[0]), int(numbers[0])) <= last:
+            return False
+        fresh = numbers[1:] > numbers[:-1]
+        if not fresh.all() and not (fresh | (mine[1:] != mine[:-1])).all():
+            return False
+        start += len(numbers)
+        last = (int(mine[-1]), int(numbers[-1]))
+    return True
 
 
 def _numbers(column: "pa.ChunkedArray") -> Array:

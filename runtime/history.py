@@ -13,7 +13,8 @@ class Piece:
 
     `shown` is the file that messages name, `first` the number there (from 1) of its first row;
     `constants`: columns that the folders' names hold (key=value; None is NULL); `low`, `high`:
-    its first and last timestamp in µs, where the file's statistics tell.
+    its first and last timestamp in µs, where the file's statistics tell; `size`: about how many
+    bytes its columns in use take when they are read.
     """
 
     file: str
@@ -24,6 +25,7 @@ class Piece:
     constants: Mapping[str, str | None] = field(default_factory=dict)
     low: int | None = None
     high: int | None = None
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ class History:
     def rows(self) -> int:
         """All rows."""
         return sum(p.rows for p in self.pieces)
+
+    @property
+    def size(self) -> int:
+        """About how many bytes the columns in use take."""
+        return sum(p.size for p in self.pieces)
 
     def place(self, cursor: "Cursor", position: int) -> Source:
         """Where the row is that comes `position` rows after a cursor."""

@@ -110,19 +110,8 @@ class Intake:
             found |= {d.x, d.y}
         return frozenset(found | {fold.value for fold in self.form.folds or ()})
 
-    def batches(
-        self, arrivals: Mapping[str, Arrival], members: frozenset[int] | None = None
-    ) -> list[Frame]:
-        """One frame per member: ("e",), ("t", member), ("v", class)…, ("w",); of members not
-        wanted, if some are given, none."""
-        return [
-            self._batch(member, arrivals[member.stream])
-            if members is None or member.index in members
-            else Frame(0, {})
-            for member in self.form.members
-        ]
-
-    def _batch(self, member: Member, arrival: Arrival) -> Frame:
+    def batch(self, member: Member, arrival: Arrival) -> Frame:
+        """A member's tuples: ("e",), ("t", member), ("v", class)…, ("w",)."""
         mine = {member.alias, *(o.alias for o in member.statics)}
         attributes = [a for a in self.form.class_of if a.alias in mine]
         rows: dict[Attribute, Array] = {}

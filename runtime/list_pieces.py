@@ -53,7 +53,10 @@ def list_pieces(
             group = metadata.row_group(index)
             low, high = read_span(group, place)
             if group.num_rows and _overlaps(low, high, start_us, stop_us):
-                pieces.append(Piece(file, index, group.num_rows, file, first, constants, low, high))
+                size = read_size(group, columns)
+                pieces.append(
+                    Piece(file, index, group.num_rows, file, first, constants, low, high, size)
+                )
             first += group.num_rows
     return tuple(pieces)
 
@@ -84,6 +87,16 @@ def read_span(group: "pq.RowGroupMetaData", place: int | None) -> tuple[int | No
         return None, None
     low, high = _micros(statistics.min), _micros(statistics.max)
     return (None, None) if low is None or high is None else (low, high)
+
+
+def read_size(group: "pq.RowGroupMetaData", columns: Sequence[str]) -> int:
+    """About how many bytes columns of a row group take when they are read: eight a cell, or what
+    they take in the file without compression, if that is more."""
+    held = {
+        c.path_in_schema: c.total_uncompressed_size
+        for c in map(group.column, range(group.num_columns))
+    }
+    return sum(max(8 * group.num_rows, held.get(name, 0)) for name in columns)
 
 
 def _overlaps(low: int | None, high: int | None, start_us: int | None, stop_us: int | None) -> bool:

@@ -3,7 +3,7 @@
 Small plain files and simple views are read here, in some milliseconds; everything else by Spark.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def load_statics(
-    spark: "SparkSession", catalog: Catalog, names: Iterable[str]
+    spark: "SparkSession | Callable[[], SparkSession]", catalog: Catalog, names: Iterable[str]
 ) -> dict[str, pa.Table]:
     """The declared columns of static relations, in their declared types.
 
     Args:
-        spark: the session whose readers and SQL are used.
+        spark: the session whose readers and SQL are used, or what gives it where it is needed.
         catalog: the declarations.
         names: the relations wanted.
 
@@ -40,7 +40,9 @@ def load_statics(
 
 
 class _Loader:
-    def __init__(self, spark: "SparkSession", catalog: Catalog) -> None:
+    def __init__(
+        self, spark: "SparkSession | Callable[[], SparkSession]", catalog: Catalog
+    ) -> None:
         self.spark, self.catalog = spark, catalog
         self._session: SparkSession | None = None
         self.tables: dict[str, pa.Table] = {}
@@ -50,7 +52,8 @@ class _Loader:
     def session(self) -> "SparkSession":
         """A session in UTC, with temporary views of its own."""
         if self._session is None:
-            self._session = self.spark.newSession()
+            given = self.spark() if callable(self.spark) else self.spark
+            self._session = given.newSession()
             self._session.conf.set("spark.sql.session.timeZone", "UTC")
         return self._session
 
@@ -71,8 +74,6 @@ class _Loader:
         return self.tables[name]
 
     def _read(self, relation: Relation) -> pa.Table:
-        from pyspark.errors import PySparkException
-
         view, place = relation.data.view, relation.data.path or self.catalog.file
         if view is None:
             place = locate_source(relation.data, relation.name, self.catalog.file).path
@@ -82,6 +83,8 @@ class _Loader:
         source = Source(place) if view is None else relation.source
         if small is not None:
             return _check(relation, small, source)
+        from pyspark.errors import PySparkException
+
         if view is None:
             frame = read_source(self.session, relation.data, place, relation.columns, None)
         else:

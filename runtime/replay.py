@@ -1,13 +1,15 @@
-"""Replay a bounded query over history, on Spark: ranges of time side by side, chunk by chunk."""
+"""Replay a bounded query over history: ranges of time side by side on Spark, chunk by chunk; what
+is short, in this process."""
 
 import dataclasses
 import shutil
 import tempfile
 import time
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
@@ -24,9 +26,10 @@ from ontoweir.runtime.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.read_source import locate_source
 from ontoweir.runtime.render_results import MULTIPLICITY, result_schema
 from ontoweir.runtime.replay_job import OutputFormat, ProgressListener, ReplayJob, ReplaySummary
+from ontoweir.runtime.run_here import in_process
+from ontoweir.runtime.run_ranges import on_spark
 from ontoweir.runtime.scan_ranges import scan_ranges
 from ontoweir.runtime.stage_stream import stage_stream
-from ontoweir.runtime.start_session import start_session
 from ontoweir.runtime.write_results import ResultWriter
 
 if TYPE_CHECKING:
@@ -40,8 +43,13 @@ __all__ = [
     "gather_statistics",
     "load_statics",
     "replay_history",
-    "start_session",
 ]
+
+SMALL = 256 << 20
+"""Bytes that a history's columns in use take, up to which it may be replayed in this process."""
+
+Session: TypeAlias = "SparkSession | Callable[[], SparkSession]"
+"""A session, or what gives it where it is needed."""
 
 
 def replay_history(
@@ -49,7 +57,7 @@ def replay_history(
     *,
     output: Path,
     format: OutputFormat,
-    spark: "SparkSession | None" = None,
+    spark: "Session | None" = None,
     start: datetime | None = None,
     stop: datetime | None = None,
     progress: ProgressListener | None = None,
@@ -58,6 +66,7 @@ def replay_history(
     rows_per_range: int = 2_000_000,
     ranges: int | None = None,
     statics: "dict[str, pa.Table] | None" = None,
+    small: int = SMALL,
 ) -> ReplaySummary:
     """Replay a query over the history of its streams; results appear at the end, whole.
 
@@ -65,7 +74,7 @@ def replay_history(
         job: the query.
         output: the file to write.
         format: of the file.
-        spark: the session; default: `start_session()`.
+        spark: the session, or what gives it where it is needed; default: `start_session`.
         start, stop: only timestamps in [start, stop); without a zone they are UTC.
         progress: is told every now and then how far the tasks are.
         expand: repeat rows instead of a column `multiplicity` (bag semantics).
@@ -74,6 +83,8 @@ def replay_history(
             many rows.
         ranges: how many ranges there are at most (default: as many as Spark has cores).
         statics: static relations loaded before (by `load_statics`); others are loaded.
+        small: a history of fewer rows than two ranges have, and of at most so many bytes, is
+            replayed in this process, by the same code.
 
     Raises:
         DataError: data is missing, unreadable, or breaks what the catalog declares.
@@ -99,15 +110,16 @@ def replay_history(
         # beside the output, which is where driver and workers have a place in common
         folder = Path(tempfile.mkdtemp(prefix=".ontoweir-replay-", dir=output.absolute().parent))
         try:
-            session = spark or start_session()
-            _refuse_connect(session)
+            session = _once(spark)
             work = _prepare(job, session, folder, schema, (start, stop), rows_per_chunk, statics)
             work = dataclasses.replace(work, aggregates=aggregates)
-            cut = _cut(work, session, ranges, rows_per_range)
+            here = _is_small(work, small, ranges, rows_per_range)
+            cut = here or _cut(work, session(), ranges, rows_per_range)
             # what the driver has to look at again, it gets as Arrow
             again = written != schema or (work.distinct and len(cut) > 1)
             work = dataclasses.replace(work, parquet=format == "parquet" and not again)
-            found = scan_ranges(work, cut, session, folder, writer, progress, expand=expand)
+            with in_process(work) if here else on_spark(session(), work, folder) as run:
+                found = scan_ranges(work, cut, run, folder, writer, progress, expand=expand)
             writer.commit()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -124,6 +136,32 @@ def replay_history(
         ranges=found.ranges,
         one_range_because=found.reason,
     )
+
+
+def _once(spark: "Session | None") -> "Callable[[], SparkSession]":
+    """What gives the session, the same every time."""
+    known: list[SparkSession] = []
+
+    def give() -> "SparkSession":
+        if not known:
+            from ontoweir.runtime.start_session import start_session
+
+            given = spark or start_session
+            known.append(given() if callable(given) else given)
+            _refuse_connect(known[0])
+        return known[0]
+
+    return give
+
+
+def _is_small(
+    work: ReplayWork, small: int, wanted: int | None, rows_per_range: int
+) -> Ranges | None:
+    """The one range of a history that is not worth a Spark job (None: it is)."""
+    rows, size = (sum(h.rows for h in work.histories), sum(h.size for h in work.histories))
+    if wanted is not None or rows >= 2 * rows_per_range or size > small:
+        return None
+    return Ranges((), f"history has only {rows:,} rows, and is replayed without a Spark job")
 
 
 def _refuse_connect(spark: "SparkSession") -> None:
@@ -154,7 +192,7 @@ def _cut(
 
 def _prepare(
     job: ReplayJob,
-    spark: "SparkSession",
+    spark: "Callable[[], SparkSession]",
     folder: Path,
     schema: pa.Schema,
     span: tuple[datetime | None, datetime | None],
@@ -196,7 +234,7 @@ def _prepare(
             )
         else:
             if session is None:
-                session = spark.newSession()
+                session = spark().newSession()
                 session.conf.set("spark.sql.session.timeZone", "UTC")
                 # what folders' names hold is text, also where all of it looks like numbers
                 session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")

@@ -3,7 +3,7 @@
 import os
 import pickle
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -85,13 +85,17 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
     try:
         if key not in _prepared:
             _prepared.clear()
-            work = open_statics(pickle.loads(packed.value))
-            plans = tuple(prepare_plan(p, work) for p in work.plans)
-            _prepared[key] = (work, plans, reference_checks(work))
-        outcome = _replay(*_prepared[key], pickle.loads(task))
+            _prepared[key] = prepare_work(open_statics(pickle.loads(packed.value)))
+        outcome = replay_task(_prepared[key], pickle.loads(task), lambda: None)
     except OntoweirError as error:
         return pickle.dumps((type(error), error.what, error.why, error.fix, error.source))
     return pickle.dumps(outcome)
+
+
+def prepare_work(work: ReplayWork) -> Prepared:
+    """What all tasks of a run begin with."""
+    plans = tuple(prepare_plan(p, work) for p in work.plans)
+    return work, plans, reference_checks(work)
 
 
 def unpack_outcome(packed: bytes) -> RangeOutcome:
@@ -117,13 +121,13 @@ def progress_file(folder: str, index: int) -> Path:
     return Path(folder, f"{index:06d}.progress")
 
 
-def _replay(
-    work: ReplayWork,
-    plans: Sequence[PreparedPlan],
-    checks: Mapping[str, Sequence[ReferenceCheck]],
-    task: RangeTask,
-) -> RangeOutcome:
-    """Chunk after chunk, each with the state of the one before."""
+def replay_task(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -> RangeOutcome:
+    """Chunk after chunk, each with the state of the one before; `look` is called after each.
+
+    Raises:
+        OntoweirError: the data breaks its declarations, or the state its bound.
+    """
+    work, plans, checks = prepared
     histories = work.histories
     if task.level is not None:
         wanted = level_streams(work.plans, task.level)
@@ -156,6 +160,7 @@ def _replay(
         most = max(most, state.rows)
         check_bound(work, state)
         _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
+        look()
         done = chunk.done
     return RangeOutcome(task.index, replace(state, cursors={}), progress, most, dict(rejected))
 

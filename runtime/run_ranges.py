@@ -1,18 +1,35 @@
 """Run the tasks of a replay as one Spark job, looking after them meanwhile."""
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ontoweir.errors import OntoweirError, RunError
+from ontoweir.runtime.advance_rows import ReplayWork
 from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, replay_range, unpack_outcome
+from ontoweir.runtime.store_statics import store_statics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _PAUSE = 0.03
 """Seconds between two looks at what the tasks have written."""
+
+RunTasks: TypeAlias = Callable[[Sequence[RangeTask], Callable[[], None]], list[RangeOutcome]]
+"""Runs tasks, and calls something again and again meanwhile."""
+
+
+@contextmanager
+def on_spark(spark: "SparkSession", work: ReplayWork, folder: Path) -> Iterator[RunTasks]:
+    """What runs tasks as Spark jobs; large static relations are handed over in `folder`."""
+    packed: Any = spark.sparkContext.broadcast(pickle.dumps(store_statics(work, folder)))
+    try:
+        yield lambda tasks, look: run_ranges(spark, work.key, packed, tasks, look)
+    finally:
+        packed.destroy()
 
 
 def run_ranges(

@@ -7,13 +7,11 @@ the first finds all levels in one job, as it begins with nothing. Only synopses,
 are exchanged.
 """
 
-import pickle
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import OntoweirError
 from ontoweir.runtime.advance_rows import ReplayState, ReplayWork, prepare_plan
@@ -25,13 +23,9 @@ from ontoweir.runtime.plan_ranges import Ranges, find_start
 from ontoweir.runtime.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.replay_job import ProgressListener
 from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, check_bound
-from ontoweir.runtime.run_ranges import run_ranges
-from ontoweir.runtime.store_statics import store_statics
+from ontoweir.runtime.run_ranges import RunTasks
 from ontoweir.runtime.update_groups import GroupState
 from ontoweir.runtime.write_results import ResultWriter
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +43,7 @@ class Scanned:
 def scan_ranges(
     work: ReplayWork,
     ranges: Ranges,
-    spark: "SparkSession",
+    run: RunTasks,
     folder: Path,
     writer: ResultWriter,
     progress: ProgressListener | None,
@@ -63,19 +57,16 @@ def scan_ranges(
     """
     if not any(h.rows for h in work.histories):
         return Scanned(0, 0, 0, {}, 1, "there is no history")
-    scan = _Scan(work, ranges, spark, folder, progress)
-    try:
-        starts = [scan.begin(i) for i in range(len(ranges))]
-        if ranges.cuts:
-            try:
-                scan.find_starts(starts)
-            except OntoweirError:
-                # in order, the replay tells what is wrong first
-                ranges = scan.ranges = Ranges((), "a range cannot be replayed")
-                starts = [scan.begin(0)]
-        outcomes = scan.answer(starts, writer, expand)
-    finally:
-        scan.packed.destroy()
+    scan = _Scan(work, ranges, run, folder, progress)
+    starts = [scan.begin(i) for i in range(len(ranges))]
+    if ranges.cuts:
+        try:
+            scan.find_starts(starts)
+        except OntoweirError:
+            # in order, the replay tells what is wrong first
+            ranges = scan.ranges = Ranges((), "a range cannot be replayed")
+            starts = [scan.begin(0)]
+    outcomes = scan.answer(starts, writer, expand)
     rejected: Counter[str] = Counter()
     for outcome in outcomes:
         rejected.update(outcome.rejected)
@@ -94,12 +85,11 @@ class _Scan:
         self,
         work: ReplayWork,
         ranges: Ranges,
-        spark: "SparkSession",
+        run: RunTasks,
         folder: Path,
         listener: ProgressListener | None,
     ) -> None:
-        self.work, self.ranges, self.spark, self.folder = work, ranges, spark, folder
-        self.packed: Any = spark.sparkContext.broadcast(pickle.dumps(store_statics(work, folder)))
+        self.work, self.ranges, self.run, self.folder = work, ranges, run, folder
         levels = range(1, count_levels(work.plans) + 1) if len(ranges) > 2 else (EVERY,)
         self.levels = [
             level for level in levels if ranges.cuts and level_streams(work.plans, level)
@@ -182,6 +172,6 @@ class _Scan:
                 collector.take()
             self.watch.look(folder, range(len(tasks)))
 
-        outcomes = run_ranges(self.spark, self.work.key, self.packed, tasks, look)
+        outcomes = self.run(tasks, look)
         self.watch.look(folder, range(len(tasks)))
         return outcomes

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.catalog import Column, DataSource, Stream
 from ontoweir.runtime.history import Piece
-from ontoweir.runtime.list_pieces import find_leaf, read_span
+from ontoweir.runtime.list_pieces import find_leaf, read_size, read_span
 from ontoweir.runtime.read_source import Located, read_source, unreadable
 
 if TYPE_CHECKING:
@@ -66,12 +66,15 @@ def stage_stream(
                     metadata = [
                         opened.metadata.row_group(i) for i in range(opened.metadata.num_row_groups)
                     ]
-                    groups = [(g.num_rows, *read_span(g, place)) for g in metadata]
+                    names = (*columns, stream.timestamp)
+                    groups = [
+                        (g.num_rows, *read_span(g, place), read_size(g, names)) for g in metadata
+                    ]
             except (OSError, pa.ArrowInvalid) as error:
                 raise unreadable(str(part), error) from error
-            for index, (rows, low, high) in enumerate(groups):
+            for index, (rows, low, high, size) in enumerate(groups):
                 if rows:
-                    pieces.append(Piece(str(part), index, rows, path, first, {}, low, high))
+                    pieces.append(Piece(str(part), index, rows, path, first, {}, low, high, size))
                 first += rows
     return tuple(pieces)
 

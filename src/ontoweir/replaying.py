@@ -32,6 +32,8 @@ class ReplayOptions:
     expand: bool = False
     allow_unbounded: bool = False
     progress: bool = True
+    small: int | None = None
+    """Bytes up to which a short history is replayed without a Spark job (None: the default)."""
 
 
 def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayOptions) -> Verdict:
@@ -115,7 +117,8 @@ def replay_query(
     options: ReplayOptions,
     spark: "SparkSession | None" = None,
 ) -> dict[str, Any]:
-    """Replay one query over the history and write its answers.
+    """Replay one query over the history and write its answers. Spark is started where it is
+    needed: not for a short history of local Parquet files.
 
     The verdict is found from the schema first, without a JVM; the plan that runs is made again
     with what the static data says, which only tightens it.
@@ -132,17 +135,14 @@ def replay_query(
     verdict = check_replay(workspace, compiled, options)
     from ontoweir.runtime.gather_statistics import gather_statistics
     from ontoweir.runtime.load_statics import load_statics
-    from ontoweir.runtime.replay import ReplayJob, replay_history
+    from ontoweir.runtime.replay import SMALL, ReplayJob, replay_history
     from ontoweir.runtime.show_progress import show_progress
-    from ontoweir.runtime.start_session import start_session
 
-    if spark is None:
-        with without_greeting():
-            session = start_session()
-    else:
-        session = spark
+    def session() -> "SparkSession":
+        return _start() if spark is None else spark
+
     if verdict.plans is None:
-        return _replay_naively(workspace, compiled, options, session)
+        return _replay_naively(workspace, compiled, options, session())
     catalog, union = workspace.project.catalog, compiled.union
     names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
     tables = load_statics(session, catalog, names)
@@ -169,8 +169,16 @@ def replay_query(
             progress=progress,
             expand=options.expand,
             statics=tables,
+            small=SMALL if options.small is None else options.small,
         )
     return _as_json(summary)
+
+
+def _start() -> "SparkSession":
+    from ontoweir.runtime.start_session import start_session
+
+    with without_greeting():
+        return start_session()
 
 
 def _replay_naively(

@@ -140,7 +140,8 @@ def run_chunks(
                     if c.name in used[name]
                 },
             )
-        results, state = advance_kernel(plan, state, intake.batches(arrivals), last)
+        batches = [intake.batch(m, arrivals[m.stream]) for m in form.members]
+        results, state = advance_kernel(plan, state, batches, last)
         yield results, state, pool
 
 

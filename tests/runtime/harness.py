@@ -63,7 +63,8 @@ def _plain(value: object) -> object:
 def run(
     job: ReplayJob, spark: SparkSession, folder: Path, **options: Any
 ) -> tuple[list[Row], ReplaySummary]:
-    """Replay to Parquet; the rows, and the summary."""
+    """Replay to Parquet, on Spark unless told otherwise; the rows, and the summary."""
+    options = {"small": 0, **options}
     output = folder / "out" / "result.parquet"
     summary = replay_history(job, output=output, format="parquet", spark=spark, **options)
     rows = read_rows(output)

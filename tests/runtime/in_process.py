@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.mappings.catalog import Catalog, DataSource
-from ontoweir.runtime import scan_ranges as module
+from ontoweir.runtime import run_ranges as module
 from ontoweir.runtime.check_domain import arrow_type
 from ontoweir.runtime.replay import ReplayJob, ReplaySummary, replay_history
 from ontoweir.runtime.replay_range import (
@@ -94,6 +94,7 @@ def replay_here(
     """Replay without Spark: the rows, and the summary."""
     monkeypatch.setattr(module, "run_ranges", _run_here)
     spark = cast(SparkSession, _NoSpark())
+    options = {"small": 0, **options}
     summary = replay_history(job, output=output, format="parquet", spark=spark, **options)
     return pq.read_table(output).to_pylist(), summary
 

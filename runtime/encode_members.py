@@ -1,0 +1,103 @@
+"""A chunk's columns as the members of plans want them: numbers, of the rows that can be theirs."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.checker.normal_form import Member, NormalForm
+from ontoweir.mappings.catalog import Catalog, Column, StringType
+from ontoweir.runtime.admit_rows import Admitted
+from ontoweir.runtime.encode import Encoded, StringPool, encode_column
+from ontoweir.runtime.frame import Array
+from ontoweir.runtime.intake import Arrival
+from ontoweir.runtime.select_candidates import Limits, select_candidates
+
+
+class MemberEncoder:
+    """Columns of a chunk in units. Of members that few tuples can be, only these are encoded;
+    otherwise numbers are encoded once for all plans of one unit."""
+
+    def __init__(self, catalog: Catalog, admitted: Mapping[str, Admitted]) -> None:
+        self.catalog, self.admitted = catalog, admitted
+        self.known: dict[tuple[str, str, int], Encoded] = {}
+        self.plain: dict[tuple[str, str], Array | None] = {}
+        self.masks: dict[tuple[str, Limits], Array | None] = {}
+
+    def arrival(self, member: Member, form: NormalForm, pool: StringPool) -> Arrival:
+        """The tuples that can be a member's, with the columns that it has in its plan."""
+        name = member.stream
+        rows = self.admitted[name]
+        columns = sorted({a.column for a in form.class_of if a.alias == member.alias})
+        stream = self.catalog.streams[name]
+        index = select_candidates(member, form, stream, lambda limits: self._within(name, limits))
+        if index is None:
+            return Arrival(rows.steps, {c: self._encode(name, c, form.unit, pool) for c in columns})
+        return Arrival(
+            rows.steps[index],
+            {c: self._encode_some(name, c, form.unit, pool, index) for c in columns},
+        )
+
+    def _within(self, stream: str, limits: Limits) -> Array | None:
+        if (stream, limits) not in self.masks:
+            self.masks[stream, limits] = self._compare(stream, limits)
+        return self.masks[stream, limits]
+
+    def _compare(self, stream: str, limits: Limits) -> Array | None:
+        column, low, high = limits
+        values = self._plain(stream, column)
+        if values is None:
+            return None
+        if low is None:
+            return values <= high
+        return values >= low if high is None else (values >= low) & (values <= high)
+
+    def _plain(self, stream: str, name: str) -> Array | None:
+        """A column of whole numbers as it is, NULL as any."""
+        if (stream, name) not in self.plain:
+            column = self.admitted[stream].table.column(name)
+            found: Array | None = None
+            if pa.types.is_signed_integer(column.type):
+                whole = pc.fill_null(column, 0) if column.null_count else column
+                found = whole.to_numpy()
+            self.plain[stream, name] = found
+        return self.plain[stream, name]
+
+    def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:
+        column = self._column(stream, name)
+        key = (stream, name, unit)
+        text = isinstance(column.type, StringType)
+        if not text and key in self.known:
+            return self.known[key]
+        values = self.admitted[stream].table.column(name)
+        made = _encode_values(values, column, unit, pool, f"{stream}.{name}")
+        if not text:
+            self.known[key] = made
+        return made
+
+    def _encode_some(
+        self, stream: str, name: str, unit: int, pool: StringPool, index: Array
+    ) -> Encoded:
+        column = self._column(stream, name)
+        if (known := self.known.get((stream, name, unit))) is not None:
+            return known.take(index)
+        values = self.admitted[stream].table.column(name)
+        plain = self._plain(stream, name) if values.null_count == 0 else None
+        some = values.take(pa.array(index)) if plain is None else pa.array(plain[index])
+        return _encode_values(some, column, unit, pool, f"{stream}.{name}")
+
+    def _column(self, stream: str, name: str) -> Column:
+        column = self.catalog.streams[stream].column(name)
+        assert column is not None
+        return column
+
+
+def _encode_values(
+    values: "pa.ChunkedArray | pa.Array", column: Column, unit: int, pool: StringPool, name: str
+) -> Encoded:
+    if pa.types.is_null(values.type):
+        if not isinstance(column.type, StringType):
+            return Encoded(np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_))
+        values = values.cast(pa.string())
+    return encode_column(values, column.type, unit, pool, name)

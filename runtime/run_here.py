@@ -1,0 +1,37 @@
+"""Run the tasks of a replay in this process: of a history so small that none is distributed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from ontoweir.errors import RunError
+from ontoweir.runtime.advance_rows import ReplayWork
+from ontoweir.runtime.cut_chunk import forget_groups
+from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, prepare_work, replay_task
+from ontoweir.runtime.run_ranges import RunTasks
+
+
+@contextmanager
+def in_process(work: ReplayWork) -> Iterator[RunTasks]:
+    """What runs tasks here, one after the other, by the same code as in Spark's workers.
+
+    Raises:
+        RunError: a file cannot be read or written, or memory is short.
+    """
+    prepared = prepare_work(work)
+
+    def run(tasks: Sequence[RangeTask], look: Callable[[], None]) -> list[RangeOutcome]:
+        try:
+            return [replay_task(prepared, task, look) for task in tasks]
+        except (OSError, MemoryError, pa.ArrowException) as error:
+            raise RunError(
+                f"the replay failed: {type(error).__name__}: {str(error)[:300]}",
+                why="a short history is replayed in this process, which reads and writes files",
+                fix="make room, or restore what is missing, and start again",
+            ) from error
+
+    try:
+        yield run
+    finally:
+        forget_groups()
