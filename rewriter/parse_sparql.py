@@ -1,6 +1,7 @@
 """Parse SPARQL text by rdflib, with located errors."""
 
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 from pyparsing import ParseBaseException
@@ -9,6 +10,10 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.rewriter.locate_tokens import Tokens
+
+_ONE_AT_A_TIME = Lock()
+"""pyparsing finds out on the first call how many arguments each parse action takes; two threads
+that do so at once leave rdflib's grammar broken for the rest of the process."""
 
 
 def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[Any, CompValue]:
@@ -21,7 +26,8 @@ def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[Any, CompValue]:
     """
     standard = _without_median(text, tokens, file)
     try:
-        parsed = parseQuery(standard)
+        with _ONE_AT_A_TIME:
+            parsed = parseQuery(standard)
     except ParseBaseException as error:
         raise _syntax_error(text, tokens, error, file) from None
     except RecursionError:

@@ -57,7 +57,9 @@ def test_the_api_is_documented(site: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 def test_the_notebook_runs(tmp_path: Path) -> None:
-    notebook = nbformat.read(ROOT / "examples" / "traffic.ipynb", as_version=4)
+    notebook = nbformat.read(  # type: ignore[no-untyped-call]
+        ROOT / "examples" / "traffic.ipynb", as_version=4
+    )
     assert not any(cell.get("outputs") for cell in notebook.cells)
     client = NotebookClient(
         notebook, timeout=300, resources={"metadata": {"path": str(ROOT / "examples")}}

@@ -28,6 +28,7 @@ from ontoweir.commands.report import add_report
 from ontoweir.commands.rewrite import add_rewrite
 from ontoweir.commands.run import add_run
 from ontoweir.commands.status import add_status
+from ontoweir.commands.ui import add_ui
 from ontoweir.errors import OntoweirError, RunError
 
 COMMANDS = (
@@ -41,6 +42,7 @@ COMMANDS = (
     add_list,
     add_status,
     add_drop,
+    add_ui,
     add_report,
     add_explain,
     add_ontology,

@@ -55,6 +55,11 @@ def add_run(commands: Any) -> None:
         "--every", type=float, default=0.0, metavar="SECONDS", help="between micro-batches"
     )
     run.add_argument("--summary", choices=("text", "json"), default="text")
+    run.add_argument(
+        "--ui",
+        metavar="[HOST:]PORT",
+        help="serve the dashboard meanwhile (host: 127.0.0.1; port 0: any that is free)",
+    )
     add_run_options(run)
     run.set_defaults(run=_run)
 
@@ -69,9 +74,15 @@ def _run(given: argparse.Namespace) -> int:
             why="a registry is served as a whole",
             fix="leave out --query, or register what is to run",
         )
-    if given.serve or (not given.query and list_entries(registry)):
-        return _serve(given, registry)
-    return _run_queries(given)
+    served = given.serve or (not given.query and bool(list_entries(registry)))
+    if given.ui is None:
+        return _serve(given, registry) if served else _run_queries(given)
+    from ontoweir.commands.serve_ui import serve_ui
+
+    root = find_root(given.project)
+    metrics = Path(given.metrics or given.output or root / "out" / "answers")
+    with serve_ui(given, given.ui, "--ui", root, metrics=metrics, running=not served):
+        return _serve(given, registry) if served else _run_queries(given)
 
 
 def _run_queries(given: argparse.Namespace) -> int:

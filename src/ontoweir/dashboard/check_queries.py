@@ -1,0 +1,256 @@
+"""Verdicts for the pages: of the project's queries, of its mappings, and of what is typed."""
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ontoweir.checker.verdict import Verdict
+from ontoweir.dashboard.worker import Worker
+from ontoweir.describe import describe_verdict
+from ontoweir.errors import OntoweirError
+from ontoweir.lint_mappings import MappingLint, lint_mappings
+from ontoweir.pipeline import CompiledQuery, Workspace
+from ontoweir.project import Project, load_project
+from ontoweir.register_query import compile_text
+from ontoweir.registry_entry import Language
+from ontoweir.render_html_query import render_query
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was decided of a query: `summary`, as `ontoweir check --format json` has it, and the
+    section of its page; or what is wrong, and in which line. `warnings`: about the input."""
+
+    name: str
+    summary: dict[str, Any] | None = None
+    section: str = ""
+    error: str | None = None
+    line: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class Checks:
+    """Checks a project's queries, and again when its files change.
+
+    The project is read, and everything is decided, in the worker's thread alone.
+    """
+
+    def __init__(
+        self, project: Path, overrides: Sequence[str], *, strict: bool, limit: float = 30.0
+    ) -> None:
+        self.project, self.overrides, self.strict = project, tuple(overrides), strict
+        self.worker = Worker(limit)
+        self.verdicts: dict[str, Outcome] = {}
+        self.sections: dict[str, Outcome] = {}
+        self._lints: tuple[MappingLint, ...] | None = None
+        self._stamp: object = None
+        self._workspace: Workspace | None = None
+        self._warnings: dict[str, None] = {}
+        self._checking = False
+
+    def start(self) -> None:
+        """Decide all queries of the project, unless that is known; nobody waits."""
+        if not self._checking:
+            self._checking = True
+            try:
+                self.worker.start(self._check_all)
+            except OntoweirError:
+                self._checking = False
+
+    def names(self) -> tuple[str, ...]:
+        """The project's queries.
+
+        Raises:
+            OntoweirError: the project is wrong.
+        """
+        return tuple(p.stem for p in self._load().queries)
+
+    def text_of(self, name: str) -> str | None:
+        """The text of a query of the project; None where there is none.
+
+        Raises:
+            OntoweirError: the project is wrong.
+        """
+        for path in self._load().queries:
+            if path.stem == name:
+                try:
+                    return path.read_text(encoding="utf-8-sig")
+                except (OSError, UnicodeDecodeError):
+                    return None
+        return None
+
+    def query(self, name: str) -> Outcome:
+        """A query of the project, with everything that is to be said.
+
+        Raises:
+            OntoweirError: the project is wrong, it has no such query, or it takes too long.
+        """
+
+        def job() -> Outcome:
+            workspace = self._open()
+            if name not in self.sections:
+                workspace.query_file(name)
+                self.sections[name] = self._decide(
+                    workspace, name, partial(workspace.compile, name), whole=True
+                )
+            return self.sections[name]
+
+        return self.worker.do(job)
+
+    def text(self, text: str, language: Language, name: str = "query") -> Outcome:
+        """A query that was typed.
+
+        Raises:
+            OntoweirError: the project is wrong, or it takes too long.
+        """
+
+        def job() -> Outcome:
+            workspace = self._open()
+            with tempfile.TemporaryDirectory(prefix="ontoweir-") as folder:
+                file = Path(os.path.realpath(folder), f"query.{_SUFFIX[language]}")
+                file.write_text(text, encoding="utf-8")
+                made = self._decide(
+                    workspace,
+                    name,
+                    lambda: compile_text(workspace, name, language, text, str(file)),
+                    whole=True,
+                )
+                return _without(made, file.parent)
+
+        return self.worker.do(job)
+
+    def lints(self) -> tuple[MappingLint, ...]:
+        """What the mappings allow.
+
+        Raises:
+            OntoweirError: the project is wrong, or it takes too long.
+        """
+
+        def job() -> tuple[MappingLint, ...]:
+            workspace = self._open()
+            if self._lints is None:
+                self._lints = lint_mappings(workspace)
+            return self._lints
+
+        return self.worker.do(job)
+
+    def _check_all(self) -> None:
+        try:
+            workspace = self._open()
+            for name in workspace.query_names():
+                if name not in self.verdicts:
+                    self.verdicts[name] = self._decide(
+                        workspace, name, partial(workspace.compile, name), whole=False
+                    )
+        except OntoweirError:
+            pass  # the project is wrong: `names` says it
+        finally:
+            self._checking = False
+
+    def _decide(
+        self,
+        workspace: Workspace,
+        name: str,
+        compile: Callable[[], CompiledQuery],
+        *,
+        whole: bool,
+    ) -> Outcome:
+        """The verdict; `whole`: with repairs and the section of the page."""
+        before = len(self._warnings)
+        try:
+            workspace.mappings  # noqa: B018  what is wrong there is no query's fault
+        except OntoweirError as error:
+            return Outcome(name, error=str(error))
+        try:
+            compiled = compile()
+            verdict = workspace.check(compiled)
+            repairs = workspace.repair(compiled) if whole and verdict.plans is None else ()
+        except OntoweirError as error:
+            line = None if error.source is None else error.source.line
+            return Outcome(name, error=str(error), line=line)
+        catalog = workspace.project.catalog
+        return Outcome(
+            name,
+            describe_verdict(verdict, catalog, repairs) if whole else _brief(verdict),
+            render_query(verdict, repairs, 1, catalog) if whole else "",
+            warnings=tuple(self._warnings)[before:] if whole else (),
+        )
+
+    def _load(self) -> Project:
+        return load_project(self.project, overrides=self.overrides)
+
+    def _open(self) -> Workspace:
+        """The project as its files are now; in the worker's thread."""
+        project = self._load()
+        stamp = project, tuple(_stamp(p) for p in _files(project))
+        if self._workspace is None or stamp != self._stamp:
+            self._warnings.clear()
+            self._workspace = Workspace(
+                project,
+                strict=self.strict,
+                warn=lambda text: self._warnings.setdefault(text),
+                tell=self.worker.tell,
+            )
+            self._stamp, self._lints = stamp, None
+            self.verdicts.clear()
+            self.sections.clear()
+        return self._workspace
+
+
+_SUFFIX = {"sparql": "rq", "sql": "sql"}
+
+
+def _brief(verdict: Verdict) -> dict[str, Any]:
+    bound = verdict.bound
+    return {
+        "query": verdict.union.name,
+        "verdict": verdict.name,
+        "tier": str(verdict.tier),
+        "bound": {
+            "rows": None if bound is None else bound.rows,
+            "formula": "∞" if bound is None else bound.formula,
+        },
+    }
+
+
+def _files(project: Project) -> tuple[Path, ...]:
+    used = (project.file, *project.ontology, *project.mappings, *project.queries)
+    return (*used, *project.imports.values())
+
+
+def _stamp(file: Path) -> tuple[str, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return str(file), found.st_mtime_ns, found.st_size
+
+
+def _without(outcome: Outcome, folder: Path) -> Outcome:
+    """An outcome that does not name the folder where the typed text was for a moment."""
+
+    def strip(value: Any) -> Any:
+        match value:
+            case str():
+                return value.replace(f"{folder}{os.sep}", "").replace(f"{folder.name}{os.sep}", "")
+            case dict():
+                return {k: strip(v) for k, v in value.items()}
+            case list() | tuple():
+                return [strip(v) for v in value]
+            case _:
+                return value
+
+    return Outcome(
+        outcome.name,
+        strip(outcome.summary),
+        strip(outcome.section),
+        strip(outcome.error),
+        outcome.line,
+        tuple(strip(outcome.warnings)),
+    )

@@ -1,0 +1,235 @@
+"""The dashboard as a WSGI application: pages, and the same as JSON. It changes nothing."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from flask import Flask, Response, abort, jsonify, render_template, request
+from markupsafe import Markup
+from werkzeug.exceptions import HTTPException
+
+from ontoweir import __version__
+from ontoweir.dashboard.check_queries import Checks, Outcome
+from ontoweir.dashboard.describe_run import chart_state, chart_throughput, describe_run
+from ontoweir.dashboard.guard_requests import HEADERS, allow_host, allow_origin
+from ontoweir.dashboard.list_queries import list_queries
+from ontoweir.dashboard.read_runs import Run, read_runs
+from ontoweir.dashboard.show_numbers import FILTERS
+from ontoweir.dashboard.site import Site
+from ontoweir.draw_chart import STYLE as CHARTS
+from ontoweir.draw_chart import draw_chart
+from ontoweir.errors import OntoweirError
+from ontoweir.lint_mappings import PROBES
+from ontoweir.registry_entry import Language
+from ontoweir.render_html_style import STYLE
+from ontoweir.render_lint import describe_lint
+
+_BODY = 1 << 18
+"""Bytes of a request's body, at most."""
+
+
+def make_app(site: Site, checks: Checks | None = None) -> Flask:
+    """Make the application.
+
+    Args:
+        site: what it shows.
+        checks: where verdicts come from, if not from the site's project.
+    """
+    app = Flask(__name__)
+    app.config["MAX_CONTENT_LENGTH"] = _BODY
+    app.config["MAX_FORM_MEMORY_SIZE"] = _BODY
+    app.jinja_env.filters.update(FILTERS, near=lambda file: _near(file, site))
+    app.jinja_env.globals.update(version=__version__, site=site, project=_title(site))
+    known = checks or Checks(site.project, site.overrides, strict=site.strict, limit=site.limit)
+    _guard(app, site)
+    _add_files(app)
+    _add_pages(app, site, known)
+    _add_api(app, site, known)
+    return app
+
+
+def _title(site: Site) -> str:
+    folder = site.project if site.project.is_dir() else site.project.parent
+    return folder.resolve().name or "project"
+
+
+def _near(file: str, site: Site) -> str:
+    """A file as seen from the project's folder."""
+    folder = site.project if site.project.is_dir() else site.project.parent
+    try:
+        return str(Path(file).resolve().relative_to(folder.resolve()))
+    except ValueError:
+        return file
+
+
+def _guard(app: Flask, site: Site) -> None:
+    """Refuse strangers before, and add what answers may do after; show errors as such."""
+
+    @app.before_request
+    def check() -> Response | None:
+        if not allow_host(request.headers.get("Host"), site.host):
+            return Response("unknown host\n", 421, mimetype="text/plain")
+        if request.method == "POST" and not allow_origin(
+            request.headers.get("Origin"),
+            request.headers.get("Sec-Fetch-Site"),
+            request.headers.get("Host"),
+        ):
+            return Response("not from this page\n", 403, mimetype="text/plain")
+        return None
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        response.headers.update(HEADERS)
+        return response
+
+    @app.errorhandler(OntoweirError)
+    def show_error(error: OntoweirError) -> tuple[str | Response, int]:
+        return _fail(str(error), 422)
+
+    @app.errorhandler(HTTPException)
+    def show_http(error: HTTPException) -> tuple[str | Response, int]:
+        code = error.code or 500
+        told = {404: "there is no such page", 413: f"more than {_BODY:,} bytes; shorten it"}
+        return _fail(told.get(code, error.name.lower()), code)
+
+    @app.errorhandler(Exception)
+    def show_bug(error: Exception) -> tuple[str | Response, int]:
+        text = " ".join(f"internal error: {type(error).__name__}: {error}".split())
+        return _fail(f"{text}; this is a bug in ontoweir, not in your input; report it", 500)
+
+
+def _fail(text: str, code: int) -> tuple[str | Response, int]:
+    if request.path.startswith("/api/"):
+        return jsonify(error=text), code
+    return render_template("error.html", text=text), code
+
+
+def _add_files(app: Flask) -> None:
+    @app.get("/style.css")
+    def style() -> Response:
+        page = render_template("style.css")
+        return Response(STYLE + CHARTS + page, mimetype="text/css")
+
+
+def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
+    @app.get("/")
+    def overview() -> str:
+        found, problem = list_queries(checks, _runs(site))
+        return render_template("overview.html", queries=found, problem=problem)
+
+    @app.get("/query")
+    def query() -> str:
+        name = request.args.get("name", "")
+        run = _runs(site).get(name)
+        outcome, text, language = _find(checks, run, name)
+        return render_template(
+            "query.html",
+            name=name,
+            outcome=outcome,
+            section=Markup(outcome.section),
+            text=text,
+            language=language,
+            run=describe_run(run),
+            charts={k: Markup(v) for k, v in _charts(run, name).items()},
+        )
+
+    @app.get("/mappings")
+    def mappings() -> str:
+        lints = describe_lint(checks.lints())
+        return render_template("mappings.html", lints=lints, probes=PROBES)
+
+    @app.get("/playground")
+    def playground() -> str:
+        name = request.args.get("query", "")
+        run = _runs(site).get(name) if name else None
+        names = checks.names()
+        text, language = _text(checks, run, name or next(iter(names), ""))
+        return render_template("playground.html", text=text or "", language=language, names=names)
+
+    @app.post("/playground")
+    def check_typed() -> tuple[str, int]:
+        text, language = _typed(request.form, site)
+        outcome = checks.text(text, language)
+        page = render_template(
+            "playground.html",
+            text=text,
+            language=language,
+            names=checks.names(),
+            outcome=outcome,
+            section=Markup(outcome.section),
+        )
+        return page, 200 if outcome.error is None else 422
+
+
+def _add_api(app: Flask, site: Site, checks: Checks) -> None:
+    @app.get("/api/overview")
+    def api_overview() -> Response:
+        found, problem = list_queries(checks, _runs(site))
+        return jsonify(queries=found, problem=problem)
+
+    @app.get("/api/query")
+    def api_query() -> Response:
+        name = request.args.get("name", "")
+        run = _runs(site).get(name)
+        if run is None and name not in checks.names():
+            abort(404)
+        charts = _charts(run, name) if request.args.get("charts") else {}
+        return jsonify(query=name, **describe_run(run), charts=charts)
+
+    @app.get("/api/mappings")
+    def api_mappings() -> Response:
+        return jsonify(describe_lint(checks.lints()))
+
+    @app.post("/api/check")
+    def api_check() -> tuple[Response, int]:
+        given = request.get_json(silent=True)
+        if not isinstance(given, dict):
+            return jsonify(error='send JSON: {"language": "sparql", "text": "SELECT …"}'), 400
+        text, language = _typed(given, site)
+        outcome = checks.text(text, language)
+        if outcome.summary is None:
+            return jsonify(error=outcome.error, line=outcome.line), 422
+        return jsonify(outcome.summary), 200
+
+
+def _runs(site: Site) -> dict[str, Run]:
+    return read_runs(site.registry, site.metrics, running=site.running)
+
+
+def _charts(run: Run | None, name: str) -> dict[str, str]:
+    if run is None or not run.moments:
+        return {}
+    return {
+        "state": draw_chart(chart_state(name, run.moments)),
+        "throughput": draw_chart(chart_throughput(name, run.moments)),
+    }
+
+
+def _text(checks: Checks, run: Run | None, name: str) -> tuple[str | None, Language]:
+    """The text of a registered query as it was registered, else of the project's."""
+    entry: Mapping[str, Any] = {} if run is None or run.entry is None else run.entry
+    text = entry.get("text")
+    if isinstance(text, str):
+        return text, "sql" if entry.get("language") == "sql" else "sparql"
+    return checks.text_of(name), "sparql"
+
+
+def _find(checks: Checks, run: Run | None, name: str) -> tuple[Outcome, str | None, Language]:
+    """What is decided of a query that is registered, or of the project."""
+    text, language = _text(checks, run, name)
+    if run is not None and run.entry is not None and text is not None:
+        return checks.text(text, language, name), text, language
+    if name in checks.names():
+        return checks.query(name), text, language
+    if run is None:
+        abort(404)
+    return Outcome(name, error="its text is not known: it is no query of the project"), None, "sql"
+
+
+def _typed(given: Mapping[str, Any], site: Site) -> tuple[str, Language]:
+    text, language = given.get("text"), given.get("language", "sparql")
+    if not isinstance(text, str) or language not in ("sparql", "sql"):
+        abort(400)
+    if len(text) > site.text:
+        abort(413)
+    return text.replace("\r\n", "\n"), cast(Language, language)

@@ -1,0 +1,188 @@
+"""How queries run, read from the files that runs write: metrics.jsonl, and the registry's entries.
+
+Nothing here trusts these files: what is missing or is not of its type is left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ontoweir.dashboard.read_tail import read_object, read_tail
+from ontoweir.entry_status import STATUS
+from ontoweir.hold_lock import is_held
+from ontoweir.registry_entry import ENTRY
+
+METRICS = "metrics.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Synopsis:
+    """The rows of a synopsis, and its bound (None: no number is known)."""
+
+    name: str
+    rows: int
+    bound: int | None
+    formula: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A query after a micro-batch; `at` in seconds since 1970. `tuples`, `results`, `rejected`
+    and `rejects` count from the run's start; `lag`: seconds behind the clock."""
+
+    at: float
+    batch: int
+    rows: int
+    bound: int | None
+    synopses: tuple[Synopsis, ...]
+    seconds: float
+    tuples_per_second: float
+    tuples: int
+    results: int
+    rejected: int
+    rejects: Mapping[str, int]
+    finished: str | None
+    lag: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A query that is registered, or ran. `status`: waiting, running, stopped, failed, died, or,
+    where nobody says, "ran"; `shared`: the counts are those of a run with other queries; `entry`:
+    what was registered."""
+
+    name: str
+    status: str
+    moments: tuple[Moment, ...]
+    error: str | None = None
+    shared: bool = False
+    entry: Mapping[str, Any] | None = None
+
+    @property
+    def last(self) -> Moment | None:
+        """The newest moment."""
+        return self.moments[-1] if self.moments else None
+
+
+def read_runs(registry: Path, metrics: Path, *, running: bool = False) -> dict[str, Run]:
+    """The queries of the registry, and those of the plain run whose metrics are in a folder.
+
+    Args:
+        registry: its folder; one folder for each entry in it.
+        metrics: the folder of the plain run's metrics.jsonl.
+        running: whether that run is known to go on.
+    """
+    found = read_plain_run(metrics, running=running)
+    try:
+        folders = sorted(f for f in registry.iterdir() if (f / ENTRY).is_file())
+    except OSError:
+        folders = []
+    for folder in folders:
+        run = read_entry(folder)
+        if run is not None:
+            found[run.name] = run
+    return found
+
+
+def read_plain_run(metrics: Path, *, running: bool = False) -> dict[str, Run]:
+    """The queries of a run that is not of the registry."""
+    records = read_tail(metrics / METRICS)
+    names = dict.fromkeys(name for r in records for name in _dict(r.get("queries")))
+    status = "running" if running else "ran"
+    return {
+        name: Run(name, status, _moments(records, name), shared=len(names) > 1) for name in names
+    }
+
+
+def read_entry(folder: Path) -> Run | None:
+    """A registered query; None where its entry cannot be read."""
+    entry = read_object(folder / ENTRY)
+    if entry is None:
+        return None
+    name = _text(entry.get("name")) or folder.name
+    status = read_object(folder / STATUS) or {}
+    if status.get("id") != entry.get("id"):
+        status = {}  # of the entry that this one replaces
+    state, error = _text(status.get("state")) or "waiting", _text(status.get("error"))
+    if status and state in ("running", "waiting") and not is_held(folder):
+        state, error = "died", "the process that served it is gone"
+    return Run(name, state, _moments(read_tail(folder / METRICS), name), error=error, entry=entry)
+
+
+def _moments(records: Sequence[Mapping[str, Any]], name: str) -> tuple[Moment, ...]:
+    found = []
+    for record in records:
+        query = _dict(record.get("queries")).get(name)
+        at = _time(record.get("time"))
+        if isinstance(query, dict) and at is not None:
+            found.append(_moment(record, query, at))
+    return tuple(found)
+
+
+def _moment(record: Mapping[str, Any], query: Mapping[str, Any], at: float) -> Moment:
+    totals = _dict(record.get("totals"))
+    lags = [
+        lag
+        for stream in _dict(record.get("streams")).values()
+        if (lag := _number(_dict(stream).get("lag_seconds"))) is not None
+    ]
+    parts = query.get("synopses")
+    return Moment(
+        at,
+        _count(record.get("batch")),
+        _count(query.get("state_rows")),
+        _whole(query.get("bound_rows")),
+        tuple(
+            Synopsis(
+                _text(s.get("synopsis")) or "?",
+                _count(s.get("rows")),
+                _whole(s.get("bound_rows")),
+                _text(s.get("bound")) or "",
+            )
+            for s in (parts if isinstance(parts, list) else [])
+            if isinstance(s, dict)
+        ),
+        _number(record.get("seconds")) or 0.0,
+        _number(record.get("tuples_per_second")) or 0.0,
+        _count(totals.get("tuples")),
+        _count(totals.get("results")),
+        _count(totals.get("rejected")),
+        {str(k): _count(v) for k, v in _dict(record.get("rejects")).items()},
+        _text(record.get("finished")),
+        max(lags, default=None),
+    )
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) < 1e300 else None
+
+
+def _whole(value: object) -> int | None:
+    number = _number(value)
+    return None if number is None else int(number)
+
+
+def _count(value: object) -> int:
+    return max(_whole(value) or 0, 0)
+
+
+def _time(value: object) -> float | None:
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+        if moment is None:
+            return None
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None

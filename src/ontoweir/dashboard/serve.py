@@ -1,0 +1,102 @@
+"""Serve the dashboard: for as long as the process lives, or beside a run."""
+
+import re
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any, TypeAlias
+
+from ontoweir.dashboard.guard_requests import is_local
+from ontoweir.dashboard.site import Site
+from ontoweir.errors import Source, UsageError
+
+Wait: TypeAlias = Callable[[], None]
+"""Waits until the server ends."""
+
+PORT = 4080
+HOST = "127.0.0.1"
+
+
+def parse_address(text: str, option: str) -> tuple[str, int]:
+    """`[HOST:]PORT`; 127.0.0.1 where no host is named. Port 0 is any that is free.
+
+    Raises:
+        UsageError: it is no address.
+    """
+    found = re.fullmatch(r"(?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):)?(\d{1,5})", text)
+    if found is None or int(found[2]) > 65_535:
+        raise UsageError(
+            f"{option} {text!r} is no address",
+            why="an address is PORT or HOST:PORT, the port at most 65535",
+            fix=f"write e.g. {option} {PORT}",
+            source=Source(option),
+        )
+    host = HOST if found[1] is None else found[1].strip("[]")
+    return host.lower(), int(found[2])
+
+
+def require_web() -> None:
+    """Raise UsageError where the web framework is not installed."""
+    try:
+        import flask  # noqa: F401
+        import waitress  # noqa: F401
+    except ImportError as error:
+        raise UsageError(
+            f"the dashboard needs {error.name or 'a web framework'}, which is not installed",
+            why="it comes with the extra `ui`, which other commands do not need",
+            fix="run `pip install 'ontoweir[ui]'`",
+        ) from None
+
+
+@contextmanager
+def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
+    """Listen, and answer in threads while the block runs.
+
+    Gives the address to open, and a function that waits until the server ends.
+
+    Raises:
+        UsageError: the address cannot be listened on, or the framework is missing.
+    """
+    require_web()
+    from waitress.server import create_server
+
+    from ontoweir.dashboard.make_app import make_app
+
+    try:
+        found = socket.getaddrinfo(site.host, port, type=socket.SOCK_STREAM)
+        address = found[0][4][0]
+        server: Any = create_server(
+            make_app(site),
+            host=address,
+            port=port,
+            threads=4,
+            ident=None,
+            max_request_body_size=1 << 18,
+            max_request_header_size=1 << 15,
+            connection_limit=100,
+        )
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {site.host}:{port}: {error.strerror or error}",
+            why="the address is taken, or not of this machine",
+            fix="name another port, or 0 for any that is free",
+        ) from None
+    thread = Thread(target=server.run, name="ontoweir dashboard", daemon=True)
+    thread.start()
+    shown = f"[{site.host}]" if ":" in site.host else site.host
+    try:
+        yield f"http://{shown}:{server.effective_port}/", thread.join
+    finally:
+        server.close()
+
+
+def say_where(url: str, host: str) -> list[str]:
+    """What to tell on stderr."""
+    lines = [f"dashboard: {url}"]
+    if not is_local(host):
+        lines.append(
+            f"warning: everybody who reaches {host} can read it and check queries: there is no "
+            "login; leave the host out to serve this machine alone"
+        )
+    return lines

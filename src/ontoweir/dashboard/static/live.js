@@ -1,0 +1,113 @@
+"use strict";
+// Live numbers: asks the API every two seconds while the page is seen. Everything works without.
+(() => {
+  const EVERY = 2000;
+  const holder = document.querySelector("[data-poll]");
+  const told = document.getElementById("freshness");
+  const DASH = "\u2013";
+
+  const count = (n) => (n == null ? DASH : Math.round(n).toLocaleString("en-US"));
+  const lag = (s) => {
+    if (s == null) return DASH;
+    if (s < 0) return "0 s";
+    if (s >= 172800) return `${count(s / 86400)} days`;
+    if (s >= 7200) return `${count(s / 3600)} h`;
+    if (s >= 120) return `${count(s / 60)} min`;
+    return `${s.toFixed(1)} s`;
+  };
+  const moment = (s) =>
+    s == null ? DASH : new Date(s * 1000).toISOString().slice(0, 19).replace("T", " ");
+  const show = {
+    tuples_per_second: count, tuples: count, results: count, rejected: count, state_rows: count,
+    lag_seconds: lag, time: moment,
+    finished: (t) => (t == null ? DASH : t.slice(0, 19).replace("T", " ")),
+    error: (t) => t ?? "",
+  };
+
+  const limit = (q) => {
+    if (q.verdict === "unbounded" || q.verdict === "undecided") return "no bound";
+    return q.bound ? `at most ${q.bound.rows == null ? "finitely many" : count(q.bound.rows)}` : "";
+  };
+
+  const fill = (place, found) => {
+    for (const cell of place.querySelectorAll("[data-field]")) {
+      const field = cell.dataset.field;
+      if (field === "bar") {
+        const part = found.bound_rows ? (100 * (found.state_rows ?? 0)) / found.bound_rows : 0;
+        const wide = found.state_rows ? Math.min(100, Math.max(1, part)) : 0;
+        cell.setAttribute("width", wide.toFixed(1));
+      } else if (field === "status") {
+        cell.textContent = found.status;
+        cell.className = `status ${found.status.replaceAll(" ", "-")}`;
+      } else if (field === "tier") {
+        cell.textContent = found.tier ?? (found.problem ? "error" : "checking…");
+        cell.className = `verdict ${found.verdict ?? ""}`;
+      } else if (field === "limit") {
+        cell.textContent = limit(found);
+      } else if (field === "bound_rows") {
+        cell.textContent = count(found.bound_rows);
+      } else if (show[field]) {
+        cell.textContent = show[field](found[field]);
+      }
+    }
+  };
+
+  const rows = (table, lines) => {
+    table.tBodies[0].replaceChildren(...lines.map((cells) => {
+      const row = document.createElement("tr");
+      for (const [text, style] of cells) {
+        const cell = row.insertCell();
+        cell.textContent = text;
+        if (style) cell.className = style;
+      }
+      return row;
+    }));
+  };
+
+  const draw = (place, text) => {
+    const found = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    if (found.nodeName === "svg") place.replaceChildren(document.importNode(found, true));
+  };
+
+  const update = (found) => {
+    if (found.queries) {
+      const known = new Set();
+      for (const row of holder.querySelectorAll("[data-query]")) {
+        const mine = found.queries.find((q) => q.query === row.dataset.query);
+        known.add(row.dataset.query);
+        const begun = mine && mine.batch != null && row.classList.contains("idle");
+        if (!mine || begun) return location.reload();
+        fill(row, mine);
+      }
+      if (found.queries.some((q) => !known.has(q.query))) location.reload();
+      return;
+    }
+    fill(holder, found);
+    for (const place of holder.querySelectorAll("[data-chart]")) {
+      const text = found.charts[place.dataset.chart];
+      if (text) draw(place, text);
+    }
+    for (const table of holder.querySelectorAll("[data-table]")) {
+      rows(table, table.dataset.table === "rejects"
+        ? Object.entries(found.rejects ?? {}).sort().map(([r, n]) => [[r], [count(n), "number"]])
+        : (found.synopses ?? []).map((s) => [[s.synopsis], [count(s.rows), "number"],
+          [count(s.bound_rows), "number"], [s.bound, "soft"]]));
+    }
+  };
+
+  const poll = async () => {
+    if (!document.hidden) {
+      try {
+        const answer = await fetch(holder.dataset.poll, { cache: "no-store" });
+        if (answer.ok) {
+          update(await answer.json());
+          told.textContent = ` · live at ${moment(Date.now() / 1000).slice(11)} UTC`;
+        } else told.textContent = " · no new numbers: the server answers with an error";
+      } catch {
+        told.textContent = " · no new numbers: the server does not answer";
+      }
+    }
+    setTimeout(poll, EVERY);
+  };
+  if (holder) poll();
+})();

@@ -1,0 +1,86 @@
+"""One thread that does what takes long, one thing after the other, each with a time limit."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as NotYet
+from queue import Full, Queue
+from threading import Thread
+from typing import Any, TypeVar
+
+from ontoweir.errors import UsageError
+
+T = TypeVar("T")
+_WAITING = 8
+
+
+class Worker:
+    """Runs jobs in a thread of its own: requests wait for them, the server does not.
+
+    A job that is not done after `limit` seconds ends where it next says what it counts (`tell`,
+    see meter_work), and nobody waits for it any longer.
+    """
+
+    def __init__(self, limit: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limit, self.clock = limit, clock
+        self.deadline = float("inf")
+        self.jobs: Queue[tuple[Future[Any], Callable[[], Any]]] = Queue(_WAITING)
+        Thread(target=self._work, name="ontoweir checks", daemon=True).start()
+
+    def start(self, job: Callable[[], T]) -> "Future[T]":
+        """Let a job be done after those that wait.
+
+        Raises:
+            UsageError: too many wait.
+        """
+        future: Future[T] = Future()
+        try:
+            self.jobs.put_nowait((future, job))
+        except Full:
+            raise UsageError(
+                "too many checks wait",
+                why="they are done one after the other",
+                fix="try again in a moment",
+            ) from None
+        return future
+
+    def do(self, job: Callable[[], T]) -> T:
+        """Wait for a job.
+
+        Raises:
+            UsageError: too many wait, or it took longer than the limit.
+        """
+        future = self.start(job)
+        try:
+            return future.result(self.limit + 1.0)
+        except (NotYet, CancelledError):
+            future.cancel()
+            raise self._late() from None
+
+    def tell(self, what: str, count: int) -> None:
+        """Called by a job now and then.
+
+        Raises:
+            UsageError: the job has had its time.
+        """
+        if self.clock() > self.deadline:
+            raise self._late()
+
+    def _late(self) -> UsageError:
+        return UsageError(
+            f"the check took longer than {self.limit:g} s",
+            why="here checks have a time limit, so that others get theirs",
+            fix="make the query smaller, or check it by `ontoweir check`",
+        )
+
+    def _work(self) -> None:
+        while True:
+            future, job = self.jobs.get()
+            if not future.set_running_or_notify_cancel():
+                continue
+            self.deadline = self.clock() + self.limit
+            try:
+                future.set_result(job())
+            except BaseException as error:
+                future.set_exception(error)
+            self.deadline = float("inf")

@@ -1,0 +1,64 @@
+"""The pages in headless Chromium: no error in the console, nothing wider than a phone, live."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.dashboard.conftest import Record, write_lines
+
+from ontoweir.dashboard.serve import serve_dashboard
+from ontoweir.dashboard.site import Site
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+QUERY = "roads-where-congestion-got-worse"
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture
+def url(site: Site) -> Iterator[str]:
+    """A dashboard that answers on a port of this machine."""
+    with serve_dashboard(replace(site, host="127.0.0.1"), 0) as (found, _):
+        yield found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_pages_in_a_browser(
+    url: str, project: Path, tmp_path: Path, record: Record, scheme: str, width: int
+) -> None:
+    lines = [record(n, {QUERY: (n, 84)}) for n in range(5)]
+    metrics = project / "out/answers/metrics.jsonl"
+    write_lines(metrics, lines)
+    told: list[str] = []
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        view = {"width": width, "height": 844}
+        page = browser.new_context(viewport=view, color_scheme=scheme).new_page()
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        for path in ("", f"query?name={QUERY}", "mappings", f"playground?query={QUERY}"):
+            page.goto(f"{url}{path}")
+            wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+            assert page.evaluate(wide), path
+            page.screenshot(path=str(tmp_path / "page.png"), full_page=True)
+        page.get_by_role("button", name="Check").click()
+        page.locator(".verdict", has_text="tree-bounded").first.wait_for()
+        page.goto(f"{url}query?name={QUERY}")
+        page.get_by_text("4", exact=True).first.wait_for()
+        write_lines(metrics, [*lines, record(7, {QUERY: (77, 84)})])
+        page.locator("[data-field=state_rows]", has_text="77").wait_for()  # without a reload
+        assert "at most 77" in page.locator("[data-chart=state] desc").inner_html()
+        assert page.get_by_text("live at").is_visible()
+        browser.close()
+    assert told == []
+    assert {a for a in asked if not a.startswith(url)} == set()
