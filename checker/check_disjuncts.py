@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from ontoweir.checker.choose_plan import choose_plan
 from ontoweir.checker.confirm_aggregates import MOST_SUBSETS
 from ontoweir.checker.decide_aggregates import decide_aggregates
 from ontoweir.checker.decide_lag import Failure, decide_lag
@@ -92,7 +93,7 @@ class DisjunctChecker:
             if self.aggregates
             else None,
         )
-        plan = make_plan(form) if lag.holds else ()
+        plan = choose_plan(form) if lag.holds else ()
         if isinstance(plan, SynopsisPlan):
             conditions = self.conditions(query)
             tier = self.tier(form, ordered, criteria, conditions)
