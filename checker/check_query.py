@@ -59,7 +59,7 @@ def check_query(
         disjuncts = tuple(d for q in union.disjuncts for d in checker.decide_parts(q))
         union = replace(union, disjuncts=tuple(d.query for d in disjuncts))
         witness = checker.disprove(disjuncts) if disprove else None
-        bound = _bound(union, disjuncts)
+        bound = bound_union(union, disjuncts)
     else:
         for part in split_aggregates(union):
             if part.union.distinct:
@@ -146,7 +146,7 @@ def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[Norma
                 yield form
 
 
-def _bound(union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...]) -> Bound | None:
+def bound_union(union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...]) -> Bound | None:
     """The bound of a union: the sum, and once more the results of DISTINCT across disjuncts."""
     if any(isinstance(d, Failing) for d in disjuncts):
         return None
@@ -161,7 +161,7 @@ def _aggregate_bound(aggregation: Aggregation, parts: Sequence[PartVerdict]) -> 
     """What the parts keep, the current answer (one row a group), and what medians are made of."""
     bounds: list[Bound] = []
     for place, found in enumerate(parts):
-        bound = _bound(found.part.union, found.disjuncts)
+        bound = bound_union(found.part.union, found.disjuncts)
         if bound is None:
             return None
         bounds.append(bound)

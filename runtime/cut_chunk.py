@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 from ontoweir.errors import DataError, Source
 from ontoweir.runtime.decode_times import decode_times, show_time
 from ontoweir.runtime.frame import Array
-from ontoweir.runtime.history import Cursor, History
+from ontoweir.runtime.history import Cursor, History, Piece
 from ontoweir.runtime.read_source import BAD, unreadable
 
 BEGINNING = -(1 << 62)
@@ -19,6 +20,9 @@ _CACHED_GROUPS = 4
 _CACHED_FOOTERS = 16
 _footers: OrderedDict[tuple[str, str], pq.FileMetaData] = OrderedDict()
 _cache: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
+_ahead: dict[tuple[str, str, int], "Future[pa.Table]"] = {}
+"""The next row groups of each stream, being read."""
+_reader: list[ThreadPoolExecutor] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ def cut_chunk(
             limit = lagging.last_us
             if any(r.first_us < limit for r in readers):
                 break
-        lagging.read(portion)
+        lagging.read(portion, stop_us)
     if waiting:
         limit = min(r.last_us for r in waiting)
         slices = {r.name: r.take(limit) for r in readers}
@@ -109,10 +113,10 @@ class _Reader:
             stop_us is not None and self.last_us >= stop_us
         )
 
-    def read(self, limit: int) -> None:
+    def read(self, limit: int, stop_us: int | None) -> None:
         """Read some more rows, of one row group."""
         piece = self.history.pieces[self.ahead.piece]
-        table = _read_group(self.job, self.history, self.ahead.piece)
+        table = _read_group(self.job, self.history, self.ahead.piece, limit, stop_us)
         table = table.slice(self.ahead.offset, limit)
         stream = self.history.stream
         try:
@@ -185,6 +189,10 @@ class _Reader:
 
 def forget_groups() -> None:
     """Forget the row groups and footers that were kept for the run before."""
+    for reading in _ahead.values():
+        if not reading.cancel():
+            wait([reading])
+    _ahead.clear()
     _cache.clear()
     _footers.clear()
 
@@ -196,34 +204,56 @@ def _footer(job: str, path: str, file: pq.ParquetFile) -> None:
         _footers.popitem(last=False)
 
 
-def _read_group(job: str, history: History, index: int) -> pa.Table:
-    """A row group's columns in use; the last few are kept, for what is read in parts."""
+def _read_group(job: str, history: History, index: int, rows: int, stop_us: int | None) -> pa.Table:
+    """A row group's columns in use; the last few are kept, for what is read in parts, and about
+    the next so many rows are read meanwhile."""
     piece = history.pieces[index]
-    key = (job + history.stream.name, piece.file, piece.group)
+    name = job + history.stream.name
+    key = (name, piece.file, piece.group)
     found = _cache.get(key)
-    if found is not None:
-        _cache.move_to_end(key)
-        return found
+    if found is None:
+        reading = _ahead.pop(key, None)
+        found = _load_group(name, history, piece) if reading is None else reading.result()
+        _cache[key] = found
+        while len(_cache) > _CACHED_GROUPS:
+            _cache.popitem(last=False)
+    _cache.move_to_end(key)
+    for place in range(index + 1, len(history.pieces)):
+        after = history.pieces[place]
+        if rows <= 0 or (stop_us is not None and after.low is not None and after.low >= stop_us):
+            break
+        _read_ahead(name, history, after)
+        rows -= after.rows
+    return found
+
+
+def _read_ahead(name: str, history: History, piece: Piece) -> None:
+    key = (name, piece.file, piece.group)
+    if key in _cache or key in _ahead:
+        return
+    if not _reader:
+        _reader.append(ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read"))
+    _ahead[key] = _reader[0].submit(_load_group, name, history, piece)
+
+
+def _load_group(name: str, history: History, piece: Piece) -> pa.Table:
     wanted = [*history.columns, history.stream.timestamp]
     if history.staged:
         wanted.append(BAD)
     try:
-        known = _footers.get((key[0], piece.file))
+        known = _footers.get((name, piece.file))
         with (
             pa.memory_map(piece.file) as source,
             pq.ParquetFile(source, metadata=known) as file,
         ):
             if known is None:
-                _footer(key[0], piece.file, file)
+                _footer(name, piece.file, file)
             there = set(file.schema_arrow.names)
             table = file.read_row_group(piece.group, columns=[n for n in wanted if n in there])
     except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise unreadable(piece.shown, error) from error
-    for name in wanted:
-        if name not in there:
-            text = pa.scalar(piece.constants[name], pa.string())
-            table = table.append_column(name, pa.repeat(text, table.num_rows))
-    _cache[key] = table
-    while len(_cache) > _CACHED_GROUPS:
-        _cache.popitem(last=False)
+    for column in wanted:
+        if column not in there:
+            text = pa.scalar(piece.constants[column], pa.string())
+            table = table.append_column(column, pa.repeat(text, table.num_rows))
     return table

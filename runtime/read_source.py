@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,8 +75,17 @@ def read_source(
     path: str,
     columns: Sequence[Column],
     timestamp: str | None,
+    files: Sequence[str] = (),
 ) -> "DataFrame":
     """The declared columns, cast, with BAD; the timestamp, if any, in microseconds.
+
+    Args:
+        spark: the session.
+        data: format and options.
+        path: a path; a pattern only where no local file has this name.
+        columns: those wanted.
+        timestamp: the column of that name too.
+        files: what to read instead of the path, local files with the same columns.
 
     Raises:
         DataError: a column is missing, or Spark cannot read the data.
@@ -84,14 +94,31 @@ def read_source(
 
     names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
     reader = spark.read.format(data.format).options(**dict(data.options))
-    given = names if data.format == "json" else read_header(data, path)
+    given = names if data.format == "json" else read_header(data, files[0] if files else path)
     if given is not None:
         reader = reader.schema(", ".join(f"`{n}` STRING" for n in given))
     try:
-        frame = reader.load(path)
+        places = [literal_path(f) for f in files] if files else literal_path(path)
+        frame = reader.load(places)
+        if "void" in (kind for _, kind in frame.dtypes):
+            # a folder's column that is NULL everywhere has no type, which ORC's reader refuses
+            held = ((n, "string" if kind == "void" else kind) for n, kind in frame.dtypes)
+            frame = reader.schema(", ".join(f"`{n}` {kind}" for n, kind in held)).load(places)
         return cast_declared(frame, data, path, columns, timestamp)
     except PySparkException as error:
         raise unreadable(path, error) from error
+
+
+def literal_path(path: str) -> str:
+    r"""A path as Spark's readers take it, which see a pattern in every name with one of *?[]{}\: of
+    what is there by this name these are escaped.
+
+    >>> literal_path("s3://bucket/*.csv")
+    's3://bucket/*.csv'
+    """
+    if "://" in path or not os.path.exists(path):
+        return path
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
 
 
 def read_header(data: DataSource, path: str) -> list[str] | None:

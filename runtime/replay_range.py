@@ -23,7 +23,7 @@ from ontoweir.runtime.advance_rows import (
     prepare_plan,
     reference_checks,
 )
-from ontoweir.runtime.cut_chunk import cut_chunk
+from ontoweir.runtime.cut_chunk import cut_chunk, forget_groups
 from ontoweir.runtime.level_tables import level_streams
 from ontoweir.runtime.store_statics import open_statics
 from ontoweir.runtime.write_results import write_part
@@ -85,6 +85,7 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
     try:
         if key not in _prepared:
             _prepared.clear()
+            forget_groups()
             _prepared[key] = prepare_work(open_statics(pickle.loads(packed.value)))
         outcome = replay_task(_prepared[key], pickle.loads(task), lambda: None)
     except OntoweirError as error:

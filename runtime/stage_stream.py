@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,12 +39,28 @@ def stage_stream(
 
     data = stream.data
     wanted: list[Column] = [c for c in stream.columns if c.name in columns]
-    sources = [located.path] if located.files is None or data.sort else list(located.files)
+    if located.files is None:
+        sources: list[tuple[str, list[tuple[str, ...]]]] = [(located.path, [()])]
+    elif data.sort:
+        sources = [(located.path, _alike(data, located.files))]
+    else:
+        sources = [(file, [(file,)]) for file in located.files]
     csv = data.format == "csv" and dict(data.options).get("header", "").lower() == "true"
     pieces: list[Piece] = []
-    for number, path in enumerate(sources):
+    for number, (path, groups_of_files) in enumerate(sources):
         target = folder / f"{number:06d}"
-        frame = read_source(spark, _with_folders(data, path), path, wanted, stream.timestamp)
+        frames = [
+            read_source(
+                spark,
+                _with_folders(data, files[0] if files else path),
+                files[0] if len(files) == 1 else path,
+                wanted,
+                stream.timestamp,
+                files,
+            )
+            for files in groups_of_files
+        ]
+        frame = reduce(lambda one, other: one.union(other), frames)
         if data.sort:
             frame = frame.orderBy(fn.col(f"`{stream.timestamp}`"))
         try:
@@ -79,11 +96,26 @@ def stage_stream(
     return tuple(pieces)
 
 
+def _alike(data: DataSource, files: Sequence[str]) -> list[tuple[str, ...]]:
+    """Files that are read together: below the same folder with columns in its folders' names, and,
+    of CSV, with the same header, which Spark takes from one of them."""
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for file in files:
+        header = b""
+        if data.format == "csv":
+            with open(file, "rb") as opened:
+                header = opened.readline(65_536)
+        base = dict(_with_folders(data, file).options).get("basePath")
+        folders = tuple(p.partition("=")[0] for p in Path(file).parent.parts if "=" in p)
+        groups.setdefault((base, folders, header), []).append(file)
+    return [tuple(group) for group in groups.values()]
+
+
 def _with_folders(data: DataSource, path: str) -> DataSource:
     """Of a file in folders named key=value: read it so that these columns are there."""
     parts = Path(path).parts
     named = next((i for i, part in enumerate(parts) if "=" in part), len(parts) - 1)
-    if named >= len(parts) - 1 or "://" in path or "*" in path:
+    if named >= len(parts) - 1 or "://" in path:
         return data
     base = ("basePath", str(Path(*parts[:named])))
     return (

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ontoweir.checker.refine_plans import refine_plans
 from ontoweir.checker.verdict import Verdict
 from ontoweir.errors import DataError, QueryError, Source, UsageError
 from ontoweir.mappings.catalog import Catalog, Relation, Stream
@@ -146,7 +147,7 @@ def replay_query(
     catalog, union = workspace.project.catalog, compiled.union
     names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
     tables = load_statics(session, catalog, names)
-    refined = workspace.check(compiled, statistics=gather_statistics(tables))
+    refined = refine_plans(verdict, catalog, gather_statistics(tables))
     if refined.plans is None or refined.bound is None:
         raise refusal(compiled, refined)
     job = ReplayJob(

@@ -40,6 +40,8 @@ class _Broadcast:
 class _NoSpark:
     """Stands for session and context: replays that need no reader of Spark's."""
 
+    defaultParallelism = 2
+
     @property
     def sparkContext(self) -> "_NoSpark":
         return self

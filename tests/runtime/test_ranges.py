@@ -252,5 +252,6 @@ def test_spark_connect_is_refused(tmp_path: Path) -> None:
             output=tmp_path / "out" / "x.parquet",
             format="parquet",
             spark=cast(SparkSession, _Connect()),
+            small=0,
         )
     assert list((tmp_path / "out").iterdir()) == []
