@@ -83,7 +83,9 @@ class _Loader:
         if small is not None:
             return _check(relation, small, source)
         if view is None:
-            frame = read_source(self.session, relation.data, place, relation.columns, None)
+            frame = read_source(
+                self.session, relation.data, place, relation.columns, None, self.spark
+            )
         else:
             frame = self._view(relation, view)
         try:

@@ -13,6 +13,7 @@ from ontoweir.mappings.catalog import Column, DataSource, Stream
 from ontoweir.runtime.history import Piece
 from ontoweir.runtime.list_pieces import find_leaf, read_span
 from ontoweir.runtime.read_source import Located, read_source, unreadable
+from ontoweir.runtime.read_view import VIEW
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,11 +25,13 @@ def stage_stream(
     located: Located,
     columns: Sequence[str],
     folder: Path,
+    home: "SparkSession | None" = None,
 ) -> tuple[Piece, ...]:
     """Write the columns in use, cast, to `folder`: a folder per source file, in order.
 
     Rows keep their order within a file, unless the source is to be sorted: then all rows come in
-    the order of their timestamps.
+    the order of their timestamps. A temporary view (of the session `home`) has no order, and is
+    always sorted.
 
     Raises:
         DataError: a file lacks a column or cannot be read.
@@ -38,13 +41,14 @@ def stage_stream(
 
     data = stream.data
     wanted: list[Column] = [c for c in stream.columns if c.name in columns]
-    sources = [located.path] if located.files is None or data.sort else list(located.files)
+    sort = data.sort or data.format == VIEW
+    sources = [located.path] if located.files is None or sort else list(located.files)
     csv = data.format == "csv" and dict(data.options).get("header", "").lower() == "true"
     pieces: list[Piece] = []
     for number, path in enumerate(sources):
         target = folder / f"{number:06d}"
-        frame = read_source(spark, _with_folders(data, path), path, wanted, stream.timestamp)
-        if data.sort:
+        frame = read_source(spark, _with_folders(data, path), path, wanted, stream.timestamp, home)
+        if sort:
             frame = frame.orderBy(fn.col(f"`{stream.timestamp}`"))
         try:
             frame.write.parquet(str(target))

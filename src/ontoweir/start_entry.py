@@ -59,7 +59,9 @@ def start_entry(
     entry: Entry,
     spark: "SparkSession",
     options: RunOptions,
-    compile_it: Callable[[], Any] | None = None,
+    *,
+    checkpoint: Path | None = None,
+    watch: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> RunningEntry:
     """Start an entry. What goes wrong with it is in its status, and in `error`.
 
@@ -72,7 +74,9 @@ def start_entry(
         entry: what to start.
         spark: the session that it runs on.
         options: where answers go, and how the run goes; its checkpoint and metrics are not used.
-        compile_it: makes the compiled query, where that is not to be made from the entry's text.
+        checkpoint: the folder of its state, rejected rows and metrics, instead of the entry's: one
+            that nothing is ever removed from.
+        watch: is called with the record of every micro-batch.
 
     Raises:
         UsageError: another process serves it.
@@ -94,14 +98,13 @@ def start_entry(
     running = RunningEntry(entry, folder, lock, sink, status)
     try:
         write_status(folder, status)
-        _take_over(folder, entry, answers)
-        if compile_it is None:
-            compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
-        else:
-            compiled = compile_it()
+        if checkpoint is None:
+            _take_over(folder, entry, answers)
+        compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
         check_live(workspace, compiled)
         running.prepared = prepare_run(workspace, [compiled], spark, options.most_waiting)
-        running.run = _run(running, running.prepared, spark, options)
+        place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
+        running.run = _run(running, place, spark, options, watch)
         status["state"] = "running"
         write_status(folder, status)
     except OntoweirError as error:
@@ -113,8 +116,13 @@ def start_entry(
 
 
 def _run(
-    running: RunningEntry, prepared: PreparedRun, spark: "SparkSession", options: RunOptions
+    running: RunningEntry,
+    place: tuple[Path, Path],
+    spark: "SparkSession",
+    options: RunOptions,
+    more: Callable[[Mapping[str, Any]], None] | None,
 ) -> "LiveRun":
+    """`place`: of the checkpoint, and of rejected rows and metrics."""
     from ontoweir.runtime.run_live import LiveOptions, describe_live, run_live
 
     def told(state: Any, job: Any) -> None:
@@ -132,10 +140,12 @@ def _run(
     def watch(record: Mapping[str, Any]) -> None:
         add_record(running.status, record)
         write_status(running.folder, running.status)
+        if more is not None:
+            more(record)
 
     live = LiveOptions(
-        checkpoint=running.folder / "checkpoint",
-        output=running.folder,
+        checkpoint=place[0],
+        output=place[1],
         once=options.once,
         seconds=options.seconds,
         told=told,
@@ -143,6 +153,8 @@ def _run(
         sink=running.sink,
         listeners=options.listeners,
     )
+    assert running.prepared is not None
+    prepared = running.prepared
     return run_live(prepared.job, prepared.fingerprint, spark, live)
 
 
