@@ -213,6 +213,14 @@ def _read_source(table: Table, *, static: bool) -> DataSource:
         table.need("format", '"parquet"')
     options_table = table.table("options")
     options = tuple((key, _option(options_table, key)) for key in options_table.values)
+    if kind == "view" and (options or path is None):
+        raise table.error(
+            "format",
+            f"[{table.name()}] is a temporary view of Spark, with "
+            + ("options" if options else "no path"),
+            why="its path is the view's name, and it has no options",
+            fix="remove the options" if options else 'write path = "NAME"',
+        )
     return DataSource(kind or "view", path, options, view, table.flag("sort"))
 
 

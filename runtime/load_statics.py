@@ -49,11 +49,15 @@ class _Loader:
         self.open: list[str] = []
 
     @property
+    def home(self) -> "SparkSession":
+        """The session given, which has the user's temporary views."""
+        return self.spark() if callable(self.spark) else self.spark
+
+    @property
     def session(self) -> "SparkSession":
         """A session in UTC, with temporary views of its own."""
         if self._session is None:
-            given = self.spark() if callable(self.spark) else self.spark
-            self._session = given.newSession()
+            self._session = self.home.newSession()
             self._session.conf.set("spark.sql.session.timeZone", "UTC")
         return self._session
 
@@ -86,7 +90,9 @@ class _Loader:
         from pyspark.errors import PySparkException
 
         if view is None:
-            frame = read_source(self.session, relation.data, place, relation.columns, None)
+            frame = read_source(
+                self.session, relation.data, place, relation.columns, None, home=self.home
+            )
         else:
             frame = self._view(relation, view)
         try:

@@ -28,7 +28,7 @@ from ontoweir.runtime.history import History
 from ontoweir.runtime.list_arrivals import ArrivedFile
 from ontoweir.runtime.mask_secrets import resolve_options
 from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.read_stream import cast_files, find_schema, local_path
+from ontoweir.runtime.read_stream import cast_files, find_schema, local_path, watched_path
 from ontoweir.runtime.take_arrivals import FILE, MODIFIED
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def stream_names(
 
     data = direct.history.stream.data
     reading = spark.readStream.format(data.format).options(**options).schema(direct.schema)
-    return reading.load(data.path).where(fn.lit(False))
+    return reading.load(watched_path(data.path)).where(fn.lit(False))
 
 
 def read_arrivals(

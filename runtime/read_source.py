@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.catalog import Column, DataSource, DecimalType, IntType
 from ontoweir.mappings.column_types import name_column_type
+from ontoweir.runtime.read_view import VIEW, read_view
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -41,6 +42,8 @@ def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
             fix=f'add path = "…" to the source of {table}',
             source=Source(catalog_file),
         )
+    if data.format == VIEW:
+        return Located(data.path, None)
     path = data.path.removeprefix("file://") if data.path.startswith("file:///") else data.path
     if "://" in path:
         return Located(path, None)
@@ -76,6 +79,7 @@ def read_source(
     columns: Sequence[Column],
     timestamp: str | None,
     files: Sequence[str] = (),
+    home: "SparkSession | None" = None,
 ) -> "DataFrame":
     """The declared columns, cast, with BAD; the timestamp, if any, in microseconds.
 
@@ -86,12 +90,16 @@ def read_source(
         columns: those wanted.
         timestamp: the column of that name too.
         files: what to read instead of the path, local files with the same columns.
+        home: the session whose temporary views are meant (default: `spark`).
 
     Raises:
         DataError: a column is missing, or Spark cannot read the data.
     """
     from pyspark.errors import PySparkException
 
+    if data.format == VIEW:
+        frame = read_view(home or spark, spark, path, streaming=False)
+        return cast_declared(frame, data, path, columns, timestamp)
     names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
     reader = spark.read.format(data.format).options(**dict(data.options))
     given = names if data.format == "json" else read_header(data, files[0] if files else path)

@@ -1,5 +1,6 @@
 """Read a declared stream by Structured Streaming: its columns, cast, and what the source marks."""
 
+import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -8,6 +9,7 @@ from ontoweir.mappings.catalog import Stream
 from ontoweir.runtime.history import History
 from ontoweir.runtime.mask_secrets import mask_secrets, resolve_options
 from ontoweir.runtime.read_source import BAD, cast_declared
+from ontoweir.runtime.read_view import VIEW, read_view
 from ontoweir.runtime.take_arrivals import FAULT, FILE, LANE, MODIFIED, OFFSET, RAW
 
 if TYPE_CHECKING:
@@ -31,8 +33,12 @@ _REFUSED = {
 _CORRUPT = "__corrupt"
 
 
-def read_stream(spark: "SparkSession", history: History) -> "DataFrame":
+def read_stream(
+    spark: "SparkSession", history: History, home: "SparkSession | None" = None
+) -> "DataFrame":
     """A stream's rows: its name, timestamp in µs, BAD, columns and marks, prefixed by its name.
+
+    `home`: the session whose temporary views are meant (default: `spark`).
 
     Raises:
         DataError: Spark cannot read it as a stream.
@@ -44,8 +50,14 @@ def read_stream(spark: "SparkSession", history: History) -> "DataFrame":
     stream = history.stream
     options = source_options(stream)
     try:
-        frame = _read_kafka if stream.data.format == "kafka" else _read_files
-        cast = frame(spark, history, options)
+        match stream.data.format:
+            case "kafka":
+                cast = _read_kafka(spark, history, options)
+            case format if format == VIEW:
+                view = read_view(home or spark, spark, stream.data.path or "", streaming=True)
+                cast = _cast(view, history, [])
+            case _:
+                cast = _read_files(spark, history, options)
     except PySparkException as error:
         first = str(error).strip().splitlines()[0][:300]
         missing = stream.data.format == "kafka" and "Failed to find data source" in str(error)
@@ -93,6 +105,19 @@ def local_path(uri: str) -> str:
     """
     path = unquote(uri.removeprefix("file:"))
     return "/" + path.lstrip("/") if uri.startswith("file:") else uri
+
+
+def watched_path(path: str | None) -> str:
+    """What Spark is to watch: a folder or a pattern, as given; one file by a pattern that is only
+    its name's, since Spark takes other paths for folders.
+
+    >>> watched_path("/no/such/file.csv")
+    '/no/such/file.csv'
+    """
+    local = local_path(path or "")
+    if not os.path.isfile(local) or any(c in local for c in "*?[]{}\\"):
+        return path or ""
+    return f"{local[:-1]}[{local[-1]}]"
 
 
 def _names(history: History) -> list[str]:
@@ -157,7 +182,7 @@ def _read_files(spark: "SparkSession", history: History, options: dict[str, str]
     else:
         schema = find_schema(spark, history)
     reading = spark.readStream.format(data.format).options(**options).schema(schema)
-    return _cast(reading.load(data.path), history, marks)
+    return _cast(reading.load(watched_path(data.path)), history, marks)
 
 
 def _read_kafka(spark: "SparkSession", history: History, options: dict[str, str]) -> "DataFrame":

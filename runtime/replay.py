@@ -238,7 +238,7 @@ def _prepare(
                 session.conf.set("spark.sql.session.timeZone", "UTC")
                 # what folders' names hold is text, also where all of it looks like numbers
                 session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-            pieces = stage_stream(session, stream, located, columns, folder / name)
+            pieces = stage_stream(session, stream, located, columns, folder / name, spark())
         staged = stream.data.sort or not direct
         histories.append(History(stream, columns, pieces, staged))
     loaded = {n: t for n, t in (statics or {}).items() if n in wanted}

@@ -76,13 +76,14 @@ def replay_naively(
     grouped = union.aggregation is not None
     shown = aggregate_schema(union, catalog) if grouped else schema
     with ResultWriter(output, format, shown) as writer:
-        session = (spark or start_session()).newSession()
+        home = spark or start_session()
+        session = home.newSession()
         session.conf.set("spark.sql.session.timeZone", "UTC")
         tables = {o.table for d in union.disjuncts for o in d.occurrences}
         names = sorted(t for t in tables if t in catalog.streams)
         for name in names:
-            _view(session, catalog.streams[name], catalog)
-        statics = load_statics(session, catalog, [t for t in tables if t in catalog.relations])
+            _view(session, catalog.streams[name], catalog, home)
+        statics = load_statics(home, catalog, [t for t in tables if t in catalog.relations])
         for name, table in statics.items():
             session.createDataFrame(table).createOrReplaceTempView(name)
         try:
@@ -105,11 +106,13 @@ def replay_naively(
     return ReplaySummary(markers, tuples, writer.rows, 0, None, seconds, rate)
 
 
-def _view(session: "SparkSession", stream: Stream, catalog: Catalog) -> None:
+def _view(session: "SparkSession", stream: Stream, catalog: Catalog, home: "SparkSession") -> None:
     from pyspark.sql import functions as fn
 
     located = locate_source(stream.data, stream.name, catalog.file)
-    frame = read_source(session, stream.data, located.path, stream.columns, stream.timestamp)
+    frame = read_source(
+        session, stream.data, located.path, stream.columns, stream.timestamp, home=home
+    )
     moment = fn.timestamp_micros(fn.col(f"`{stream.timestamp}`"))
     frame = frame.where(fn.col(BAD).isNull() & fn.col(f"`{stream.timestamp}`").isNotNull())
     frame.drop(BAD).withColumn(stream.timestamp, moment).createOrReplaceTempView(stream.name)

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from ontoweir.errors import OntoweirError, RunError, Source, UsageError
 from ontoweir.mappings.catalog import Stream
 from ontoweir.runtime.advance_live import advance_live, begin_live
+from ontoweir.runtime.history import History
 from ontoweir.runtime.list_arrivals import list_arrivals
 from ontoweir.runtime.list_lanes import list_lanes, list_peers
 from ontoweir.runtime.live_job import LANE_OF, LiveJob, LiveState
@@ -34,6 +35,7 @@ from ontoweir.runtime.read_arrivals import (
 )
 from ontoweir.runtime.read_source import BAD
 from ontoweir.runtime.read_stream import STREAM, local_path, read_stream, source_options
+from ontoweir.runtime.read_view import VIEW
 from ontoweir.runtime.save_state import commit_batch, last_batch, load_state
 from ontoweir.runtime.take_arrivals import FILE, LANE, MODIFIED
 from ontoweir.runtime.write_metrics import write_metrics
@@ -99,10 +101,10 @@ def run_live(
     direct = {} if options.listeners or "://" in str(options.checkpoint) else _direct(job, session)
     sink = _Sink(job, fingerprint, options, session, direct)
     whole: DataFrame | None = None
-    for history in job.histories:
+    for history in _ordered(job):
         mine = direct.get(history.stream.name)
         frame = (
-            read_stream(session, history)
+            read_stream(session, history, spark)
             if mine is None
             else stream_names(session, mine, source_options(history.stream)).select(
                 fn.lit(history.stream.name).alias(STREAM)
@@ -113,7 +115,9 @@ def run_live(
     if job.idle_seconds:
         whole = whole.unionByName(_ticks(session), allowMissingColumns=True)
     writer = _observe(whole, job, direct).writeStream.foreachBatch(sink.take)
-    writer = writer.option("checkpointLocation", str(options.checkpoint / "spark"))
+    # Java's current folder is the one that this process had when Java was started
+    offsets = (options.checkpoint / "spark").absolute()
+    writer = writer.option("checkpointLocation", str(offsets))
     if options.once:
         writer = writer.trigger(availableNow=True)
     elif options.seconds > 0:
@@ -211,6 +215,12 @@ def _ticks(spark: "SparkSession") -> "DataFrame":
 
     ticks = spark.readStream.format("rate").option("rowsPerSecond", 1).load()
     return ticks.select(fn.lit("").alias(STREAM))
+
+
+def _ordered(job: LiveJob) -> list[History]:
+    """The streams in the order in which Spark numbers their sources: views last, which may be made
+    of any number of sources."""
+    return sorted(job.histories, key=lambda h: h.stream.data.format == VIEW)
 
 
 def _direct(job: LiveJob, spark: "SparkSession") -> dict[str, DirectStream]:
@@ -362,7 +372,7 @@ class _Sink:
         histories = self.job.histories
         whole = frame.toArrow() if len(self.direct) < len(histories) else None
         arrived = {}
-        for number, history in enumerate(histories):
+        for number, history in enumerate(_ordered(self.job)):
             name = history.stream.name
             if (direct := self.direct.get(name)) is not None:
                 assert self.spark is not None
@@ -370,7 +380,7 @@ class _Sink:
                 arrived[name] = read_arrivals(direct, files, self.spark)
             else:
                 assert whole is not None
-                if self.spark is not None and history.stream.data.format != "kafka":
+                if self.spark is not None and history.stream.data.format not in ("kafka", VIEW):
                     self.refuse_patterns(history.stream, number, batch)
                 arrived[name] = _part(whole, history.stream)
         return arrived

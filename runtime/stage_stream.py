@@ -14,6 +14,7 @@ from ontoweir.mappings.catalog import Column, DataSource, Stream
 from ontoweir.runtime.history import Piece
 from ontoweir.runtime.list_pieces import find_leaf, read_size, read_span
 from ontoweir.runtime.read_source import Located, read_source, unreadable
+from ontoweir.runtime.read_view import VIEW
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,11 +26,13 @@ def stage_stream(
     located: Located,
     columns: Sequence[str],
     folder: Path,
+    home: "SparkSession | None" = None,
 ) -> tuple[Piece, ...]:
     """Write the columns in use, cast, to `folder`: a folder per source file, in order.
 
     Rows keep their order within a file, unless the source is to be sorted: then all rows come in
-    the order of their timestamps.
+    the order of their timestamps. A temporary view (of the session `home`) has no order, and is
+    always sorted.
 
     Raises:
         DataError: a file lacks a column or cannot be read.
@@ -39,9 +42,10 @@ def stage_stream(
 
     data = stream.data
     wanted: list[Column] = [c for c in stream.columns if c.name in columns]
+    sort = data.sort or data.format == VIEW
     if located.files is None:
         sources: list[tuple[str, list[tuple[str, ...]]]] = [(located.path, [()])]
-    elif data.sort:
+    elif sort:
         sources = [(located.path, _alike(data, located.files))]
     else:
         sources = [(file, [(file,)]) for file in located.files]
@@ -57,11 +61,12 @@ def stage_stream(
                 wanted,
                 stream.timestamp,
                 files,
+                home,
             )
             for files in groups_of_files
         ]
         frame = reduce(lambda one, other: one.union(other), frames)
-        if data.sort:
+        if sort:
             frame = frame.orderBy(fn.col(f"`{stream.timestamp}`"))
         try:
             frame.write.parquet(str(target))

@@ -65,7 +65,7 @@ def test_rdf_terms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: "Spar
     project = ontoweir.open_project("rooms", spark=spark)
     hot = project.replay("hot-readings", output=tmp_path / "hot.parquet")
     rows: list[Any] = list(hot.to_rdflib())
-    assert len(rows) == sum(hot.to_arrow().column("multiplicity").to_pylist()) > 0
+    assert len(rows) == sum(hot.to_arrow(raw=True).column("multiplicity").to_pylist()) > 0
     assert isinstance(rows[0].sensor, URIRef)
     assert isinstance(rows[0].celsius, Literal)
     assert rows[0].celsius.datatype is not None
@@ -75,3 +75,44 @@ def test_rdf_terms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: "Spar
     file = project.replay("hot-readings").file
     gc.collect()
     assert not file.exists()  # its answers are gone
+
+
+def test_solutions_and_raw_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: "SparkSession"
+) -> None:
+    """A row for each solution, its terms told; raw: equal ones together."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    monkeypatch.chdir(tmp_path)
+    main(["init", "rooms"])
+    project = ontoweir.open_project("rooms", spark=spark)
+    hot = project.replay("hot-readings", output=tmp_path / "hot.parquet")
+    table = hot.to_arrow(raw=True)
+    times = pa.array([n % 4 for n in range(table.num_rows)], pa.int64())
+    place = table.column_names.index("multiplicity")
+    pq.write_table(table.set_column(place, "multiplicity", times), hot.file)
+    rows = hot.to_arrow()
+    assert rows.column_names == ["sensor", "celsius", "at"]
+    assert len(hot) == rows.num_rows == sum(times.to_pylist())
+    assert hot.to_spark().count() == rows.num_rows
+    assert hot.to_spark(raw=True).count() == table.num_rows
+    assert hot.terms == {"sensor": "IRI", "celsius": "literal xsd:decimal"}
+    assert rows.schema.field("sensor").metadata == {b"term": b"IRI"}
+    terms: list[Any] = list(hot.to_rdflib())
+    solutions = [(str(r.sensor), r.celsius.toPython()) for r in terms]
+    plain = [(r["sensor"], r["celsius"]) for r in rows.to_pylist()]
+    assert sorted(solutions) == sorted(plain)
+
+
+def test_a_library_that_is_missing_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: "SparkSession"
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["init", "rooms"])
+    answers = ontoweir.open_project("rooms", spark=spark).replay("hot-readings")
+    monkeypatch.setattr("ontoweir.answers.find_spec", lambda name: None)
+    with pytest.raises(ontoweir.OntoweirError, match="pandas is not installed"):
+        answers.to_pandas()
+    with pytest.raises(ontoweir.OntoweirError, match="polars is not installed"):
+        answers.to_polars()

@@ -5,16 +5,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ontoweir.answers import Answers
     from ontoweir.errors import OntoweirError
-    from ontoweir.python_api import OpenProject, open_project
+    from ontoweir.live_query import LiveQuery
+    from ontoweir.python_api import OpenProject, build_project, open_project
 
 __version__ = "0.1.0"
 
-__all__ = ["Answers", "OntoweirError", "OpenProject", "__version__", "open_project"]
+__all__ = [
+    "Answers",
+    "LiveQuery",
+    "OntoweirError",
+    "OpenProject",
+    "__version__",
+    "build_project",
+    "open_project",
+]
 
 _HOME = {
     "Answers": "answers",
+    "LiveQuery": "live_query",
     "OntoweirError": "errors",
     "OpenProject": "python_api",
+    "build_project": "python_api",
     "open_project": "python_api",
 }
 

@@ -5,6 +5,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +27,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from rdflib.query import Result
 
+MULTIPLICITY = "multiplicity"
+
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of a replay: a column for each variable, `at` (the timestamp of the step that
-    completed the answer, UTC), and for SELECT without DISTINCT `multiplicity`.
+    """The answers of a replay, or of a live query so far.
 
-    IRIs are strings, literals have the type of their column. The rows are in a Parquet file,
-    `file`, which goes with this object unless it was asked for.
+    As a SPARQL user expects them, there is a row for each solution, with a column for each
+    variable, and `at`: the timestamp of the step that completed the answer (UTC). IRIs are
+    strings, literals are values: whole numbers, decimals, floats, booleans, dates, timestamps and
+    strings; an unbound variable is NULL. `terms` says which column holds what. With `raw=True`,
+    equal solutions (of SELECT without DISTINCT) are one row, with their number in `multiplicity`,
+    as in the file: that is smaller where they repeat.
+
+    The rows are in a Parquet file, or a folder of them, `file`, which goes with this object unless
+    it was asked for.
 
     `summary`: what `replay --summary json` prints.
     """
@@ -45,19 +54,32 @@ class Answers:
     folder: "_Folder | None" = field(default=None, repr=False)
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """How many solutions there are."""
+        table = self.to_arrow(raw=True)
+        if MULTIPLICITY not in table.column_names or not table.num_rows:
+            return int(table.num_rows)
+        return int(sum(table.column(MULTIPLICITY).to_pylist()))
+
+    @property
+    def terms(self) -> dict[str, str]:
+        """What each variable's column holds, as SPARQL tells it: "IRI", "blank node", "literal",
+        or "literal" with its datatype or language, as in "literal xsd:integer" or "literal @en";
+        several, where disjuncts make it of different kinds."""
+        return {name: _describe(self.union, name) for name in self._variables()}
+
+    def to_arrow(self, *, raw: bool = False) -> "pyarrow.Table":
+        """The rows as an Arrow table; the metadata of its fields has `terms`."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(self.file) as opened:
-            return int(opened.metadata.num_rows)
+        if self.file.is_dir():
+            parts = [pq.read_table(f) for f in sorted(self.file.glob("part-*.parquet"))]
+            table = pa.concat_tables(parts)
+        else:
+            table = pq.read_table(self.file)
+        return table if raw else _solutions(table, self.terms)
 
-    def to_arrow(self) -> "pyarrow.Table":
-        """The rows as an Arrow table."""
-        import pyarrow.parquet as pq
-
-        return pq.read_table(self.file)
-
-    def to_spark(self) -> "DataFrame":
+    def to_spark(self, *, raw: bool = False) -> "DataFrame":
         """The rows as a Spark DataFrame, on the session that the project was opened with.
 
         Raises:
@@ -69,17 +91,28 @@ class Answers:
                 why="the project was opened without one",
                 fix="open_project(…, spark=session)",
             )
-        return self.spark.read.parquet(self.file.absolute().as_uri())
+        frame = self.spark.read.parquet(self.file.absolute().as_uri())
+        if raw or MULTIPLICITY not in frame.columns:
+            return frame
+        names = [f"`{c}`" for c in frame.columns if c != MULTIPLICITY]
+        times = f"explode(array_repeat(1, cast({MULTIPLICITY} AS INT)))"
+        again = frame.selectExpr(*names, f"{times} AS {MULTIPLICITY}")
+        return again.drop(MULTIPLICITY)
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """The rows as a pandas DataFrame (pandas must be installed)."""
-        return self.to_arrow().to_pandas()
+    def to_pandas(self, *, raw: bool = False) -> "pandas.DataFrame":
+        """The rows as a pandas DataFrame (pandas must be installed); `attrs["terms"]` has
+        `terms`."""
+        _require("pandas")
+        frame = self.to_arrow(raw=raw).to_pandas()
+        frame.attrs["terms"] = self.terms
+        return frame
 
-    def to_polars(self) -> "polars.DataFrame":
+    def to_polars(self, *, raw: bool = False) -> "polars.DataFrame":
         """The rows as a polars DataFrame (polars must be installed)."""
+        _require("polars")
         import polars
 
-        frame = polars.from_arrow(self.to_arrow())
+        frame = polars.from_arrow(self.to_arrow(raw=raw))
         assert isinstance(frame, polars.DataFrame)  # of a table
         return frame
 
@@ -105,9 +138,9 @@ class Answers:
 
     def _terms(self) -> Iterator[dict[str, Any]]:
         makers = {name: _maker(self.union, name) for name in self._variables()}
-        for row in self.to_arrow().to_pylist():
+        for row in self.to_arrow(raw=True).to_pylist():
             made = {n: None if row[n] is None else make(row[n]) for n, make in makers.items()}
-            for _ in range(row.get("multiplicity", 1)):
+            for _ in range(row.get(MULTIPLICITY, 1)):
                 yield made
 
 
@@ -122,6 +155,50 @@ class _Folder:
 def make_folder() -> _Folder:
     """A temporary folder for answers."""
     return _Folder()
+
+
+def _solutions(table: "pyarrow.Table", terms: dict[str, str]) -> "pyarrow.Table":
+    """A row for each solution, and the terms in the fields' metadata."""
+    import numpy as np
+    import pyarrow as pa
+
+    if MULTIPLICITY in table.column_names:
+        times = table.column(MULTIPLICITY).to_numpy()
+        table = table.drop_columns([MULTIPLICITY])
+        if len(times) and (times != 1).any():
+            table = table.take(pa.array(np.repeat(np.arange(len(times)), times)))
+    fields = [
+        f.with_metadata({"term": terms[f.name]}) if f.name in terms else f for f in table.schema
+    ]
+    return table.cast(pa.schema(fields, table.schema.metadata))
+
+
+def _require(library: str) -> None:
+    if find_spec(library) is None:
+        raise UsageError(
+            f"{library} is not installed",
+            why="ontoweir does not need it by itself",
+            fix=f"pip install {library}, or use to_arrow()",
+        )
+
+
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def _describe(union: SpjUnion, name: str) -> str:
+    made = [dict(query.outputs) for query in union.disjuncts]
+    kinds = {_kind(outputs[name]): None for outputs in made if name in outputs}
+    shown = []
+    for kind, datatype, language in kinds:
+        if kind in ("an IRI", "a blank node"):
+            shown.append(kind.partition(" ")[2])
+        elif language is not None:
+            shown.append(f"literal @{language}")
+        elif datatype is not None:
+            shown.append("literal " + datatype.replace(_XSD, "xsd:"))
+        else:
+            shown.append("literal")
+    return " or ".join(sorted(shown)) or "literal"  # else it is an aggregate
 
 
 def _maker(union: SpjUnion, name: str) -> Any:

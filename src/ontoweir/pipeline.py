@@ -193,16 +193,20 @@ class Workspace:
         """A confirmed witness with that many optional tuples, or None."""
         return check_query(compiled.union, self.project.catalog, size=size).witness
 
-    def repair(self, compiled: CompiledQuery, *, timed: bool = True) -> tuple[DescribedRepair, ...]:
+    def repair(
+        self, compiled: CompiledQuery, *, timed: bool = True, text: str | None = None
+    ) -> tuple[DescribedRepair, ...]:
         """Minimal changes that make an undecided or unbounded query bounded, the smallest first.
 
         Each is made in the text of the query and in the catalog, and the text compiled and
         decided again, so that the verdict and the bound are those that `check` finds after it.
+        `text`: the query, where it is in no file.
         """
         union, catalog, sql = compiled.union, self.project.catalog, not compiled.branches
         if union.source is None:
             return ()
-        query, project = read_text(Path(union.source.file)), read_project(catalog.file)
+        query = read_text(Path(union.source.file)) if text is None else text
+        project = read_project(catalog.file)
         drafts: dict[tuple[Change, ...], Draft] = {}
 
         def recompile(changes: tuple[Change, ...], changed: Catalog) -> SpjUnion | None:

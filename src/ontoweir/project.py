@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from ontoweir.errors import CatalogError, Source, UsageError
 from ontoweir.mappings.catalog import Catalog
@@ -18,6 +19,7 @@ FILE_NAME = "ontoweir.toml"
 SECTIONS = ("project", "streams", "relations")
 _PREFIX = "ONTOWEIR_"
 _PATH_LISTS = ("ontology", "mappings", "queries")
+_NO_VIEWS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,12 @@ class Project:
 
 
 def load_project(
-    path: Path, *, overrides: Sequence[str] = (), environ: Mapping[str, str] = os.environ
+    path: Path,
+    *,
+    overrides: Sequence[str] = (),
+    environ: Mapping[str, str] = os.environ,
+    views: Mapping[str, str] = _NO_VIEWS,
+    root: Path | None = None,
 ) -> Project:
     """Reads a project.
 
@@ -48,33 +55,37 @@ def load_project(
         overrides: `section.key=value`, the value in TOML or else a string; stronger than
             `ONTOWEIR_SECTION__KEY` variables. Paths in both are relative to the current folder.
         environ: the environment.
+        views: by stream or relation, the temporary view of Spark that is its source.
+        root: the folder that paths of data are relative to (default: the project file's).
 
     Raises:
         CatalogError: the file is missing or wrong, with its line.
-        UsageError: an override is no `section.key=value`.
+        UsageError: an override is no `section.key=value`; or a view is for no table.
     """
     file = path / FILE_NAME if path.is_dir() else path
     shown = str(file)
     data, lines = _read_toml(file, shown)
     for setting, value, origin in _settings(overrides, environ, data):
         _override(data, lines, setting, value, origin)
-    root = Table(data, (), lines)
+    for name, view in views.items():
+        _set_view(data, lines, name, view)
+    whole = Table(data, (), lines)
     for key in data:
         if key not in SECTIONS:
-            raise root.error(
+            raise whole.error(
                 key,
                 f"unknown section [{key}]",
                 why=f"known sections are {', '.join(SECTIONS)}",
                 fix=did_you_mean(key, SECTIONS),
             )
-    project = root.table("project")
+    project = whole.table("project")
     project.refuse_unknown((*_PATH_LISTS, "imports"))
     folder = file.resolve().parent
-    _resolve_sources(data, lines, folder)
+    _resolve_sources(data, lines, root or folder)
     files = {key: _expand(project, key, folder) for key in _PATH_LISTS}
     return Project(
         file=file.resolve(),
-        root=folder,
+        root=root or folder,
         ontology=files["ontology"],
         mappings=files["mappings"],
         queries=files["queries"],
@@ -193,6 +204,8 @@ def _override(
         node = child
     if path[-1] == "path" and isinstance(value, str):
         value = _from_here(value)
+    elif path[-1] == "source" and isinstance(value, dict) and value.get("format") == "view":
+        pass  # the path is the name of a temporary view
     elif path[-1] == "source" and isinstance(value, dict) and isinstance(value.get("path"), str):
         value = {**value, "path": _from_here(value["path"])}
     elif path[0] == "project" and path[-1] in _PATH_LISTS:
@@ -203,6 +216,24 @@ def _override(
         value = _from_here(value)
     node[path[-1]] = value
     lines.origins[path] = origin
+
+
+def _set_view(data: dict[str, object], lines: TomlLines, name: str, view: str) -> None:
+    """Make a temporary view the source of a declared table."""
+    for kind in ("streams", "relations"):
+        tables = data.get(kind)
+        table = tables.get(name) if isinstance(tables, dict) else None
+        if isinstance(table, dict):
+            table["source"] = {"format": "view", "path": view}
+            lines.origins[(kind, name, "source")] = "sources"
+            return
+    known = [n for k in ("streams", "relations") for n in Table(data, (), lines).table(k).values]
+    raise UsageError(
+        f"sources names {name!r}, which is no stream and no relation",
+        why=f"the catalog declares {', '.join(known) or 'nothing'}",
+        fix=did_you_mean(name, known) if known else f"declare [streams.{name}]",
+        source=Source("sources"),
+    )
 
 
 def _is_uri(text: str) -> bool:
@@ -220,6 +251,8 @@ def _resolve_sources(data: dict[str, object], lines: TomlLines, folder: Path) ->
         for name in root.table(kind).values:
             source = root.table(kind).table(name).table("source")
             path = source.text("path")
+            if source.text("format") == "view":
+                continue  # the path is the name of a temporary view
             if path is not None and not _is_uri(path) and isinstance(source.values, dict):
                 source.values["path"] = os.path.normpath(folder / path)
 

@@ -43,6 +43,7 @@ class RunningEntry:
     status: dict[str, Any]
     run: "LiveRun | None" = None
     prepared: PreparedRun | None = None
+    alarm: StateAlarm | None = None
     error: OntoweirError | None = None
     before: dict[str, int] = field(default_factory=dict)
     """What the entry had counted when this process started it, and rejects by reason."""
@@ -60,7 +61,9 @@ def start_entry(
     entry: Entry,
     spark: "SparkSession",
     options: RunOptions,
-    compile_it: Callable[[], Any] | None = None,
+    *,
+    checkpoint: Path | None = None,
+    watch: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> RunningEntry:
     """Start an entry. What goes wrong with it is in its status, and in `error`.
 
@@ -73,7 +76,9 @@ def start_entry(
         entry: what to start.
         spark: the session that it runs on.
         options: where answers go, and how the run goes; its checkpoint and metrics are not used.
-        compile_it: makes the compiled query, where that is not to be made from the entry's text.
+        checkpoint: the folder of its state, rejected rows and metrics, instead of the entry's: one
+            that nothing is ever removed from.
+        watch: is called with the record of every micro-batch.
 
     Raises:
         UsageError: another process serves it.
@@ -95,21 +100,17 @@ def start_entry(
     running = RunningEntry(entry, folder, lock, sink, status)
     try:
         write_status(folder, status)
-        _take_over(folder, entry, answers)
-        if compile_it is None:
-            compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
-        else:
-            compiled = compile_it()
-        check_live(workspace, compiled, allow_unbounded=entry.allow_unbounded)
+        if checkpoint is None:
+            _take_over(folder, entry, answers)
+        compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
+        anyway = entry.allow_unbounded
+        check_live(workspace, compiled, allow_unbounded=anyway)
         running.prepared = prepare_run(
-            workspace,
-            [compiled],
-            spark,
-            options.most_waiting,
-            allow_unbounded=entry.allow_unbounded,
+            workspace, [compiled], spark, options.most_waiting, allow_unbounded=anyway
         )
-        alarm = StateAlarm(options.alarm, workspace.warn)
-        running.run = _run(running, running.prepared, spark, options, alarm)
+        running.alarm = StateAlarm(options.alarm, workspace.warn)
+        place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
+        running.run = _run(running, place, spark, options, watch)
         status["state"] = "running"
         write_status(folder, status)
     except OntoweirError as error:
@@ -122,15 +123,17 @@ def start_entry(
 
 def _run(
     running: RunningEntry,
-    prepared: PreparedRun,
+    place: tuple[Path, Path],
     spark: "SparkSession",
     options: RunOptions,
-    alarm: StateAlarm,
+    more: Callable[[Mapping[str, Any]], None] | None,
 ) -> "LiveRun":
+    """`place`: of the checkpoint, and of rejected rows and metrics."""
     from ontoweir.runtime.run_live import LiveOptions, describe_live, run_live
 
     def told(state: Any, job: Any) -> None:
-        alarm(state, job)
+        if running.alarm is not None:
+            running.alarm(state, job)
         if running.before:
             return  # only at the start: what was committed before
         found = describe_live(state, job)
@@ -145,10 +148,12 @@ def _run(
     def watch(record: Mapping[str, Any]) -> None:
         add_record(running.status, record)
         write_status(running.folder, running.status)
+        if more is not None:
+            more(record)
 
     live = LiveOptions(
-        checkpoint=running.folder / "checkpoint",
-        output=running.folder,
+        checkpoint=place[0],
+        output=place[1],
         once=options.once,
         seconds=options.seconds,
         told=told,
@@ -156,6 +161,8 @@ def _run(
         sink=running.sink,
         listeners=options.listeners,
     )
+    assert running.prepared is not None
+    prepared = running.prepared
     return run_live(prepared.job, prepared.fingerprint, spark, live)
 
 
