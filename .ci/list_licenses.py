@@ -18,7 +18,8 @@ PAGE = ROOT / "docs" / "licenses.md"
 HEAD = """# Licences
 
 ontoweir is under the [Apache License 2.0](../LICENSE). What it needs when it runs, with its extras,
-and what that needs, with the licences that the packages declare. None of it is part of ontoweir's own packages.
+and what that needs, with the licences that the packages declare. None of it is part of
+ontoweir's own packages.
 `.ci/list_licenses.py` writes this page.
 
 | package | licence | where |
