@@ -66,6 +66,10 @@ def _replay(given: argparse.Namespace) -> int:
         print(json.dumps(summary))
     else:
         _print_summary(compiled, output, summary)
+        if given.verbose:
+            why = summary["one_range_because"]
+            told = "" if why is None else f": {why}"
+            print(f"  {summary['ranges']:,} range{'s' * (summary['ranges'] > 1)} of history{told}")
     return 0
 
 
