@@ -195,12 +195,15 @@ def test_a_real_signal(example: Path, tmp_path: Path, command: str) -> None:
         "plot": [str(example), "--sql", str(pipe), "--output", output, "--show", "graph"],
         "materialize": ["--mappings", str(pipe), "--database", "sqlite:x", "--output", output],
     }[command]
-    with subprocess.Popen(
-        [sys.executable, "-m", "ontoweir.cli", command, *called],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as started, open(pipe, "w"):  # waits until the process reads it, which then waits for us
+    with (
+        subprocess.Popen(
+            [sys.executable, "-m", "ontoweir.cli", command, *called],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as started,
+        open(pipe, "w"),
+    ):  # waits until the process reads it, which then waits for us
         started.send_signal(signal.SIGINT)
         out, err = started.communicate(timeout=60)
     assert (started.returncode, out, err) == (130, "", "interrupted; nothing is half written\n")
