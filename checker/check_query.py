@@ -51,7 +51,7 @@ def check_query(
     """
     known = statistics or Statistics()
     if union.distinct:
-        union = _reduce(union, catalog)
+        union = reduce_union(union, catalog)
     parts: list[PartVerdict] = []
     witness: Witness | None = None
     if union.aggregation is None:
@@ -63,7 +63,7 @@ def check_query(
     else:
         for part in split_aggregates(union):
             if part.union.distinct:
-                part = replace(part, union=_reduce(part.union, catalog))
+                part = replace(part, union=reduce_union(part.union, catalog))
             checker = DisjunctChecker(
                 part.union, catalog, known, timed, part.aggregates, size, union
             )
@@ -96,11 +96,13 @@ def check_query(
     )
 
 
-def _reduce(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+def reduce_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     """[A] section 8.1: under set semantics, first without redundant occurrences, and without
     disjuncts whose answers another one gives (of parts of aggregates, which are told by their
-    places, those stay)."""
+    places, those stay: another one may give a group, but not its minimum)."""
     reduced = [remove_redundant_occurrences(q, catalog) for q in union.disjuncts]
+    if any(query.folds is not None for query in reduced):
+        return replace(union, disjuncts=tuple(reduced))
     kept: list[SpjQuery] = []
     for query in reduced:
         try:
@@ -110,7 +112,7 @@ def _reduce(union: SpjUnion, catalog: Catalog) -> SpjUnion:
         except QueryError:  # too long a search: it stays
             pass
         kept.append(query)
-    return replace(union, disjuncts=tuple(kept if union.aggregation is None else reduced))
+    return replace(union, disjuncts=tuple(kept))
 
 
 def has_plan(union: SpjUnion, catalog: Catalog, *, timed: bool = True) -> bool:
@@ -131,7 +133,7 @@ def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[Norma
         unions = [part.union for part in split_aggregates(union)]
     for one in unions:
         if one.distinct:
-            one = _reduce(one, catalog)
+            one = reduce_union(one, catalog)
         checker = DisjunctChecker(one, catalog, Statistics(), timed)
         for query in one.disjuncts:
             form = checker.normal(query)

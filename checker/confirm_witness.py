@@ -52,17 +52,17 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
     they add up: no match uses two optional tuples."""
     size = len(witness.optional)
     rows: list[list[Fraction]] = []
+    subsets: list[Sequence[WitnessRow]] = [(), witness.optional, *((o,) for o in witness.optional)]
+    prefixes = [[*witness.fixed, *subset] for subset in subsets]
+    before = [evaluate_naively(union, instance_of(catalog, prefix)) for prefix in prefixes]
 
-    def new(optional: Sequence[WitnessRow], suffix: Sequence[WitnessRow]) -> Counter[Any]:
-        before = [*witness.fixed, *optional]
-        after = evaluate_naively(union, instance_of(catalog, [*before, *suffix]))
-        after.subtract(evaluate_naively(union, instance_of(catalog, before)))
+    def new(subset: int, suffix: Sequence[WitnessRow]) -> Counter[Any]:
+        after = evaluate_naively(union, instance_of(catalog, [*prefixes[subset], *suffix]))
+        after.subtract(before[subset])
         return after
 
     for suffix in witness.suffixes:
-        none = new((), suffix)
-        single = [new((o,), suffix) for o in witness.optional]
-        everything = new(witness.optional, suffix)
+        none, everything, *single = (new(place, suffix) for place in range(len(subsets)))
         for answer in set(everything) | set(none) | {a for s in single for a in s}:
             row = [Fraction(s[answer] - none[answer]) for s in single]
             if everything[answer] - none[answer] != sum(row):

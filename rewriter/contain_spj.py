@@ -4,7 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from ontoweir.errors import Source
-from ontoweir.mappings.catalog import Catalog, Stream
+from ontoweir.mappings.catalog import Catalog, Scalar, Stream
 from ontoweir.rewriter.bound_differences import Limit, Node, bound_differences
 from ontoweir.rewriter.equality_classes import (
     EqualityClasses,
@@ -208,18 +208,15 @@ def _follows(
             continue
         for wish in (goal, flipped):
             if (fact.left, fact.right) == (wish.left, wish.right) and _weaker(
-                fact.op, fact.offset - wish.offset, wish.op
+                fact.op, _sign(fact.offset, wish.offset), wish.op
             ):
                 return True
     return False
 
 
-def _weaker(op: Op, gap: object, wish: Op) -> bool:
-    """Whether `d op k + gap` implies `d wish k`."""
-    assert not isinstance(gap, str)
-    zero = gap == 0
-    below = compare_scalars(gap, Op.LT, 0)  # type: ignore[arg-type]
-    above = compare_scalars(gap, Op.GT, 0)  # type: ignore[arg-type]
+def _weaker(op: Op, gap: int, wish: Op) -> bool:
+    """Whether `d op k + gap` implies `d wish k`, of which the sign of `gap` decides."""
+    zero, below, above = gap == 0, gap < 0, gap > 0
     match wish:
         case Op.LE:
             return op in (Op.LE, Op.LT, Op.EQ) and (zero or below)
@@ -247,4 +244,13 @@ def _implies(fact: Condition, wish: Op, constant: Constant) -> bool:
         if fact.op is Op.EQ:
             return compare_scalars(a, wish, b)
         return fact.op is wish and a == b
-    return _weaker(fact.op, a - b, wish)  # type: ignore[operator]
+    return _weaker(fact.op, _sign(a, b), wish)
+
+
+def _sign(a: Scalar, b: Scalar) -> int:
+    """Of `a - b`; a double is the shortest decimal that names it."""
+    if isinstance(a, float) or isinstance(b, float):
+        a, b = Decimal(str(a)), Decimal(str(b))
+    assert not isinstance(a, str)
+    assert not isinstance(b, str)
+    return (a > b) - (a < b)

@@ -17,8 +17,11 @@ from ontoweir.rewriter.spj import (
     Compare,
     Condition,
     Constant,
+    Fold,
+    LiteralOutput,
     NotNull,
     Op,
+    Output,
     SpjQuery,
     output_attributes,
 )
@@ -30,8 +33,15 @@ def remove_redundant_occurrences(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     Keeps the set of answers, and when each is first given: the rows of a match of the smaller
     query are a match of the larger one. [A] Def. 8.2 asks that one occurrence covers another;
     here several may be mapped at once, and conditions on timestamps count (theory §6, erratum 6).
-    Only for set semantics.
+    Only for set semantics. What is folded (a minimum, a maximum) is kept as answers are.
     """
+    if query.folds:
+        shown = tuple((f"fold {n}", LiteralOutput(f.attribute)) for n, f in enumerate(query.folds))
+        plain = replace(query, outputs=(*query.outputs, *shown), folds=None)
+        core = remove_redundant_occurrences(plain, catalog)
+        kept, values = core.outputs[: -len(shown)], core.outputs[-len(shown) :]
+        folds = tuple(_refold(f, o) for f, (_, o) in zip(query.folds, values, strict=True))
+        return replace(core, outputs=kept, folds=folds)
     changed = True
     while changed:
         changed = False
@@ -45,6 +55,11 @@ def remove_redundant_occurrences(query: SpjQuery, catalog: Catalog) -> SpjQuery:
                 query, changed = smaller, True
                 break
     return query
+
+
+def _refold(fold: Fold, output: Output) -> Fold:
+    assert isinstance(output, LiteralOutput)
+    return replace(fold, attribute=output.value)
 
 
 def _without(query: SpjQuery, alias: str, catalog: Catalog) -> SpjQuery | None:

@@ -1,6 +1,7 @@
 """Start Spark, embedded unless told otherwise."""
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import RunError
+from ontoweir.runtime.find_java import LEAST_JAVA, find_java
 
 _LOGGING = """\
 rootLogger.level = error
@@ -38,6 +40,7 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
+    _need_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     master = os.environ.get("SPARK_MASTER", "local[*]")
@@ -74,6 +77,20 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
         ) from error
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def _need_java() -> None:
+    """Have Spark start a Java that is installed, although PATH does not lead to it."""
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
+        return
+    found = find_java()
+    if found is None:
+        raise RunError(
+            "Spark does not start: there is no Java",
+            why=f"Spark needs a Java runtime ({LEAST_JAVA} or later)",
+            fix="run `ontoweir doctor`, which names the command that installs it",
+        )
+    os.environ["JAVA_HOME"] = str(found[0].parent.parent)
 
 
 def _logging_file() -> str:

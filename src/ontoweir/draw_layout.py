@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+import networkx as nx
+
 CHARACTER, LINE, PAD = 7.3, 16.0, 8.0
 """Pixels: the width of a character and the height of a line at 12 px monospace; inside a box."""
 _GAP, _ROW_GAP, _MARGIN, _SWEEPS = 18.0, 26.0, 12.0, 8
@@ -132,26 +134,13 @@ def _slot(row: int, lines: tuple[str, ...], style: str) -> _Slot:
 
 def _rank(nodes: Sequence[Node], edges: Sequence[Edge]) -> Mapping[str, int]:
     """The longest way from above; an edge that closes a cycle counts for nothing."""
-    below: dict[str, list[str]] = {n.name: [] for n in nodes}
+    graph = nx.DiGraph()
+    graph.add_nodes_from(n.name for n in nodes)
     for e in edges:
-        if e.ranked and e.first != e.second and not _leads(below, e.second, e.first):
-            below[e.first].append(e.second)
-    ranks = dict.fromkeys(below, 0)
-    for _ in nodes:
-        for name, after in below.items():
-            for other in after:
-                ranks[other] = max(ranks[other], ranks[name] + 1)
-    return ranks
-
-
-def _leads(below: Mapping[str, list[str]], start: str, goal: str) -> bool:
-    seen, waiting = {start}, [start]
-    while waiting:
-        for other in below[waiting.pop()]:
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
-    return goal in seen
+        if e.ranked and e.first != e.second and not nx.has_path(graph, e.second, e.first):
+            graph.add_edge(e.first, e.second)
+    rows = enumerate(nx.topological_generations(graph))
+    return {name: rank for rank, names in rows for name in names}
 
 
 def _chain(

@@ -1,6 +1,7 @@
 """Errors for invalid input: one line `file:line: what; why; fix`, exit code 2, nothing written."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -36,10 +37,20 @@ class OntoweirError(Exception):
         self.what, self.why, self.fix, self.source = what, why, fix, source
         super().__init__(what)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors of other processes are raised here."""
+        return _remake, (type(self), self.what, self.why, self.fix, self.source)
+
     def __str__(self) -> str:
         place = f"{self.source}: " if self.source is not None else ""
         text = f"{place}{self.what}; {self.why}; {self.fix}"
         return " ".join(text.split())
+
+
+def _remake(
+    kind: type[OntoweirError], what: str, why: str, fix: str, source: Source | None
+) -> OntoweirError:
+    return kind(what, why=why, fix=fix, source=source)
 
 
 class UsageError(OntoweirError):

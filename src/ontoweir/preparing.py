@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ontoweir.checker.plan_anyway import plan_anyway
 from ontoweir.checker.verdict import Verdict
 from ontoweir.describe_plan import describe_plan
 from ontoweir.pipeline import CompiledQuery, Workspace
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ontoweir.runtime.live_job import LiveJob
+    from ontoweir.runtime.replay_job import ReplayJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,15 @@ def prepare_run(
     compiled: Sequence[CompiledQuery],
     spark: "SparkSession",
     most_waiting: int | None,
+    *,
+    allow_unbounded: bool = False,
 ) -> PreparedRun:
     """Prepare queries that are bounded, and select something (check_live).
 
+    With `allow_unbounded` a query that is not bounded keeps whatever it needs (plan_anyway).
+
     Raises:
-        QueryError: a query is not bounded.
+        QueryError: a query is not bounded, and that is not allowed.
         DataError: data is missing, or breaks what is declared of static relations.
     """
     from ontoweir.runtime.gather_statistics import gather_statistics
@@ -49,26 +55,33 @@ def prepare_run(
     jobs = []
     refined: list[Verdict] = []
     for query in compiled:
-        verdict = workspace.check(query)
         again = workspace.check(query, statistics=known)
-        if again.plans is None or again.bound is None:
-            raise refusal(query, again)
         refined.append(again)
-        parts = tuple((p.part, len(p.plans)) for p in again.parts)
-        jobs.append(
-            ReplayJob(
-                query.name,
-                query.union,
-                again.plans,
-                catalog,
-                again.bound.rows,
-                verdict.declarations,
-                parts,
+        if again.plans is not None and again.bound is not None:
+            declared = workspace.check(query).declarations
+            parts = tuple((p.part, len(p.plans)) for p in again.parts)
+            bound = again.bound.rows
+            jobs.append(
+                ReplayJob(query.name, query.union, again.plans, catalog, bound, declared, parts)
             )
-        )
+        elif allow_unbounded:
+            kept = plan_anyway(query.union, catalog, statistics=known)
+            jobs.append(
+                ReplayJob(
+                    query.name,
+                    query.union,
+                    kept.plans,
+                    catalog,
+                    None,
+                    kept.declarations,
+                    kept.parts,
+                )
+            )
+        else:
+            raise refusal(query, again)
     idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}
     job = make_live_job(jobs, catalog, statics, idle, most_waiting)
-    return PreparedRun(job, _fingerprint(workspace, compiled, refined, statics), tuple(refined))
+    return PreparedRun(job, _fingerprint(workspace, compiled, jobs, statics), tuple(refined))
 
 
 _WHERE = ("subscribe", "subscribepattern", "assign")
@@ -77,7 +90,7 @@ _WHERE = ("subscribe", "subscribepattern", "assign")
 def _fingerprint(
     workspace: Workspace,
     compiled: Sequence[CompiledQuery],
-    verdicts: Sequence[Verdict],
+    jobs: "Sequence[ReplayJob]",
     statics: Any,
 ) -> str:
     """What a run is made of: the queries as unfolded, their plans, what is declared of their
@@ -86,9 +99,9 @@ def _fingerprint(
 
     catalog = workspace.project.catalog
     parts: list[str | bytes] = []
-    for query, verdict in zip(compiled, verdicts, strict=True):
+    for query, job in zip(compiled, jobs, strict=True):
         parts += [query.name, print_sql(query.union, catalog, comments=False)]
-        parts += [line for plan in verdict.plans or () for line in describe_plan(plan)]
+        parts += [line for plan in job.plans for line in describe_plan(plan)]
     for name, stream in sorted(catalog.streams.items()):
         columns = [(c.name, c.type, c.minimum, c.maximum, c.enum) for c in stream.columns]
         parts.append(

@@ -87,7 +87,8 @@ class OpenProject:
         Args:
             query: a name, or SPARQL text.
             output: the Parquet file to write (default: a temporary one).
-            start, stop: [start, stop) of application time, UTC.
+            start: of application time, UTC; the first.
+            stop: the first that is left out.
             allow_unbounded: run what is not bounded by a plain join over the whole history.
             progress: show a progress bar on stderr.
 

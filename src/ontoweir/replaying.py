@@ -237,6 +237,6 @@ def refusal(compiled: CompiledQuery, verdict: Verdict) -> QueryError:
         else f"{compiled.name} is {verdict.name}: no plan in bounded memory is known for it",
         why="only queries that are bounded are run; `ontoweir check` says what is in the way",
         fix="change the query or the catalog as `ontoweir check` hints, or add --allow-unbounded "
-        "to run it by a plain join over the whole history",
+        "to run it all the same, in memory that grows",
         source=source if source is None else Source(source.file, source.line),
     )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ontoweir.runtime.publish_batch import MemorySink
 
 MOST_WAITING = 10_000_000
+ALARM = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,9 @@ class RunOptions:
 
     `sink`: parquet, jsonl, console or kafka, with its options (or a MemorySink, from Python);
     `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
-    `most_waiting`: rows that may wait for a marker; `listeners`: are told Spark's progress.
+    `most_waiting`: rows that may wait for a marker; `listeners`: are told Spark's progress;
+    `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
+    bound holds so many rows.
     """
 
     checkpoint: Path
@@ -36,6 +39,8 @@ class RunOptions:
     spark: Mapping[str, str] = field(default_factory=dict)
     most_waiting: int | None = MOST_WAITING
     listeners: tuple["StreamingQueryListener", ...] = ()
+    allow_unbounded: bool = False
+    alarm: int = ALARM
 
 
 def add_run_options(run: argparse.ArgumentParser) -> None:
@@ -70,6 +75,27 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         metavar="ROWS",
         help=f"stop when more wait for a marker (default: {MOST_WAITING:,})",
     )
+    run.add_argument(
+        "--allow-unbounded",
+        action="store_true",
+        help="run queries that are not bounded too; their state may grow without limit",
+    )
+    run.add_argument(
+        "--alarm",
+        type=row_count,
+        default=ALARM,
+        metavar="ROWS",
+        help="warn when a query without a bound holds so many, and whenever they have doubled "
+        f"(default: {ALARM:,})",
+    )
+
+
+def row_count(text: str) -> int:
+    """A positive number of rows."""
+    rows = int(text)
+    if rows < 1:
+        raise ValueError
+    return rows
 
 
 def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
@@ -89,6 +115,8 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
         metrics=Path(given.metrics) if given.metrics else None,
         spark=_pairs("--spark", given.spark),
         most_waiting=given.most_waiting,
+        allow_unbounded=given.allow_unbounded,
+        alarm=given.alarm,
     )
 
 

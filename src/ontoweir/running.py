@@ -9,6 +9,7 @@ from ontoweir.preparing import prepare_run
 from ontoweir.quiet_java import without_greeting
 from ontoweir.register_query import check_live
 from ontoweir.run_options import RunOptions
+from ontoweir.state_alarm import StateAlarm
 
 if TYPE_CHECKING:
     import threading
@@ -40,7 +41,12 @@ def run_queries(
     import time
 
     for query in compiled:
-        check_live(workspace, query)
+        verdict = check_live(workspace, query, allow_unbounded=options.allow_unbounded)
+        if verdict.plans is None:
+            workspace.warn(
+                f"{query.name} is not known to be bounded: it runs, and its memory may grow with "
+                "the streams"
+            )
     from ontoweir.runtime.live_job import LiveJob, LiveState
     from ontoweir.runtime.run_live import (
         LiveOptions,
@@ -53,7 +59,14 @@ def run_queries(
 
     sink = open_sink(options)
     session = open_session(options, spark)
-    prepared = prepare_run(workspace, compiled, session, options.most_waiting)
+    prepared = prepare_run(
+        workspace,
+        compiled,
+        session,
+        options.most_waiting,
+        allow_unbounded=options.allow_unbounded,
+    )
+    alarm = StateAlarm(options.alarm, workspace.warn)
     job = prepared.job
     begun = time.perf_counter()
     last: list[tuple[LiveState, LiveJob]] = []
@@ -61,6 +74,7 @@ def run_queries(
 
     def told(state: LiveState, running: LiveJob) -> None:
         last[:] = [*last[:1], (state, running)]
+        alarm(state, running)
         for query, held in zip(running.queries, state.queries, strict=True):
             most[query.name] = max(most[query.name], held.rows)
         if options.progress and sys.stderr.isatty():

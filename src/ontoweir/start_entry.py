@@ -17,6 +17,7 @@ from ontoweir.register_query import check_live, compile_text
 from ontoweir.registry_entry import Entry, utc_now
 from ontoweir.run_options import RunOptions
 from ontoweir.running import open_sink
+from ontoweir.state_alarm import StateAlarm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -99,9 +100,16 @@ def start_entry(
             compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
         else:
             compiled = compile_it()
-        check_live(workspace, compiled)
-        running.prepared = prepare_run(workspace, [compiled], spark, options.most_waiting)
-        running.run = _run(running, running.prepared, spark, options)
+        check_live(workspace, compiled, allow_unbounded=entry.allow_unbounded)
+        running.prepared = prepare_run(
+            workspace,
+            [compiled],
+            spark,
+            options.most_waiting,
+            allow_unbounded=entry.allow_unbounded,
+        )
+        alarm = StateAlarm(options.alarm, workspace.warn)
+        running.run = _run(running, running.prepared, spark, options, alarm)
         status["state"] = "running"
         write_status(folder, status)
     except OntoweirError as error:
@@ -113,11 +121,16 @@ def start_entry(
 
 
 def _run(
-    running: RunningEntry, prepared: PreparedRun, spark: "SparkSession", options: RunOptions
+    running: RunningEntry,
+    prepared: PreparedRun,
+    spark: "SparkSession",
+    options: RunOptions,
+    alarm: StateAlarm,
 ) -> "LiveRun":
     from ontoweir.runtime.run_live import LiveOptions, describe_live, run_live
 
     def told(state: Any, job: Any) -> None:
+        alarm(state, job)
         if running.before:
             return  # only at the start: what was committed before
         found = describe_live(state, job)

@@ -1,6 +1,7 @@
 """What reviewers found wrong, kept for ever: each case with what is right."""
 
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from ontoweir.mappings.catalog import (
 )
 from ontoweir.project import load_project
 from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.rewriter.spj import Compare, Constant
 
 _NOWHERE = DataSource("parquet", None)
 STREAM = """
@@ -135,3 +137,45 @@ def test_a_reference_that_no_run_enforces_removes_no_disjunct(
     union = replace(one, disjuncts=(*one.disjuncts, *other.disjuncts))
     verdict = check_query(union, catalog)
     assert [o.table for q in verdict.union.disjuncts for o in q.occurrences] == kept
+
+
+def test_the_row_of_a_minimum_is_not_redundant(catalog: Catalog) -> None:
+    """Another row of the table matches whenever it does, but need not have the least value."""
+    verdict = decide(
+        "SELECT MIN(x.a) AS least FROM s AS x, s AS y WHERE x.e >= 0 AND y.e = 1 AND y.a = 2",
+        catalog,
+    )
+    (part,) = verdict.parts
+    assert [f.attribute.alias for q in part.part.union.disjuncts for f in q.folds or ()] == ["x"]
+    twin = decide("SELECT MIN(x.e) AS least FROM s AS x, s AS y WHERE y.e = x.e", catalog)
+    assert len(twin.parts[0].part.union.disjuncts[0].occurrences) == 1
+
+
+def test_a_branch_that_gives_the_same_groups_may_give_a_lesser_minimum(catalog: Catalog) -> None:
+    sql = "SELECT MIN({}) AS least FROM s WHERE e >= 0 AND d >= 0"
+    one, other = (
+        parse_sql(sql.format(c), catalog, name="q", file="q.sql").disjuncts[0] for c in "ed"
+    )
+    whole = parse_sql(sql.format("e"), catalog, name="q", file="q.sql")
+    renamed = replace(other, outputs=((one.outputs[0][0], other.outputs[0][1]),))
+    both = check_query(replace(whole, disjuncts=(one, renamed)), catalog)
+    assert len(both.parts[0].part.union.disjuncts) == 2
+
+
+def test_constants_of_several_types_are_compared(tmp_path: Path) -> None:
+    """Decimals with doubles once ended in a TypeError."""
+    text = STREAM.format("s").replace('"decimal(1,0)"', '"double"')
+    (tmp_path / "ontoweir.toml").write_text(text)
+    catalog = load_project(tmp_path, environ={}).catalog
+    sql = "SELECT DISTINCT x.e FROM s AS x, s AS y WHERE x.d >= 2.5 AND y.d {} AND y.e = x.e"
+    for limit, kept in ((">= 1", 1), ("<= 1", 2)):
+        union = parse_sql(sql.format(limit), catalog, name="q", file="q.sql")
+        query = union.disjuncts[0]
+        several = tuple(
+            replace(c, right=Constant(Decimal("2.5") if c.right.value == 2.5 else 1.0))
+            if isinstance(c, Compare) and isinstance(c.right, Constant)
+            else c
+            for c in query.conditions
+        )
+        mixed = replace(union, disjuncts=(replace(query, conditions=several),))
+        assert len(check_query(mixed, catalog).union.disjuncts[0].occurrences) == kept

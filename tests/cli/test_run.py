@@ -64,3 +64,37 @@ def test_an_option_that_no_sink_has_is_refused(run: Run, project: Path) -> None:
         assert is_one_line(ran.err)
         assert said in ran.err
     assert not (project / "out").exists()
+
+
+UNBOUNDED = """PREFIX : <http://traffic.example/ns#>
+SELECT ?one ?other WHERE {
+  GRAPH ?t1 { ?one :averageSpeed ?v } GRAPH ?t2 { ?other :averageSpeed ?v } FILTER(?t1 < ?t2)
+}"""
+
+
+def test_an_unbounded_query_runs_if_someone_insists(
+    run: Run, project: Path, spark: "SparkSession"
+) -> None:
+    (project / "queries" / "again.rq").write_text(UNBOUNDED, encoding="utf-8")
+    write_data(project, [0, 1, 2, 3, 4], [50, 50, 60, 50, 70])
+    command = ("run", project, "--query", "again", "--once", "--summary", "json")
+    assert run(*command).code == 2
+    ran = run(*command, "--allow-unbounded", "--alarm", "2")
+    assert ran.code == 0, ran.err
+    assert "again is not known to be bounded" in ran.err
+    assert "again holds 4 rows of state, and no bound of it is known" in ran.err
+    summary = json.loads(ran.out)
+    assert (summary["bound_rows"], summary["results"]) == (None, 3)
+    replayed = project / "replayed.parquet"
+    more = ("--query", "again", "--allow-unbounded", "--output", replayed, "--quiet")
+    assert run("replay", project, *more).code == 0
+    files = list((project / "out" / "answers" / "again").glob("*.parquet"))
+    found = [row for file in files for row in pq.read_table(file).to_pylist()]
+    assert sorted(map(str, found)) == sorted(map(str, pq.read_table(replayed).to_pylist()))
+
+
+def test_an_alarm_is_a_number_of_rows(run: Run, project: Path) -> None:
+    ran = run("run", project, "--once", "--alarm", "0")
+    assert ran.code == 2
+    assert is_one_line(ran.err)
+    assert "--alarm" in ran.err

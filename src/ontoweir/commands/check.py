@@ -67,6 +67,7 @@ def add_check(commands: Any) -> None:
 
 def _check(given: argparse.Namespace) -> int:
     from ontoweir.checker.verdict import Tier
+    from ontoweir.commands.decide_queries import decide_queries
     from ontoweir.pipeline import require_queries
 
     _check_witness(given)
@@ -79,14 +80,17 @@ def _check(given: argparse.Namespace) -> int:
             fix="leave one of them out",
         )
     workspace, warnings = open_workspace(given)
+    timed = given.model == "application-time"
+    repairs = None
     if given.sql is not None:
         compiled = [workspace.compile_sql(Path(given.sql))]
+        verdicts = [workspace.check(compiled[0], timed=timed)]
     else:
         require_queries(workspace)
         names = given.query or workspace.query_names()
-        compiled = [workspace.compile(name) for name in names]
-    timed = given.model == "application-time"
-    verdicts = [workspace.check(c, timed=timed) for c in compiled]
+        decided = decide_queries(workspace, names, warnings, timed=timed)
+        compiled, verdicts = [d.compiled for d in decided], [d.verdict for d in decided]
+        repairs = [d.repairs for d in decided]
     if given.static_data:
         from ontoweir.read_statistics import read_statistics
 
@@ -94,6 +98,7 @@ def _check(given: argparse.Namespace) -> int:
         refined = [workspace.check(c, statistics=known, timed=timed) for c in compiled]
         # what is refuted stays refuted: a counterexample may have other static rows
         verdicts = [v if r.plans is None else r for v, r in zip(verdicts, refined, strict=True)]
+        repairs = None
     if given.witness is not None:
         from ontoweir.write_witness import write_witnesses
 
@@ -101,7 +106,8 @@ def _check(given: argparse.Namespace) -> int:
         told = write_witnesses(workspace, compiled, verdicts, Path(given.witness), size=size)
         for line in () if given.quiet else told:
             print(line, file=sys.stderr)
-    repairs = find_repairs(workspace, compiled, verdicts, timed=timed)
+    if repairs is None:
+        repairs = find_repairs(workspace, compiled, verdicts, timed=timed)
     warnings.release()
     if given.format == "json":
         from ontoweir.describe import describe_verdict

@@ -6,7 +6,7 @@ from typing import Any
 
 from ontoweir.commands.arguments import add_project_arguments
 from ontoweir.commands.open_workspace import open_workspace
-from ontoweir.commands.render_page import find_repairs, render_page
+from ontoweir.commands.render_page import render_page
 
 
 def add_report(commands: Any) -> None:
@@ -23,15 +23,16 @@ def add_report(commands: Any) -> None:
 
 
 def _report(given: argparse.Namespace) -> int:
+    from ontoweir.commands.decide_queries import decide_queries
     from ontoweir.pipeline import require_queries
     from ontoweir.write_file import write_file
 
     workspace, warnings = open_workspace(given)
     require_queries(workspace)
-    names = given.query or workspace.query_names()
-    compiled = [workspace.compile(name) for name in names]
-    verdicts = [workspace.check(c) for c in compiled]
-    page = render_page(workspace, verdicts, find_repairs(workspace, compiled, verdicts), warnings)
+    decided = decide_queries(workspace, given.query or workspace.query_names(), warnings)
+    page = render_page(
+        workspace, [d.verdict for d in decided], [d.repairs for d in decided], warnings
+    )
     warnings.release()
     write_file(Path(given.output), page)
     return 0

@@ -1,0 +1,118 @@
+"""Compile and decide queries, several at once where there are several processors."""
+
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+
+from ontoweir.checker.verdict import Verdict
+from ontoweir.commands.hold_warnings import Warnings
+from ontoweir.describe_repairs import DescribedRepair
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.pipeline import CompiledQuery, Workspace
+
+FEWEST = 4
+"""Fewer queries are decided in this process: another one costs more than it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A query, its verdict, and what mends it (nothing where it is bounded)."""
+
+    compiled: CompiledQuery
+    verdict: Verdict
+    repairs: tuple[DescribedRepair, ...]
+
+
+def decide_queries(
+    workspace: Workspace, names: Sequence[str], warnings: Warnings, *, timed: bool = True
+) -> list[Decided]:
+    """Decide queries of a project by name, in order.
+
+    Every query is decided by itself, so the answers do not depend on how many processes share
+    the work; warnings come in the order of the queries.
+
+    Raises:
+        OntoweirError: the first query that is wrong, or the ontology, or the mappings.
+        RunError: a process was killed.
+    """
+    processes = min(_processors(), len(names) // 2)
+    if len(names) < FEWEST or processes < 2 or not _may_fork():
+        return [_decide(workspace, name, timed) for name in names]
+    assert workspace.tbox is not None  # what all share is read before they part
+    assert workspace.mappings is not None
+    global _shared
+    _shared = (workspace, timed)
+    found: list[Decided] = []
+    try:
+        context = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(processes, context, initializer=_begin) as pool:
+            try:
+                for outcome, said in pool.map(_decide_apart, names):
+                    for message in said:
+                        warnings(message)
+                    if isinstance(outcome, OntoweirError):
+                        raise outcome
+                    found.append(outcome)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for child in multiprocessing.active_children():
+                    child.terminate()
+                raise
+    except BrokenProcessPool:
+        raise RunError(
+            "a process that decided queries was killed",
+            why="perhaps it ran out of memory",
+            fix="decide fewer queries at once: --query names one",
+        ) from None
+    finally:
+        _shared = None
+    return found
+
+
+_shared: tuple[Workspace, bool] | None = None
+"""What the processes are born with."""
+
+
+def _begin() -> None:
+    """In a new process: Ctrl-C ends it without a word; the first process says what there is to
+    say."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _decide_apart(name: str) -> tuple[Decided | OntoweirError, tuple[str, ...]]:
+    """In another process: the outcome, and the warnings."""
+    assert _shared is not None
+    workspace, timed = _shared
+    said: list[str] = []
+    mine = replace(workspace, warn=said.append)
+    # what is read already is kept
+    mine.__dict__.update(tbox=workspace.tbox, mappings=workspace.mappings)
+    try:
+        return _decide(mine, name, timed), tuple(said)
+    except OntoweirError as error:
+        return error, tuple(said)
+
+
+def _decide(workspace: Workspace, name: str, timed: bool) -> Decided:
+    compiled = workspace.compile(name)
+    verdict = workspace.check(compiled, timed=timed)
+    repairs = workspace.repair(compiled, timed=timed) if verdict.plans is None else ()
+    return Decided(compiled, verdict, repairs)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _may_fork() -> bool:
+    """On Linux, and where no other thread could be halfway through something."""
+    return sys.platform == "linux" and threading.active_count() == 1
