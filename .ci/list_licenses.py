@@ -3,7 +3,8 @@
     .venv/bin/python .ci/list_licenses.py [--check]
 
 --check writes nothing, and fails if a package on the page is missing or a licence changed. Versions
-are left out: uv.lock has them. Packages are found from `dependencies` in pyproject.toml on.
+are left out: uv.lock has them. Packages are found from `dependencies` and
+`optional-dependencies` in pyproject.toml on.
 """
 
 import re
@@ -16,8 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "licenses.md"
 HEAD = """# Licences
 
-ontoweir is under the [Apache License 2.0](../LICENSE). What it needs when it runs, and what that
-needs, with the licences that the packages declare. None of it is part of ontoweir's own packages.
+ontoweir is under the [Apache License 2.0](../LICENSE). What it needs when it runs, with its extras,
+and what that needs, with the licences that the packages declare. None of it is part of
+ontoweir's own packages.
 `.ci/list_licenses.py` writes this page.
 
 | package | licence | where |
@@ -42,9 +44,11 @@ def main() -> int:
 
 
 def direct() -> list[str]:
-    """The dependencies that pyproject.toml names."""
+    """The dependencies that pyproject.toml names, those of extras included."""
     with (ROOT / "pyproject.toml").open("rb") as file:
-        return [bare(d) for d in tomllib.load(file)["project"]["dependencies"]]
+        project = tomllib.load(file)["project"]
+    wanted = [project["dependencies"], *project.get("optional-dependencies", {}).values()]
+    return [bare(d) for named in wanted for d in named]
 
 
 def bare(requirement: str) -> str:

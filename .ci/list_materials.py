@@ -53,12 +53,16 @@ def main() -> int:
 
 
 def close(packages: list[dict[str, Any]]) -> dict[str, set[str]]:
-    """The locked versions of what ontoweir needs here, by name, and of what that needs."""
+    """The locked versions of what ontoweir and its extras need here, by name, and of what that
+    needs."""
     held: dict[str, list[dict[str, Any]]] = {}
     for package in packages:
         held.setdefault(package["name"], []).append(package)
     found: dict[str, set[str]] = {}
     pending = [d for p in held[NAME] for d in p["dependencies"]]
+    for package in held[NAME]:
+        for extra in package.get("optional-dependencies", {}).values():
+            pending += extra
     while pending:
         wanted = pending.pop()
         if "marker" in wanted and not Marker(wanted["marker"]).evaluate():

@@ -10,6 +10,7 @@ from shutil import copytree, ignore_patterns
 
 import pytest
 
+OWN = ("commands", "dashboard")
 FOLDERS = ("ontology", "mappings", "rewriter", "checker", "runtime")
 
 
@@ -27,7 +28,7 @@ def test_package_dir_and_links_agree(root: Path) -> None:
         for path in (root / "src" / "ontoweir").iterdir()
         if path.is_symlink()
     }
-    own = {"ontoweir": "src/ontoweir", "ontoweir.commands": "src/ontoweir/commands"}
+    own = {"ontoweir": "src/ontoweir"} | {f"ontoweir.{n}": f"src/ontoweir/{n}" for n in OWN}
     assert folders == {**own, **links}
     assert sorted(links) == [f"ontoweir.{name}" for name in sorted(FOLDERS)]
 
@@ -68,13 +69,11 @@ def test_a_wheel_has_every_module_once_and_is_typed(root: Path, wheel: list[Pure
     expected = {
         PurePosixPath("ontoweir", path.name) for path in (root / "src/ontoweir").glob("*.py")
     }
-    expected |= {
-        PurePosixPath("ontoweir", "commands", path.name)
-        for path in (root / "src/ontoweir/commands").glob("*.py")
-    }
-    for name in FOLDERS:
-        expected |= {
-            PurePosixPath("ontoweir", name, path.name) for path in (root / name).glob("*.py")
-        }
+    for name in (*FOLDERS, *OWN):
+        folder = root / "src/ontoweir" / name
+        expected |= {PurePosixPath("ontoweir", name, path.name) for path in folder.glob("*.py")}
     assert {path for path in wheel if path.suffix == ".py"} == expected
     assert PurePosixPath("ontoweir/py.typed") in wheel
+    for name in ("templates", "static"):
+        for path in (root / "src/ontoweir/dashboard" / name).iterdir():
+            assert PurePosixPath("ontoweir/dashboard", name, path.name) in wheel

@@ -22,6 +22,7 @@ from ontoweir.commands.init import add_init
 from ontoweir.commands.list import add_list
 from ontoweir.commands.materialize import add_materialize
 from ontoweir.commands.ontology import add_ontology
+from ontoweir.commands.plot import add_plot
 from ontoweir.commands.register import add_register
 from ontoweir.commands.replay import add_replay
 from ontoweir.commands.report import add_report
@@ -44,6 +45,7 @@ COMMANDS = (
     add_drop,
     add_ui,
     add_report,
+    add_plot,
     add_explain,
     add_ontology,
     add_doctor,

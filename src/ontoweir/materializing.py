@@ -15,6 +15,7 @@ def materialize(
     *,
     base: str | None = None,
     skip_data_errors: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Writes N-Quads, all or nothing: a file is replaced when it is complete.
 
@@ -25,6 +26,7 @@ def materialize(
         base: the base IRI, instead of the document's.
         skip_data_errors: leave out triples of values that cannot become terms, and warn with
             their number, instead of raising.
+        quiet: do not warn.
 
     Raises:
         UsageError: another kind of database.
@@ -46,7 +48,7 @@ def materialize(
         base=base,
         on_data_error=skipped.append if skip_data_errors else None,
     )
-    if skipped:
+    if skipped and not quiet:
         print(
             f"warning: {len(skipped)} values could not become terms, and their triples are left "
             f"out; the first: {skipped[0]}",

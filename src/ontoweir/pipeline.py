@@ -1,9 +1,11 @@
 """The pipeline: project → TBox, mappings → query → UCQ → SPJ union → verdict."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from time import perf_counter
 
 from ontoweir.checker.changes import Change
 from ontoweir.checker.check_query import check_query
@@ -55,7 +57,8 @@ class Workspace:
 
     `warn` is called with every warning, `file:line: what; why; fix`. `skip` names passes of the
     rewriter to leave out (`PASSES` in run_passes), for measurements. `tell` is called with what
-    is counted and how many there are, while a query is rewritten.
+    is counted and how many there are, while a query is rewritten. `note` is called with each step
+    that is done, and the seconds that it took.
     """
 
     project: Project
@@ -63,24 +66,34 @@ class Workspace:
     warn: Warn = field(default=lambda _: None)
     skip: frozenset[str] = frozenset()
     tell: Tell = say_nothing
+    note: Callable[[str, float], None] = field(default=lambda what, seconds: None)
+
+    @contextmanager
+    def _noting(self, what: str) -> Iterator[None]:
+        begun = perf_counter()
+        yield
+        self.note(what, perf_counter() - begun)
 
     @cached_property
     def tbox(self) -> TBox:
         """The OWL 2 QL axioms and facts of the project's ontologies, with their imports."""
-        return load_ontology(
-            self.project.ontology,
-            imports=self.project.imports,
-            strict=self.strict,
-            warn=self.warn,
-        )
+        with self._noting("the ontology is read"):
+            return load_ontology(
+                self.project.ontology,
+                imports=self.project.imports,
+                strict=self.strict,
+                warn=self.warn,
+            )
 
     @cached_property
     def mappings(self) -> MappingSet:
         """The mapping assertions of the project, and the facts of its ontologies."""
-        mappings = load_mappings(self.project.mappings, self.project.catalog)
-        for text in warn_mappings(mappings.assertions, self.tbox, self.project.catalog):
-            self.warn(text)
-        return assert_facts(mappings, self.tbox.facts)
+        tbox = self.tbox
+        with self._noting("the mappings are read"):
+            mappings = load_mappings(self.project.mappings, self.project.catalog)
+            for text in warn_mappings(mappings.assertions, tbox, self.project.catalog):
+                self.warn(text)
+            return assert_facts(mappings, tbox.facts)
 
     def query_names(self) -> tuple[str, ...]:
         """The names of the project's queries, in order."""
@@ -113,7 +126,10 @@ class Workspace:
         Raises:
             OntoweirError: the query, the ontology or the mappings are wrong.
         """
-        return self.compile_branches(self.parse(name))
+        branches = self.parse(name)
+        _ = self.mappings  # noted by themselves
+        with self._noting(f"{name} is rewritten"):
+            return self.compile_branches(branches)
 
     def compile_branches(
         self,
@@ -187,7 +203,10 @@ class Workspace:
         self, compiled: CompiledQuery, *, statistics: Statistics | None = None, timed: bool = True
     ) -> Verdict:
         """Decide a compiled query."""
-        return check_query(compiled.union, self.project.catalog, statistics=statistics, timed=timed)
+        with self._noting(f"{compiled.name} is decided"):
+            return check_query(
+                compiled.union, self.project.catalog, statistics=statistics, timed=timed
+            )
 
     def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:
         """A confirmed witness with that many optional tuples, or None."""

@@ -144,7 +144,15 @@ def _quoted(text: str) -> str:
 def _write_tables(
     rows: Sequence[WitnessRow], names: Sequence[str], catalog: Catalog, folder: Path
 ) -> None:
+    for name, table in make_tables(rows, names, catalog).items():
+        pq.write_table(table, folder / f"{name}.parquet")
+
+
+def make_tables(
+    rows: Sequence[WitnessRow], names: Sequence[str], catalog: Catalog
+) -> dict[str, pa.Table]:
     """The tables, in order of time; those without rows are empty."""
+    made = {}
     for name in names:
         table = catalog.table(name)
         mine = [row for row in rows if row.table == name]
@@ -159,7 +167,8 @@ def _write_tables(
             if isinstance(column.type, DecimalType):
                 values = [None if v is None else Decimal(v) for v in values]
             columns[column.name] = _array(values, kind)
-        pq.write_table(pa.table(columns), folder / f"{name}.parquet")
+        made[name] = pa.table(columns)
+    return made
 
 
 def _array(values: list[Any], kind: "pa.DataType") -> "pa.Array":

@@ -1,6 +1,7 @@
 """What all commands share: help with examples, completion, colours, exit codes, interruption."""
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -138,3 +139,61 @@ def test_quiet_says_no_warnings(run: Run, project: Path) -> None:
     assert run(*command).err.startswith("warning: ")
     assert run(*command, "--quiet").err == ""
     assert len(run(*command, "--verbose", "--quiet").out) > len(run(*command, "--quiet").out)
+
+
+def test_the_page_has_every_variable(root: Path) -> None:
+    page = DOCS.read_text(encoding="utf-8")
+    folders = ("src/ontoweir", "ontology", "mappings", "rewriter", "checker", "runtime")
+    files = [f for folder in folders for f in (root / folder).glob("**/*.py")]
+    asked = re.compile(r"""environ(?:\.get\(|\.setdefault\(|\[)\s*["']([A-Z_]+)["']""")
+    found = {name for file in files for name in asked.findall(file.read_text(encoding="utf-8"))}
+    assert {"ONTOWEIR_DEBUG", "SPARK_MASTER", "ONTOWEIR_REGISTRY"} <= found
+    assert {name for name in found if f"`{name}" not in page} == set()
+
+
+PROJECT = ("check", "rewrite", "replay", "register", "run", "ui", "report", "plot", "ontology")
+TOLD = (*("check", "rewrite", "ontology", "register", "list"), *("status", "drop", "init"))
+
+
+@pytest.mark.parametrize("name", commands())
+def test_options_are_where_they_mean_something(name: str) -> None:
+    options = set(commands()[name]._option_string_actions)
+    assert ({"--quiet", "-q", "--verbose", "-v", "--set", "--strict"} <= options) == (
+        name in PROJECT
+    )
+    as_json = {"--format", "--summary"} & options
+    assert bool(as_json) == (name in (*TOLD, "explain", "doctor", "replay", "run"))
+
+
+def test_verbose_says_steps_on_stderr(run: Run, example: Path, tmp_path: Path) -> None:
+    asked = (example, "--query", BOUNDED)
+    plain, told = run("check", *asked), run("check", *asked, "--verbose")
+    assert plain.err == ""
+    steps = ["the ontology is read", "the mappings are read", "is rewritten", "is decided"]
+    lines = told.err.splitlines()
+    assert len(lines) == 4
+    for line, step in zip(lines, steps, strict=True):
+        assert re.fullmatch(rf" +\d+\.\d{{3}} s  .*{step}", line)
+    assert run("check", *asked, "--verbose", "--quiet").err == ""
+    page = tmp_path / "page.html"
+    assert "is decided" in run("report", *asked, "--output", page, "-v").err
+    assert "is rewritten" in run("rewrite", *asked, "--show", "spj", "-v").err
+
+
+def test_json_of_what_is_told(run: Run, example: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    made = json.loads(run("init", folder, "--format", "json").out)
+    assert made["project"] == str(folder)
+    found = [p.relative_to(folder) for p in folder.rglob("*") if p.is_file()]
+    assert made["files"] == sorted(map(str, found))
+    page = json.loads(run("explain", "ow203", "--format", "json").out)
+    assert (page["code"], page["page"]) == ("OW203", run("explain", "OW203").out.rstrip("\n"))
+    assert page["title"] in page["page"]
+    ran = run("doctor", "--format", "json")
+    parts = json.loads(ran.out)
+    assert ran.code == (0 if {p["state"] for p in parts} == {"ok"} else 3)
+    assert any(p["what"].startswith("rdflib ") for p in parts)
+    registry = ("--registry", tmp_path / "registry")
+    assert run("register", example, "--query", BOUNDED, *registry).code == 0
+    dropped = run("drop", BOUNDED, *registry, "--project", example, "--format", "json")
+    assert json.loads(dropped.out) == {"name": BOUNDED, "dropped": True, "purged": False}

@@ -35,6 +35,9 @@ def add_project_arguments(command: argparse.ArgumentParser) -> None:
         "--strict", action="store_true", help="an axiom outside OWL 2 QL is an error"
     )
     command.add_argument("--quiet", "-q", action="store_true", help="no warnings, no progress")
+    command.add_argument(
+        "--verbose", "-v", action="store_true", help="more, and how long each step takes"
+    )
 
 
 def add_registry_argument(command: argparse.ArgumentParser) -> None:

@@ -49,7 +49,6 @@ def add_check(commands: Any) -> None:
         action="store_true",
         help="let the static relations' rows tighten the bounds (Spark reads them)",
     )
-    check.add_argument("--verbose", "-v", action="store_true", help="every criterion, by name")
     check.add_argument(
         "--mappings-only",
         action="store_true",

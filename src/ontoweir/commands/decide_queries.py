@@ -51,15 +51,17 @@ def decide_queries(
     try:
         context = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(processes, context, initializer=_begin) as pool:
+            # not pool.map, which cancels what it leaves: a broken pool cannot bear that
+            waiting = [pool.submit(_decide_apart, name) for name in names]
             try:
-                for outcome, said in pool.map(_decide_apart, names):
+                for future in waiting:
+                    outcome, said = future.result()
                     for message in said:
                         warnings(message)
                     if isinstance(outcome, OntoweirError):
                         raise outcome
                     found.append(outcome)
             except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
                 for child in multiprocessing.active_children():
                     child.terminate()
                 raise

@@ -1,6 +1,8 @@
 """`ontoweir doctor`."""
 
 import argparse
+import json
+from dataclasses import asdict
 from typing import Any
 
 
@@ -11,10 +13,18 @@ def add_doctor(commands: Any) -> None:
         help="what is installed, what is missing, how to mend it",
         epilog="example: ontoweir doctor",
     )
+    doctor.add_argument("--format", choices=("text", "json"), default="text")
     doctor.set_defaults(run=_doctor)
 
 
 def _doctor(given: argparse.Namespace) -> int:
     from ontoweir.doctor import examine
 
-    return examine()
+    found = examine()
+    if given.format == "json":
+        print(json.dumps([asdict(part) for part in found]))
+    else:
+        for part in found:
+            mend = "" if part.mend is None else f"; mend it: {part.mend}"
+            print(f"{part.state:9}{part.what}{mend}")
+    return 0 if all(part.state == "ok" for part in found) else 3

@@ -1,6 +1,7 @@
 """`ontoweir drop`."""
 
 import argparse
+import json
 from typing import Any
 
 from ontoweir.commands.arguments import add_registry_argument, find_registry, find_root
@@ -19,6 +20,7 @@ def add_drop(commands: Any) -> None:
     drop.add_argument(
         "--purge", action="store_true", help="remove its state and its answers too (else kept)"
     )
+    drop.add_argument("--format", choices=("text", "json"), default="text")
     drop.set_defaults(run=_drop)
 
 
@@ -27,6 +29,9 @@ def _drop(given: argparse.Namespace) -> int:
 
     registry = find_registry(given, find_root(given.project))
     drop_query(registry, given.name, purge=given.purge)
+    if given.format == "json":
+        print(json.dumps({"name": given.name, "dropped": True, "purged": given.purge}))
+        return 0
     print(
         f"{given.name}: dropped, its state and its answers are removed"
         if given.purge

@@ -1,6 +1,7 @@
 """`ontoweir explain`."""
 
 import argparse
+import json
 from typing import Any
 
 
@@ -12,11 +13,17 @@ def add_explain(commands: Any) -> None:
         epilog="example: ontoweir explain OW203",
     )
     explain.add_argument("code", metavar="CODE")
+    explain.add_argument("--format", choices=("text", "json"), default="text")
     explain.set_defaults(run=_explain)
 
 
 def _explain(given: argparse.Namespace) -> int:
-    from ontoweir.explain_code import explain_code
+    from ontoweir.explain_code import code_titles, explain_code
 
-    print(explain_code(given.code))
+    page = explain_code(given.code)
+    if given.format == "json":
+        code = given.code.strip().upper()
+        print(json.dumps({"code": code, "title": code_titles()[code], "page": page}))
+    else:
+        print(page)
     return 0

@@ -1,6 +1,7 @@
 """`ontoweir init`."""
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ def add_init(commands: Any) -> None:
     )
     init.add_argument("folder", metavar="DIR", help="a new folder, or an empty one")
     init.add_argument("--quiet", "-q", action="store_true", help="say nothing")
+    init.add_argument("--format", choices=("text", "json"), default="text")
     init.set_defaults(run=_init)
 
 
@@ -41,6 +43,9 @@ def _init(given: argparse.Namespace) -> int:
             why="a project is a folder of files",
             fix="name a folder that can be written to",
         ) from None
-    if not given.quiet:
+    if given.format == "json":
+        files = sorted(name for name, _ in list_files())
+        print(json.dumps({"project": str(folder), "files": files}))
+    elif not given.quiet:
         print(f"{folder}: a project of rooms and sensors; next: ontoweir check {folder}")
     return 0

@@ -21,6 +21,7 @@ def add_materialize(commands: Any) -> None:
         action="store_true",
         help="leave out, and count, what a value cannot make, instead of ending there",
     )
+    materialize.add_argument("--quiet", "-q", action="store_true", help="no warnings")
     materialize.set_defaults(run=_materialize)
 
 
@@ -33,5 +34,6 @@ def _materialize(given: argparse.Namespace) -> int:
         None if given.output is None else Path(given.output),
         base=given.base,
         skip_data_errors=given.skip_data_errors,
+        quiet=given.quiet,
     )
     return 0

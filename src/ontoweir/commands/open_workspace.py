@@ -1,6 +1,7 @@
 """Open the project that a command names."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,4 +24,12 @@ def open_workspace(given: argparse.Namespace) -> "tuple[Workspace, Warnings]":
     project = load_project(Path(given.project), overrides=given.set)
     warnings = Warnings(quiet=given.quiet)
     tell = WorkProgress(quiet=given.quiet)
-    return Workspace(project, strict=given.strict, warn=warnings, tell=tell), warnings
+    workspace = Workspace(project, strict=given.strict, warn=warnings, tell=tell)
+    if given.verbose and not given.quiet:
+        workspace.note = print_step
+    return workspace, warnings
+
+
+def print_step(what: str, seconds: float) -> None:
+    """Say on stderr what was done, and how long it took."""
+    print(f"{seconds:8.3f} s  {what}", file=sys.stderr)

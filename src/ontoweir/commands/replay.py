@@ -44,13 +44,7 @@ def add_replay(commands: Any) -> None:
 def _replay(given: argparse.Namespace) -> int:
     from ontoweir.replaying import ReplayOptions, replay_query
 
-    start, stop = _time(given.start, "--from"), _time(given.stop, "--to")
-    if start is not None and stop is not None and start >= stop:
-        raise UsageError(
-            f"--from {given.start} is not before --to {given.stop}",
-            why="what is replayed starts at --from and ends before --to",
-            fix="exchange them, or leave one out",
-        )
+    start, stop = read_span(given)
     output = Path(given.output)
     workspace, warnings = open_workspace(given)
     if given.sql is not None:
@@ -72,7 +66,27 @@ def _replay(given: argparse.Namespace) -> int:
         print(json.dumps(summary))
     else:
         _print_summary(compiled, output, summary)
+        if given.verbose:
+            why = summary["one_range_because"]
+            told = "" if why is None else f": {why}"
+            print(f"  {summary['ranges']:,} range{'s' * (summary['ranges'] > 1)} of history{told}")
     return 0
+
+
+def read_span(given: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
+    """The times of --from and --to.
+
+    Raises:
+        UsageError: one is no time, or they are in the wrong order.
+    """
+    start, stop = _time(given.start, "--from"), _time(given.stop, "--to")
+    if start is not None and stop is not None and start >= stop:
+        raise UsageError(
+            f"--from {given.start} is not before --to {given.stop}",
+            why="what is replayed starts at --from and ends before --to",
+            fix="exchange them, or leave one out",
+        )
+    return start, stop
 
 
 def _time(text: str | None, option: str) -> datetime | None:

@@ -137,6 +137,8 @@ def _print(given: argparse.Namespace, summary: dict[str, Any], output: Path) -> 
             f"{summary['rejected']:,} rejected, {summary['late']:,} of them late\n"
             f"  state: at most {summary['state_rows_max']:,} rows"
         )
+        for reason, count in sorted(summary["rejects"].items()) if given.verbose else ():
+            print(f"  rejected {count:,}: {reason}")
 
 
 class _Terminated:

@@ -13,7 +13,7 @@ from ontoweir.dashboard.check_queries import Checks, Outcome
 from ontoweir.dashboard.describe_run import chart_state, chart_throughput, describe_run
 from ontoweir.dashboard.guard_requests import HEADERS, allow_host, allow_origin
 from ontoweir.dashboard.list_queries import list_queries
-from ontoweir.dashboard.read_runs import Run, read_runs
+from ontoweir.dashboard.read_runs import MOST, Run, read_runs
 from ontoweir.dashboard.show_numbers import FILTERS
 from ontoweir.dashboard.site import Site
 from ontoweir.draw_chart import STYLE as CHARTS
@@ -120,7 +120,7 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
     @app.get("/query")
     def query() -> str:
         name = request.args.get("name", "")
-        run = _runs(site).get(name)
+        run = _runs(site, MOST).get(name)
         outcome, text, language = _find(checks, run, name)
         return render_template(
             "query.html",
@@ -170,10 +170,11 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
     @app.get("/api/query")
     def api_query() -> Response:
         name = request.args.get("name", "")
-        run = _runs(site).get(name)
+        drawn = bool(request.args.get("charts"))
+        run = _runs(site, MOST if drawn else 1).get(name)
         if run is None and name not in checks.names():
             abort(404)
-        charts = _charts(run, name) if request.args.get("charts") else {}
+        charts = _charts(run, name) if drawn else {}
         return jsonify(query=name, **describe_run(run), charts=charts)
 
     @app.get("/api/mappings")
@@ -192,8 +193,9 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
         return jsonify(outcome.summary), 200
 
 
-def _runs(site: Site) -> dict[str, Run]:
-    return read_runs(site.registry, site.metrics, running=site.running)
+def _runs(site: Site, most: int = 1) -> dict[str, Run]:
+    """What runs, with so many moments of each."""
+    return read_runs(site.registry, site.metrics, running=site.running, most=most)
 
 
 def _charts(run: Run | None, name: str) -> dict[str, str]:

@@ -66,29 +66,36 @@ class Run:
         return self.moments[-1] if self.moments else None
 
 
-def read_runs(registry: Path, metrics: Path, *, running: bool = False) -> dict[str, Run]:
+MOST = 300
+"""Moments that are read of a run, if they lie in the last megabyte of its metrics."""
+
+
+def read_runs(
+    registry: Path, metrics: Path, *, running: bool = False, most: int = MOST
+) -> dict[str, Run]:
     """The queries of the registry, and those of the plain run whose metrics are in a folder.
 
     Args:
         registry: its folder; one folder for each entry in it.
         metrics: the folder of the plain run's metrics.jsonl.
         running: whether that run is known to go on.
+        most: so many moments of each, the newest.
     """
-    found = read_plain_run(metrics, running=running)
+    found = read_plain_run(metrics, running=running, most=most)
     try:
         folders = sorted(f for f in registry.iterdir() if (f / ENTRY).is_file())
     except OSError:
         folders = []
     for folder in folders:
-        run = read_entry(folder)
+        run = read_entry(folder, most=most)
         if run is not None:
             found[run.name] = run
     return found
 
 
-def read_plain_run(metrics: Path, *, running: bool = False) -> dict[str, Run]:
+def read_plain_run(metrics: Path, *, running: bool = False, most: int = MOST) -> dict[str, Run]:
     """The queries of a run that is not of the registry."""
-    records = read_tail(metrics / METRICS)
+    records = read_tail(metrics / METRICS, most=most)
     names = dict.fromkeys(name for r in records for name in _dict(r.get("queries")))
     status = "running" if running else "ran"
     return {
@@ -96,7 +103,7 @@ def read_plain_run(metrics: Path, *, running: bool = False) -> dict[str, Run]:
     }
 
 
-def read_entry(folder: Path) -> Run | None:
+def read_entry(folder: Path, *, most: int = MOST) -> Run | None:
     """A registered query; None where its entry cannot be read."""
     entry = read_object(folder / ENTRY)
     if entry is None:
@@ -108,7 +115,13 @@ def read_entry(folder: Path) -> Run | None:
     state, error = _text(status.get("state")) or "waiting", _text(status.get("error"))
     if status and state in ("running", "waiting") and not is_held(folder):
         state, error = "died", "the process that served it is gone"
-    return Run(name, state, _moments(read_tail(folder / METRICS), name), error=error, entry=entry)
+    return Run(
+        name,
+        state,
+        _moments(read_tail(folder / METRICS, most=most), name),
+        error=error,
+        entry=entry,
+    )
 
 
 def _moments(records: Sequence[Mapping[str, Any]], name: str) -> tuple[Moment, ...]:
