@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -29,13 +30,14 @@ def main(folder: Path) -> None:
     workspace = Workspace(load_project(folder, environ={}))
     job = make_sql_job((folder / "q.sql").read_text(), workspace.project.catalog)
     told: dict[str, object] = {"module": type(spark).__module__}
-    for name, options in (
-        ("two", {"small": 0, "rows_per_range": 100}),
-        ("one", {"small": 0, "ranges": 1}),
-        ("here", {}),
-    ):
+    ways: dict[str, dict[str, Any]] = {
+        "two": {"small": 0, "rows_per_range": 100},
+        "one": {"small": 0, "ranges": 1},
+        "here": {},
+    }
+    for name, way in ways.items():
         summary = replay_history(
-            job, output=folder / f"{name}.parquet", format="parquet", spark=spark, **options
+            job, output=folder / f"{name}.parquet", format="parquet", spark=spark, **way
         )
         told[name] = {n: getattr(summary, n) for n in ("ranges", "tuples", "results", "markers")}
     compiled = workspace.compile_sql(folder / "q.sql")
