@@ -18,7 +18,7 @@ def render_run(run: Run) -> str:
             f"{show_count(last.rows)} of {show_count(last.bound)} rows kept",
             f"{show_count(last.tuples)} tuples, {show_count(last.results)} results, "
             f"{show_count(last.rejected)} rejected" + (" (of the whole run)" if run.shared else ""),
-            f"data up to {escape(show_stamp(last.finished))}, "
+            f"data up to {escape(show_stamp(last.finished))}",
             f"{show_lag(last.lag)} behind the clock",
             f"last micro-batch {show_moment(last.at)} UTC",
         ]
