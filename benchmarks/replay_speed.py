@@ -1,12 +1,14 @@
 """Replay against its peers: the same input, the same answers, ratios in one run.
 
-    python benchmarks/replay_speed.py [--tuples 1000000,10000000] [--ways ours,numpy,…] [--repeat 3]
+    python benchmarks/replay_speed.py [--tuples 1000000,10000000,50000000] [--repeat 3] [--quick]
 
 Queries: Q of three generated streams (seeded), and four of the example over the real month
-(../shared). Every way runs in a process of its own (benchmarks/speed_ways.py), REPEAT times; the
-table tells the best run (what others do on the machine only adds), the median, the first, and the
-peak memory of driver, JVM and the largest Python worker. Answers are compared by count and
-hash. Writes benchmarks/out/replay_speed.json and .svg.
+(../shared). Every way runs in a process of its own (benchmarks/speed_ways.py), REPEAT times, those
+that take long twice; no start of Python or of a JVM is counted, of nobody. The table tells the
+best run (what others do on the machine only adds), the median, the first, which is not warm, the
+ratio, and the peak memory of driver, JVM and the largest Python worker. Answers are compared by
+count and hash. Writes replay_speed.json to --out, and the plots (benchmarks/draw_speed.py) to
+--svg, docs/replay-speed.svg. `--quick`: a short history, few ways, no month, the plots in --out.
 `--python flink=PATH` gives a way an interpreter of its own (apache-flink and pathway want other
 versions of our dependencies); a way that fails is named. Exits with 1 if answers differ.
 """
@@ -29,6 +31,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from draw_speed import TARGETS, draw_speed
 from rich.console import Console
 from rich.table import Table
 from speed_ways import CLEARED, FLINK, MONTH, WAYS, WINDOWS, Q
@@ -36,7 +39,10 @@ from speed_ways import CLEARED, FLINK, MONTH, WAYS, WINDOWS, Q
 ROOT = Path(__file__).resolve().parent.parent
 CITYBENCH = ROOT.parent / "shared" / "data" / "citybench"
 KNOWN = {"flink": tuple(FLINK), "pathway": (CLEARED,), "stream-join": (CLEARED,)}
-COLOURS = ("#1b6ca8", "#7a7a7a", "#c7862b", "#5a9e6f", "#a84a4a", "#7b5ea7", "#444", "#b08")
+SLOW = ("spark-sql", "flink", "pathway", "stream-join")
+"""They run twice, over at most so many tuples."""
+MOST = 10_000_000
+QUICK = "ours,ours-spark,numpy,duckdb,polars"
 
 
 @dataclass(slots=True)
@@ -128,8 +134,7 @@ def measure(outcome: Outcome, folder: Path, python: str, options: argparse.Names
         f"streams.traffic.source.path={folder}/traffic.parquet",
         f"relations.sensor.source.path={folder}/sensor.csv",
     ]  # fmt: skip
-    slow = outcome.way in ("spark-sql", "flink", "pathway", "stream-join")
-    repeat = 1 if slow else options.repeat
+    repeat = min(2, options.repeat) if outcome.way in SLOW else options.repeat
     command = [python, str(ROOT / "benchmarks" / "speed_ways.py"), outcome.way, query, str(folder)]
     process = subprocess.Popen(
         [*command, str(output), str(repeat), *settings],
@@ -203,46 +208,35 @@ def show(outcomes: list[Outcome]) -> Table:
     return table
 
 
-def draw(outcomes: list[Outcome], file: Path) -> None:
-    """Bars: million tuples a second, a group for each query, as SVG."""
-    shown = [o for o in outcomes if o.best]
-    if not shown:
-        return
-    groups = list(dict.fromkeys((o.query, o.tuples) for o in shown))
-    ways = list(dict.fromkeys(o.way for o in outcomes))
-    top = max(o.tuples / (o.best or 1) / 1e6 for o in shown)
-    parts, y = [], 10
-    for query, tuples in groups:
-        parts.append(f'<text x="10" y="{y + 12}" font-weight="bold">{query}, {tuples:,}</text>')
-        y += 18
-        for o in shown:
-            if (o.query, o.tuples) != (query, tuples):
-                continue
-            speed = o.tuples / (o.best or 1) / 1e6
-            colour = COLOURS[ways.index(o.way) % len(COLOURS)]
-            wide = max(speed / top * 500, 1)
-            parts.append(f'<text x="95" y="{y + 11}" text-anchor="end">{o.way}</text>')
-            parts.append(f'<rect x="100" y="{y}" width="{wide:.1f}" height="13" fill="{colour}"/>')
-            parts.append(f'<text x="{105 + wide:.0f}" y="{y + 11}">{speed:.2f} M/s</text>')
-            y += 16
-        y += 8
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{y}" '
-    body = "\n".join(parts)
-    file.write_text(f'{head}font-family="sans-serif" font-size="11">\n{body}\n</svg>\n')
+def ratios(outcomes: list[Outcome]) -> list[dict[str, object]]:
+    """Of every query and size, the best seconds of each way over ours."""
+    found: list[dict[str, object]] = []
+    for o in outcomes:
+        mine = [p for p in outcomes if (p.query, p.tuples, p.way) == (o.query, o.tuples, "ours")]
+        ours = mine[0].best if mine else None
+        if o.way != "ours" and o.best and ours:
+            place = {"query": o.query, "tuples": o.tuples, "way": o.way}
+            found.append({**place, "ratio": round(o.best / ours, 3)})
+    return found
 
 
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--tuples", default="1000000,10000000", help="sizes of Q; 0: none")
+    parser.add_argument("--quick", action="store_true", help="a smoke test")
+    parser.add_argument("--tuples", default="1000000,10000000,50000000", help="sizes of Q; 0: none")
     parser.add_argument("--month", default=",".join(MONTH), help="queries over the month; '': none")
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--limit", type=float, default=300, help="seconds for a way and query")
     parser.add_argument("--python", action="append", default=[], metavar="WAY=PATH")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "out")
+    parser.add_argument("--svg", type=Path, default=ROOT / "docs" / "replay-speed.svg")
     parser.add_argument("--scratch", type=Path)
     options = parser.parse_args()
+    if options.quick:
+        options.tuples, options.month, options.ways, options.repeat = "30000,60000", "", QUICK, 1
+        options.svg = options.out / "replay-speed.svg"
     pythons = dict(p.split("=", 1) for p in options.python)
     work = Path(tempfile.mkdtemp(prefix="ontoweir-speed-", dir=options.scratch))
     console = Console(stderr=True)
@@ -260,6 +254,8 @@ def main() -> int:
             for way in options.ways.split(","):
                 if query not in KNOWN.get(way, tuple(WINDOWS)):
                     continue
+                if way in SLOW and tuples > MOST:
+                    continue
                 outcome = Outcome(query, way, tuples)
                 with console.status(f"{query} {tuples:,} {way}"):
                     measure(outcome, folder, pythons.get(way, sys.executable), options)
@@ -270,10 +266,16 @@ def main() -> int:
         shutil.rmtree(work, ignore_errors=True)
     Console(width=None if sys.stdout.isatty() else 170).print(show(outcomes))
     options.out.mkdir(parents=True, exist_ok=True)
-    record = {"when": time.strftime("%FT%TZ", time.gmtime()), "processors": os.cpu_count()}
+    record: dict[str, object] = {
+        "when": time.strftime("%FT%TZ", time.gmtime()),
+        "processors": os.cpu_count(),
+        "load": os.getloadavg(),
+        "targets": TARGETS,
+        "ratios": ratios(outcomes),
+    }
     found = {**record, "outcomes": [asdict(o) for o in outcomes]}
     (options.out / "replay_speed.json").write_text(json.dumps(found, indent=2) + "\n")
-    draw(outcomes, options.out / "replay_speed.svg")
+    draw_speed(outcomes, options.svg)
     groups = {(o.query, o.tuples) for o in outcomes}
     hashes = [{o.hash for o in outcomes if (o.query, o.tuples) == g and o.seconds} for g in groups]
     return 1 if any(len(h) > 1 for h in hashes) else 0

@@ -9,6 +9,7 @@ not counted. The hand-written ways know the query; only ours is given it as text
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -41,7 +42,7 @@ Run = Callable[[Path], None]
 # -- ours -----------------------------------------------------------------------------------------
 
 
-def ours(query: str, folder: Path, settings: list[str]) -> Run:
+def ours(query: str, folder: Path, settings: list[str], small: int | None = None) -> Run:
     """`ontoweir replay`, without the start of Python and Spark."""
     from ontoweir.pipeline import Workspace
     from ontoweir.project import load_project
@@ -54,10 +55,15 @@ def ours(query: str, folder: Path, settings: list[str]) -> Run:
     compiled = workspace.compile_sql(folder / "q.sql") if query == "Q" else workspace.compile(query)
 
     def run(output: Path) -> None:
-        options = ReplayOptions(output=output, progress=False)
+        options = ReplayOptions(output=output, progress=False, small=small)
         print(json.dumps(replay_query(workspace, compiled, options, spark)), file=sys.stderr)
 
     return run
+
+
+def ours_on_spark(query: str, folder: Path, settings: list[str]) -> Run:
+    """As ours, by Spark tasks also where the history is short."""
+    return ours(query, folder, settings, small=0)
 
 
 # -- numpy, by hand -------------------------------------------------------------------------------
@@ -519,6 +525,8 @@ def by_stream_join(query: str, folder: Path, settings: list[str]) -> Run:
     spark = _spark()
 
     def run(output: Path) -> None:
+        for made in (output, Path(f"{output}.checkpoint")):  # a run before, which is resumed
+            shutil.rmtree(made, ignore_errors=True)
         schema = spark.read.parquet(str(folder / "traffic.parquet")).schema
         source = spark.readStream.schema(schema).parquet(str(folder / "in"))
         source = source.withColumn("ts", fn.col("ts").cast("timestamp"))
@@ -616,8 +624,6 @@ FLINK = {
 
 def by_flink(query: str, folder: Path, settings: list[str]) -> Run:
     """Flink SQL in batch mode, two slots, from and to CSV (the wheel has no Parquet reader)."""
-    import shutil
-
     import pyarrow.csv as pcsv
     from pyflink.table import EnvironmentSettings, TableEnvironment
 
@@ -673,6 +679,7 @@ WAYS = {
     "pathway": by_pathway,
     "flink": by_flink,
     "ours": ours,
+    "ours-spark": ours_on_spark,
     "numpy": by_numpy,
     "duckdb": by_duckdb,
     "polars": by_polars,

@@ -7,13 +7,13 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from ontoweir.errors import UsageError
 from ontoweir.mappings.column_types import epoch_us
 from ontoweir.runtime.advance_rows import ReplayWork, needed_static_columns, plan_step
 from ontoweir.runtime.aggregate_chunk import plan_aggregates
@@ -26,8 +26,9 @@ from ontoweir.runtime.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.read_source import locate_source
 from ontoweir.runtime.render_results import MULTIPLICITY, result_schema
 from ontoweir.runtime.replay_job import OutputFormat, ProgressListener, ReplayJob, ReplaySummary
+from ontoweir.runtime.run_connect import count_cores, is_connect, on_connect
 from ontoweir.runtime.run_here import in_process
-from ontoweir.runtime.run_ranges import on_spark
+from ontoweir.runtime.run_ranges import RunTasks, on_spark
 from ontoweir.runtime.scan_ranges import scan_ranges
 from ontoweir.runtime.stage_stream import stage_stream
 from ontoweir.runtime.write_results import ResultWriter
@@ -118,7 +119,7 @@ def replay_history(
             # what the driver has to look at again, it gets as Arrow
             again = written != schema or (work.distinct and len(cut) > 1)
             work = dataclasses.replace(work, parquet=format == "parquet" and not again)
-            with in_process(work) if here else on_spark(session(), work, folder) as run:
+            with _runner(work, None if here else session(), folder) as run:
                 found = scan_ranges(work, cut, run, folder, writer, progress, expand=expand)
             writer.commit()
         finally:
@@ -148,10 +149,20 @@ def _once(spark: "Session | None") -> "Callable[[], SparkSession]":
 
             given = spark or start_session
             known.append(given() if callable(given) else given)
-            _refuse_connect(known[0])
         return known[0]
 
     return give
+
+
+def _runner(
+    work: ReplayWork, spark: "SparkSession | None", folder: Path
+) -> AbstractContextManager[RunTasks]:
+    """What runs tasks: this process, or Spark."""
+    if spark is None:
+        return in_process(work)
+    if is_connect(spark):
+        return on_connect(spark, work, folder)
+    return on_spark(spark, work, folder)
 
 
 def _is_small(
@@ -164,21 +175,6 @@ def _is_small(
     return Ranges((), f"history has only {rows:,} rows, and is replayed without a Spark job")
 
 
-def _refuse_connect(spark: "SparkSession") -> None:
-    from pyspark.errors import PySparkException
-
-    try:
-        known = spark.sparkContext is not None
-    except (PySparkException, AttributeError):
-        known = False
-    if not known:
-        raise UsageError(
-            "this Spark session is one of Spark Connect",
-            why="a replay hands ranges of history to tasks, for which Connect has no interface",
-            fix="give it a session in the driver's process (SparkSession.builder.master(…))",
-        )
-
-
 def _cut(
     work: ReplayWork, spark: "SparkSession", wanted: int | None, rows_per_range: int
 ) -> Ranges:
@@ -186,7 +182,8 @@ def _cut(
     if work.aggregates is not None:
         return Ranges((), "aggregates are brought up to date from marker to marker")
     if wanted is None:
-        wanted = spark.sparkContext.defaultParallelism
+        connected = is_connect(spark)
+        wanted = count_cores(spark) if connected else spark.sparkContext.defaultParallelism
     return plan_ranges(work.histories, wanted, rows_per_range, work.span)
 
 

@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -54,24 +54,34 @@ def run_ranges(
         return ranges.map(lambda item: replay_range(key, packed, item)).collect()
 
     with ThreadPoolExecutor(1) as pool:
-        job = pool.submit(work)
-        try:
-            while not job.done():
-                wait([job], timeout=_PAUSE)
-                look()
-        except BaseException:
-            context.cancelJobGroup(key)
-            raise
-        try:
-            found = job.result()
-        except OntoweirError:
-            raise
-        except Exception as error:
-            lines = [x.strip() for x in str(error).splitlines() if x.strip()]
-            cause = next((x for x in reversed(lines) if "Error" in x and "at org." not in x), "")
-            raise RunError(
-                f"a Spark task failed: {(cause or (lines or [type(error).__name__])[0])[:400]}",
-                why="the replay cannot go on without it",
-                fix="see Spark's log; if the cause lies in ontoweir, report it with this message",
-            ) from error
+        found = await_job(pool.submit(work), look, lambda: context.cancelJobGroup(key))
     return [unpack_outcome(item) for item in found]
+
+
+def await_job(
+    job: "Future[list[bytes]]", look: Callable[[], None], cancel: Callable[[], object]
+) -> list[bytes]:
+    """What a job returns; `look` is called again and again, and `cancel` if that is interrupted.
+
+    Raises:
+        RunError: Spark failed.
+    """
+    try:
+        while not job.done():
+            wait([job], timeout=_PAUSE)
+            look()
+    except BaseException:
+        cancel()
+        raise
+    try:
+        return job.result()
+    except OntoweirError:
+        raise
+    except Exception as error:
+        lines = [x.strip() for x in str(error).splitlines() if x.strip()]
+        cause = next((x for x in reversed(lines) if "Error" in x and "at org." not in x), "")
+        raise RunError(
+            f"a Spark task failed: {(cause or (lines or [type(error).__name__])[0])[:400]}",
+            why="the replay cannot go on without it",
+            fix="see Spark's log; if the cause lies in ontoweir, report it with this message",
+        ) from error

@@ -34,7 +34,7 @@ STYLE = """
 """The style of charts, light and dark."""
 
 COLOURS = 6
-_LEFT, _RIGHT, _BOTTOM, _ROW, _CHARACTER = 74.0, 18.0, 46.0, 18.0, 7.0
+_LEFT, _RIGHT, _BOTTOM, _ROW, _CHARACTER = 74.0, 34.0, 46.0, 18.0, 7.0
 _WIDE = 100.0
 """From this ratio of the greatest to the least positive value on, the scale is logarithmic."""
 _TIMES = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)

@@ -1,6 +1,6 @@
 """Verdicts as one self-contained HTML page: no script, no foreign host, everything escaped."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from ontoweir.checker.verdict import Verdict
@@ -17,6 +17,7 @@ def render_html(
     title: str,
     repairs: Sequence[Sequence[DescribedRepair]],
     warnings: Sequence[str] = (),
+    live: Mapping[str, str] | None = None,
 ) -> str:
     """The report: a summary, then each query with its verdict, reasons, text, SQL, plan and graphs.
 
@@ -26,7 +27,9 @@ def render_html(
         title: the page's heading.
         repairs: those of each verdict.
         warnings: what was said about the input.
+        live: sections on how queries run, by name; those of other queries come last.
     """
+    running = dict(live or {})
     body = [f"<h1>{escape(title)}</h1>", _summary(verdicts)]
     if warnings:
         items = "".join(f"<li>{escape(w)}</li>" for w in warnings)
@@ -34,7 +37,10 @@ def render_html(
             f"<details><summary>{len(warnings)} warnings</summary><ul>{items}</ul></details>"
         )
     mended = zip(verdicts, repairs, strict=True)
-    body += [render_query(v, r, n, catalog) for n, (v, r) in enumerate(mended, 1)]
+    for number, (verdict, mending) in enumerate(mended, 1):
+        body.append(render_query(verdict, mending, number, catalog))
+        body.append(running.pop(verdict.union.name, ""))
+    body = [part for part in [*body, *running.values()] if part]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

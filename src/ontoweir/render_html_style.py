@@ -1,5 +1,6 @@
 """The style of the HTML report: light and dark, wide and narrow."""
 
+from ontoweir.draw_chart import STYLE as CHARTS
 from ontoweir.draw_svg import STYLE as GRAPHS
 
 STYLE = (
@@ -49,5 +50,6 @@ details { margin: .4rem 0; } summary { cursor: pointer; }
 @media print { details::details-content { content-visibility: visible; } }
 """
     + GRAPHS
+    + CHARTS
 )
 """CSS without anything from outside."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from tests.cli.conftest import run as run  # the fixture
 
 from ontoweir.dashboard.make_app import make_app
 from ontoweir.dashboard.site import Site

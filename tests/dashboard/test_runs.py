@@ -7,6 +7,8 @@ import pytest
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.cli.conftest import Run
+from tests.cli.test_html import read as read_page
 from tests.dashboard.conftest import Record, write_lines
 
 from ontoweir.dashboard.read_runs import METRICS, read_runs
@@ -134,3 +136,23 @@ def test_a_registered_query(client: FlaskClient, project: Path, record: Record, 
     page = client.get("/query?name=jams").text
     assert "tree-bounded" in page
     assert "SELECT DISTINCT ?road" in client.get("/playground?query=jams").text
+
+
+def test_a_report_of_what_runs(run: Run, project: Path, tmp_path: Path, record: Record) -> None:
+    attack = "<img src=x>"
+    lines = [record(n, {QUERY: (n, 84), attack: (1, 2)}) for n in range(3)]
+    write_lines(project / "out/answers" / METRICS, lines)
+    file = tmp_path / "page.html"
+    command = ("report", project, "--output", file)
+    assert run(*command, "--query", QUERY).code == 0
+    assert "how it runs" not in file.read_text(encoding="utf-8")
+    assert run(*command, "--live").code == 0
+    page = read_page(file.read_text(encoding="utf-8"))
+    assert f"{QUERY}: how it runs" in page.text
+    assert f"{attack}: how it runs" in page.text  # no query of the project; it ran all the same
+    assert "2 of 84 rows kept" in page.text
+    assert run(*command, "--live", "--query", QUERY).code == 0
+    assert attack not in read_page(file.read_text(encoding="utf-8")).text
+    ran = run(*command, "--metrics", "x")
+    assert ran.code == 2
+    assert "--metrics without --live" in ran.err

@@ -6,25 +6,22 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
-from pyspark.errors import PySparkAttributeError
-from pyspark.sql import SparkSession
 
 from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
-from ontoweir.errors import UsageError
 from ontoweir.mappings.catalog import Catalog, IntType, Stream
 from ontoweir.runtime import list_pieces, replay_range, store_statics
 from ontoweir.runtime.cut_chunk import Chunk, cut_chunk
 from ontoweir.runtime.history import History, Piece
 from ontoweir.runtime.plan_ranges import Ranges, find_start, plan_ranges
-from ontoweir.runtime.replay import ReplayJob, replay_history
+from ontoweir.runtime.replay import ReplayJob
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, make_case
 from tests.oracle.relational import answer, load
@@ -234,24 +231,3 @@ def test_where_history_is_cut(tmp_path: Path) -> None:
     ):
         assert (words or "") in (plan_ranges([history], 2, 1).reason or "")
         assert (plan_ranges([history], 2, 1).reason is None) == (words is None)
-
-
-class _Connect:
-    """A session of Spark Connect, as far as a replay asks."""
-
-    @property
-    def sparkContext(self) -> None:
-        raise PySparkAttributeError("[JVM_ATTRIBUTE_NOT_SUPPORTED] sparkContext")
-
-
-def test_spark_connect_is_refused(tmp_path: Path) -> None:
-    job = _two_streams(tmp_path, [1, 2])
-    with pytest.raises(UsageError, match="Spark Connect"):
-        replay_history(
-            job,
-            output=tmp_path / "out" / "x.parquet",
-            format="parquet",
-            spark=cast(SparkSession, _Connect()),
-            small=0,
-        )
-    assert list((tmp_path / "out").iterdir()) == []

@@ -1,6 +1,6 @@
 """What `check` and `report` share: repairs, and the page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ def render_page(
     verdicts: "list[Verdict]",
     repairs: "list[tuple[DescribedRepair, ...]]",
     warnings: "Warnings",
+    live: "Mapping[str, str] | None" = None,
 ) -> str:
-    """Verdicts, reasons and repairs as one HTML page."""
+    """Verdicts, reasons and repairs as one HTML page; `live`: how queries run."""
     from ontoweir.render_html import render_html
 
     project = workspace.project
@@ -40,4 +41,5 @@ def render_page(
         title=project.root.name,
         repairs=repairs,
         warnings=list(warnings.seen),
+        live=live,
     )

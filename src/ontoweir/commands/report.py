@@ -4,9 +4,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ontoweir.commands.arguments import add_project_arguments
+from ontoweir.commands.arguments import add_project_arguments, add_registry_argument, find_registry
 from ontoweir.commands.open_workspace import open_workspace
 from ontoweir.commands.render_page import render_page
+from ontoweir.errors import UsageError
 
 
 def add_report(commands: Any) -> None:
@@ -19,6 +20,15 @@ def add_report(commands: Any) -> None:
     add_project_arguments(report)
     report.add_argument("--query", action="append", metavar="NAME", help="only this query")
     report.add_argument("--output", required=True, metavar="FILE", help="the page to write")
+    report.add_argument(
+        "--live", action="store_true", help="with the state of the queries that run or ran"
+    )
+    add_registry_argument(report)
+    report.add_argument(
+        "--metrics",
+        metavar="FOLDER",
+        help="--live: of a run's metrics.jsonl (default: out/answers in the project's folder)",
+    )
     report.set_defaults(run=_report)
 
 
@@ -27,12 +37,29 @@ def _report(given: argparse.Namespace) -> int:
     from ontoweir.pipeline import require_queries
     from ontoweir.write_file import write_file
 
+    if (given.registry or given.metrics) and not given.live:
+        raise UsageError(
+            f"--{'registry' if given.registry else 'metrics'} without --live",
+            why="it says where running queries are looked for",
+            fix="add --live",
+        )
     workspace, warnings = open_workspace(given)
     require_queries(workspace)
     decided = decide_queries(workspace, given.query or workspace.query_names(), warnings)
-    page = render_page(
-        workspace, [d.verdict for d in decided], [d.repairs for d in decided], warnings
-    )
+    live = _render_live(given, workspace.project.root) if given.live else None
+    verdicts, repairs = [d.verdict for d in decided], [d.repairs for d in decided]
+    page = render_page(workspace, verdicts, repairs, warnings, live)
     warnings.release()
     write_file(Path(given.output), page)
     return 0
+
+
+def _render_live(given: argparse.Namespace, root: Path) -> dict[str, str]:
+    """A section for each query that runs or ran; with --query, for these alone."""
+    from ontoweir.dashboard.read_runs import read_runs
+    from ontoweir.dashboard.render_run import render_run
+
+    metrics = Path(given.metrics) if given.metrics else root / "out" / "answers"
+    runs = read_runs(find_registry(given, root), metrics)
+    names = given.query or list(runs)
+    return {name: render_run(runs[name]) for name in names if name in runs}

@@ -16,7 +16,6 @@ from ontoweir.dashboard.list_queries import list_queries
 from ontoweir.dashboard.read_runs import MOST, Run, read_runs
 from ontoweir.dashboard.show_numbers import FILTERS
 from ontoweir.dashboard.site import Site
-from ontoweir.draw_chart import STYLE as CHARTS
 from ontoweir.draw_chart import draw_chart
 from ontoweir.errors import OntoweirError
 from ontoweir.lint_mappings import PROBES
@@ -108,7 +107,7 @@ def _add_files(app: Flask) -> None:
     @app.get("/style.css")
     def style() -> Response:
         page = render_template("style.css")
-        return Response(STYLE + CHARTS + page, mimetype="text/css")
+        return Response(STYLE + page, mimetype="text/css")
 
 
 def _add_pages(app: Flask, site: Site, checks: Checks) -> None:

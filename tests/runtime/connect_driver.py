@@ -1,0 +1,56 @@
+"""Replays a query on Spark Connect: its own process, as one has sessions of one kind only.
+
+    python -m tests.runtime.connect_driver FOLDER
+
+FOLDER has an `ontoweir.toml` and `q.sql`. Prints the summaries as JSON: of two ranges on Connect,
+of one, of what needs no session, and what a stream that breaks its declarations says.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from ontoweir.errors import OntoweirError
+from ontoweir.pipeline import Workspace
+from ontoweir.project import load_project
+from ontoweir.replaying import ReplayOptions, replay_query
+from ontoweir.runtime.replay import replay_history
+from tests.runtime.harness import make_sql_job
+
+
+def main(folder: Path) -> None:
+    """Replay."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.remote("local[2]")
+    spark = builder.config("spark.ui.enabled", "false").getOrCreate()
+    workspace = Workspace(load_project(folder, environ={}))
+    job = make_sql_job((folder / "q.sql").read_text(), workspace.project.catalog)
+    told: dict[str, object] = {"module": type(spark).__module__}
+    ways: dict[str, dict[str, Any]] = {
+        "two": {"small": 0, "rows_per_range": 100},
+        "one": {"small": 0, "ranges": 1},
+        "here": {},
+    }
+    for name, way in ways.items():
+        summary = replay_history(
+            job, output=folder / f"{name}.parquet", format="parquet", spark=spark, **way
+        )
+        told[name] = {n: getattr(summary, n) for n in ("ranges", "tuples", "results", "markers")}
+    compiled = workspace.compile_sql(folder / "q.sql")
+    options = ReplayOptions(output=folder / "whole.parquet", progress=False, small=0)
+    told["whole"] = replay_query(workspace, compiled, options, spark)["results"]
+    (folder / "b.csv").write_text("ts,k,x\n1970-01-01T00:00:05,1,1\n1970-01-01T00:00:01,1,1\n")
+    try:
+        replay_query(workspace, compiled, options, spark)
+    except OntoweirError as error:
+        told["broken"] = str(error)
+    spark.stop()
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
