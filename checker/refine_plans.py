@@ -4,7 +4,7 @@ them: without its tiers, conditions and criteria, which the schema alone has dec
 from dataclasses import replace
 
 from ontoweir.checker.check_query import bound_union, check_query
-from ontoweir.checker.make_plan import make_plan
+from ontoweir.checker.choose_plan import choose_plan
 from ontoweir.checker.normal_form import Statistics
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
@@ -32,7 +32,7 @@ def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> 
         form = normalise_query(
             d.query, distinct=verdict.union.distinct, catalog=catalog, statistics=statistics
         )
-        plan = make_plan(form) if form.satisfiable else None
+        plan = choose_plan(form) if form.satisfiable else None
         if isinstance(plan, SynopsisPlan):
             refined.append(replace(d, plan=plan))
         else:
