@@ -8,9 +8,9 @@ from random import Random
 
 import duckdb
 
+from ontoweir.checker.choose_plan import choose_plan
 from ontoweir.checker.decide_lag import decide_lag
 from ontoweir.checker.find_witness import find_witness
-from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normal_form import NormalForm
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
@@ -56,7 +56,7 @@ def _decide(union: SpjUnion, form: NormalForm) -> Decided:
         return Decided(union, Outcome.UNSATISFIABLE, form)
     lag = decide_lag(form)
     if lag.holds:
-        plan = make_plan(form)
+        plan = choose_plan(form)
         if isinstance(plan, SynopsisPlan):
             return Decided(union, Outcome.PLAN, form, (plan,))
     elif union.distinct:
@@ -75,7 +75,7 @@ def _split(query: SpjQuery) -> tuple[SynopsisPlan, ...]:
         return normalise_query(part, distinct=True, catalog=CATALOG)
 
     parts = split_ranges(query, normal)
-    plans = [make_plan(normal(part)) for part in parts] if len(parts) > 1 else []
+    plans = [choose_plan(normal(part)) for part in parts] if len(parts) > 1 else []
     made = tuple(p for p in plans if isinstance(p, SynopsisPlan))
     return made if len(made) == len(plans) else ()
 
