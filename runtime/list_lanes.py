@@ -57,12 +57,18 @@ def _topics(offsets: Path) -> Iterator[Mapping[str, Mapping[str, int]]]:
             yield entry
 
 
-def list_peers(stream: Stream, modified: int, delivered: Collection[str]) -> frozenset[str]:
+def list_peers(
+    stream: Stream, modified: int, delivered: Collection[str], passed: set[str] | None = None
+) -> frozenset[str]:
     """The local files of a stream that were modified at a time (ms since 1970), have rows, and are
     not among those delivered.
 
     A folder that is not local has none.
+
+    `passed`: files known to have been modified before; it is added to, and they are not looked at
+    again: what is delivered never goes back in these times, and files do not change.
     """
+    passed = set() if passed is None else passed
     path = local_path(stream.data.path or "")
     if "://" in path:
         return frozenset()
@@ -70,28 +76,39 @@ def list_peers(stream: Stream, modified: int, delivered: Collection[str]) -> fro
     pattern = options.get("pathglobfilter")
     found: set[str] = set()
     for place in glob.glob(path) if glob.has_magic(path) else [path]:
-        for file in _files(place):
-            if file in delivered or (pattern and not fnmatch.fnmatch(Path(file).name, pattern)):
+        for file in list_files(place):
+            if file in passed or file in delivered:
+                continue
+            if pattern and not fnmatch.fnmatch(os.path.basename(file), pattern):
                 continue
             try:
                 status = os.stat(file)
             except OSError:
                 continue
-            same = status.st_mtime_ns // 1_000_000 == modified
+            when = status.st_mtime_ns // 1_000_000
+            if when < modified:
+                passed.add(file)
+            same = when == modified
             if same and status.st_size and not _is_empty(file, stream.data.format):
                 found.add(file)
     return frozenset(found)
 
 
-def _files(place: str) -> Iterator[str]:
+def list_files(place: str) -> Iterator[str]:
+    """The files in a folder and those in it, hidden ones aside; a file is itself."""
     if not os.path.isdir(place):
         yield place
         return
-    for folder, inner, names in os.walk(place):
-        inner[:] = [n for n in inner if not n.startswith(("_", "."))]
-        for name in names:
-            if not name.startswith(("_", ".")):
-                yield os.path.join(folder, name)
+    try:
+        with os.scandir(place) as entries:
+            there = [e for e in entries if not e.name.startswith(("_", "."))]
+    except OSError:
+        return
+    for entry in there:
+        if not entry.is_dir():
+            yield entry.path
+        elif not entry.is_symlink():
+            yield from list_files(entry.path)
 
 
 def _is_empty(file: str, form: str) -> bool:

@@ -27,8 +27,8 @@ from ontoweir.runtime.check_domain import arrow_type
 from ontoweir.runtime.history import History
 from ontoweir.runtime.list_arrivals import ArrivedFile
 from ontoweir.runtime.mask_secrets import resolve_options
-from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.read_stream import cast_files, find_schema, local_path, watched_path
+from ontoweir.runtime.read_source import BAD, unreadable
+from ontoweir.runtime.read_stream import cast_files, find_schema, local_path
 from ontoweir.runtime.take_arrivals import FILE, MODIFIED
 
 if TYPE_CHECKING:
@@ -51,12 +51,14 @@ class DirectStream:
     """A stream whose files are read in this process.
 
     `schema`: what Spark found in its files at the start; `kinds`: Spark's types of the columns in
-    use, the timestamp among them.
+    use, the timestamp among them; `plain`: whether they are such that they are read in this process
+    (else Spark reads the files that this process lists).
     """
 
     history: History
     schema: "StructType"
     kinds: Mapping[str, str]
+    plain: bool = True
 
 
 def open_direct(spark: "SparkSession", history: History) -> DirectStream | None:
@@ -90,6 +92,20 @@ def open_direct(spark: "SparkSession", history: History) -> DirectStream | None:
     return DirectStream(history, schema, kinds)
 
 
+def open_listed(spark: "SparkSession", history: History) -> DirectStream:
+    """A stream whose files this process lists, because they share a source, and Spark reads.
+
+    Raises:
+        DataError: Spark cannot read them.
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        return DirectStream(history, find_schema(spark, history), {}, plain=False)
+    except PySparkException as error:
+        raise unreadable(history.stream.data.path or "", error) from error
+
+
 def _is_plain(kind: str, declared: ColumnType) -> bool:
     """Whether the cast from Spark's type to the declared one changes no value and rejects none."""
     match declared:
@@ -106,14 +122,14 @@ def _is_plain(kind: str, declared: ColumnType) -> bool:
 
 
 def stream_names(
-    spark: "SparkSession", direct: DirectStream, options: dict[str, str]
+    spark: "SparkSession", direct: DirectStream, path: str, options: dict[str, str]
 ) -> "DataFrame":
     """The stream of a source's files, for their offsets; it has no rows."""
     from pyspark.sql import functions as fn
 
     data = direct.history.stream.data
     reading = spark.readStream.format(data.format).options(**options).schema(direct.schema)
-    return reading.load(watched_path(data.path)).where(fn.lit(False))
+    return reading.load(path).where(fn.lit(False))
 
 
 def read_arrivals(
@@ -122,7 +138,7 @@ def read_arrivals(
     """The rows of a micro-batch's files: declared columns, timestamp in µs, BAD, FILE, MODIFIED."""
     parts = []
     for file in files:
-        part = _read(direct, file)
+        part = _read(direct, file) if direct.plain else None
         if part is None:
             return _read_by_spark(direct, files, spark)
         parts.append(part)

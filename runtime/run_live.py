@@ -20,21 +20,36 @@ import pyarrow.compute as pc
 from ontoweir.errors import OntoweirError, RunError, Source, UsageError
 from ontoweir.mappings.catalog import Stream
 from ontoweir.runtime.advance_live import advance_live, begin_live
+from ontoweir.runtime.call_without_rows import call_without_rows
 from ontoweir.runtime.history import History
-from ontoweir.runtime.list_arrivals import list_arrivals
+from ontoweir.runtime.list_arrivals import ArrivedFile, list_arrivals
 from ontoweir.runtime.list_lanes import list_lanes, list_peers
 from ontoweir.runtime.live_job import LANE_OF, LiveJob, LiveState
 from ontoweir.runtime.mask_secrets import mask_secrets, resolve_options
 from ontoweir.runtime.measure_batch import measure_batch
+from ontoweir.runtime.plan_sources import (
+    SourcePlan,
+    folder_of,
+    plan_sources,
+    shared_options,
+    shared_path,
+)
 from ontoweir.runtime.publish_batch import FileSink, KafkaSink, Sink, publish_batch, write_part
 from ontoweir.runtime.read_arrivals import (
     DirectStream,
     open_direct,
+    open_listed,
     read_arrivals,
     stream_names,
 )
 from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.read_stream import STREAM, local_path, read_stream, source_options
+from ontoweir.runtime.read_stream import (
+    STREAM,
+    local_path,
+    read_stream,
+    source_options,
+    watched_path,
+)
 from ontoweir.runtime.read_view import VIEW
 from ontoweir.runtime.save_state import commit_batch, last_batch, load_state
 from ontoweir.runtime.take_arrivals import FILE, LANE, MODIFIED
@@ -91,7 +106,6 @@ def run_live(
         UsageError: the checkpoint is of another run, or damaged.
         DataError: a source cannot be read as a stream.
     """
-    from pyspark.sql import functions as fn
 
     session = spark.newSession()
     for name, setting in _tuned(session, options.checkpoint).items():
@@ -100,21 +114,18 @@ def run_live(
         session.streams.addListener(listener)
     direct = {} if options.listeners or "://" in str(options.checkpoint) else _direct(job, session)
     sink = _Sink(job, fingerprint, options, session, direct)
+    plan = plan_sources(job.histories, direct, options.checkpoint)
+    sink.follow(plan)
     whole: DataFrame | None = None
-    for history in _ordered(job):
-        mine = direct.get(history.stream.name)
-        frame = (
-            read_stream(session, history, spark)
-            if mine is None
-            else stream_names(session, mine, source_options(history.stream)).select(
-                fn.lit(history.stream.name).alias(STREAM)
-            )
-        )
+    for held in plan.sources:
+        frame = _open_source(session, spark, held, sink.direct)
         whole = frame if whole is None else whole.unionByName(frame, allowMissingColumns=True)
     assert whole is not None
     if job.idle_seconds:
         whole = whole.unionByName(_ticks(session), allowMissingColumns=True)
-    writer = _observe(whole, job, direct).writeStream.foreachBatch(sink.take)
+    writer = _observe(whole, job, sink.direct).writeStream
+    if not call_without_rows(writer, session, sink.take, len(sink.direct) == len(job.histories)):
+        writer = writer.foreachBatch(sink.take)
     # Java's current folder is the one that this process had when Java was started
     offsets = (options.checkpoint / "spark").absolute()
     writer = writer.option("checkpointLocation", str(offsets))
@@ -204,9 +215,19 @@ def _tuned(spark: "SparkSession", checkpoint: Path) -> dict[str, str]:
             break
         # no file of checksums beside every file of offsets: our own commit has hashes of its own
         found["spark.sql.streaming.checkpoint.fileChecksum.enabled"] = "false"
-        found["fs.file.impl"] = "org.apache.hadoop.fs.RawLocalFileSystem"
+        found["fs.file.impl"] = _local_files(java)
         found["fs.file.impl.disable.cache"] = "true"
     return found
+
+
+def _local_files(java: Any) -> str:
+    """What writes the checkpoint's files: without checksums, and in sessions that we start without
+    a process for each file (start_session)."""
+    try:
+        java.java.lang.Class.forName("ontoweir.LocalFiles")
+    except Exception:
+        return "org.apache.hadoop.fs.RawLocalFileSystem"
+    return "ontoweir.LocalFiles"
 
 
 def _ticks(spark: "SparkSession") -> "DataFrame":
@@ -217,10 +238,25 @@ def _ticks(spark: "SparkSession") -> "DataFrame":
     return ticks.select(fn.lit("").alias(STREAM))
 
 
-def _ordered(job: LiveJob) -> list[History]:
-    """The streams in the order in which Spark numbers their sources: views last, which may be made
-    of any number of sources."""
-    return sorted(job.histories, key=lambda h: h.stream.data.format == VIEW)
+def _open_source(
+    session: "SparkSession",
+    home: "SparkSession",
+    held: tuple[History, ...],
+    direct: Mapping[str, DirectStream],
+) -> "DataFrame":
+    """The rows of a source's streams; of those that are read in this process, none."""
+    from pyspark.sql import functions as fn
+
+    history = held[0]
+    mine = direct.get(history.stream.name)
+    if mine is None:
+        return read_stream(session, history, home)
+    if len(held) > 1:
+        named = stream_names(session, mine, shared_path(held), shared_options(held))
+    else:
+        path = watched_path(history.stream.data.path)
+        named = stream_names(session, mine, path, source_options(history.stream))
+    return named.select(fn.lit(history.stream.name).alias(STREAM))
 
 
 def _direct(job: LiveJob, spark: "SparkSession") -> dict[str, DirectStream]:
@@ -262,9 +298,15 @@ class _Sink:
         direct: Mapping[str, DirectStream] | None = None,
     ) -> None:
         self.job, self.fingerprint, self.options, self.spark = job, fingerprint, options, spark
-        self.direct = {} if direct is None else direct
+        self.direct = {} if direct is None else dict(direct)
         self.failed: OntoweirError | None = None
         """The error of ours that ended the run: Spark passes on its text only."""
+        self.numbers: dict[str, int] = {}
+        """The number of each stream's source."""
+        self.folders: dict[str, str] = {}
+        """Of streams that share a source, their folders, which tell their files apart."""
+        self.passed: dict[str, set[str]] = {}
+        """Files that list_peers need not look at again, by stream."""
         self.mutex, self.closed = threading.Lock(), False
         self.answers = FileSink(options.output) if options.sink is None else options.sink
         self.commits = options.checkpoint / "commits"
@@ -281,6 +323,18 @@ class _Sink:
             if not (place / _PUBLISHED).exists():
                 self.publish(place)
         options.told(self.state, job)
+
+    def follow(self, plan: SourcePlan) -> None:
+        """Know which sources there are."""
+        for number, held in enumerate(plan.sources):
+            for history in held:
+                name = history.stream.name
+                self.numbers[name] = number
+                if len(held) > 1:
+                    self.folders[name] = f"{folder_of(history.stream)}/"
+                    if name not in self.direct:
+                        assert self.spark is not None
+                        self.direct[name] = open_listed(self.spark, history)
 
     def refuse_orphaned_offsets(self) -> None:
         """Offsets of finished micro-batches without their state: rows would be lost."""
@@ -316,8 +370,8 @@ class _Sink:
         except OSError:
             return ""
 
-    def take(self, frame: "DataFrame", batch: int) -> None:
-        """A micro-batch of rows of all streams."""
+    def take(self, frame: "DataFrame | None", batch: int) -> None:
+        """A micro-batch of rows of all streams (None: Spark reads none of them)."""
         with self.mutex:
             if self.closed:
                 raise _stopped("it has been told to stop")  # so it counts as not finished
@@ -332,7 +386,7 @@ class _Sink:
         with self.mutex:
             self.closed = True
 
-    def advance(self, frame: "DataFrame", batch: int) -> None:
+    def advance(self, frame: "DataFrame | None", batch: int) -> None:
         """Commit and publish a micro-batch, unless that has been done."""
         if batch <= self.state.batch:
             return  # committed, and published when this run began
@@ -355,7 +409,8 @@ class _Sink:
                 delivered = set(pc.unique(arrived[name].column(FILE)).to_pylist())
                 if known is not None and known.modified == modified:
                     delivered |= known.latest.keys()
-                peers[name] = list_peers(history.stream, modified, delivered)
+                passed = self.passed.setdefault(name, set())
+                peers[name] = list_peers(history.stream, modified, delivered, passed)
         now = time.time()
         outcome = advance_live(self.job, self.state, arrived, now, lanes=lanes, peers=peers)
         place = commit_batch(self.commits, self.fingerprint, self.origin(), outcome)
@@ -367,16 +422,25 @@ class _Sink:
         self.options.watch(record)
         self.options.told(self.state, self.job)
 
-    def read(self, frame: "DataFrame", batch: int) -> dict[str, pa.Table]:
+    def read(self, frame: "DataFrame | None", batch: int) -> dict[str, pa.Table]:
         """The rows of a micro-batch by stream; Spark is only asked for those that it reads."""
         histories = self.job.histories
-        whole = frame.toArrow() if len(self.direct) < len(histories) else None
+        whole = None
+        if len(self.direct) < len(histories):
+            assert frame is not None
+            whole = frame.toArrow()
         arrived = {}
-        for number, history in enumerate(_ordered(self.job)):
+        logged: dict[int, tuple[ArrivedFile, ...]] = {}
+        for history in histories:
             name = history.stream.name
+            number = self.numbers.get(name, 0)
             if (direct := self.direct.get(name)) is not None:
                 assert self.spark is not None
-                files = list_arrivals(self.options.checkpoint / "spark", number, batch)
+                if number not in logged:
+                    place = self.options.checkpoint / "spark"
+                    logged[number] = list_arrivals(place, number, batch)
+                folder = self.folders.get(name)
+                files = [f for f in logged[number] if folder is None or f.path.startswith(folder)]
                 arrived[name] = read_arrivals(direct, files, self.spark)
             else:
                 assert whole is not None

@@ -62,10 +62,7 @@ def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutco
         folder.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
-        files = _files(outcome)
-        # waiting for the disk together, not in turn
-        written = _pool().map(lambda entry: _write(scratch / entry[0], entry[1]), files.items())
-        hashes = dict(zip(files, written, strict=True))
+        contents = {name: _encode(table) for name, table in _files(outcome).items()}
         state = outcome.state
         manifest = {
             "version": VERSION,
@@ -83,10 +80,13 @@ def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutco
             "arrived": dict(state.arrived),
             "reasons": dict(state.reasons),
             "texts": [[list(texts) for texts in q.texts] for q in state.queries],
-            "files": hashes,
+            "files": {n: hashlib.sha256(c).hexdigest() for n, c in contents.items()},
         }
-        _write_text(scratch / _MANIFEST, json.dumps(manifest, indent=1))
-        _sync(scratch)
+        contents[_MANIFEST] = json.dumps(manifest, indent=1).encode()
+        for name, content in contents.items():
+            (scratch / name).write_bytes(content)
+        # waiting for the disk together, not in turn
+        list(_pool().map(_sync, [scratch, *(scratch / name for name in contents)]))
         os.rename(scratch, place)
         _sync(folder)
     except OSError as error:
@@ -282,24 +282,13 @@ def _to_groups(table: pa.Table) -> GroupState:
     return GroupState(found)
 
 
-def _write(file: Path, table: pa.Table) -> str:
-    """Write a table; the hash of the file."""
+def _encode(table: pa.Table) -> bytes:
+    """A table as an Arrow file."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
-    content = sink.getvalue().to_pybytes()
-    with open(file, "wb") as opened:
-        opened.write(content)
-        opened.flush()
-        os.fsync(opened.fileno())
-    return hashlib.sha256(content).hexdigest()
-
-
-def _write_text(file: Path, text: str) -> None:
-    with open(file, "w", encoding="utf-8") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 def _read(file: Path, digest: str) -> pa.Table:
@@ -312,8 +301,9 @@ def _read(file: Path, digest: str) -> pa.Table:
     return pa.ipc.open_file(pa.BufferReader(content)).read_all()
 
 
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
+def _sync(place: Path) -> None:
+    """Wait until a file, or a folder, is on the disk."""
+    handle = os.open(place, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -24,6 +24,8 @@ appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 """
+LOCAL_FILES = Path(__file__).with_name("local_files.jar")
+"""Hadoop's local files without a process for each (runtime/java/LocalFiles.java)."""
 _NO_SETTINGS: Mapping[str, str] = {}
 
 
@@ -62,6 +64,7 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
         wanted.setdefault(
             "spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "ontoweir-warehouse")
         )
+    wanted.setdefault("spark.driver.extraClassPath", str(LOCAL_FILES))
     if "spark.driver.extraJavaOptions" not in wanted:
         wanted["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_logging_file()}"
     builder = SparkSession.builder

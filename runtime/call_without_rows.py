@@ -1,0 +1,46 @@
+"""foreachBatch for micro-batches whose rows are not asked of Spark."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+_SINKS = "org.apache.spark.sql.execution.streaming.sources"
+
+
+def call_without_rows(
+    writer: "DataStreamWriter",
+    session: "SparkSession",
+    take: Callable[[None, int], None],
+    wanted: bool,
+) -> bool:
+    """Let Spark call `take(None, batch)` for every micro-batch, as foreachBatch would, but without
+    making a DataFrame of it in Python, which takes longer than anything we do then.
+
+    Returns:
+        whether it will: if not `wanted`, or Spark is not as expected, use foreachBatch.
+    """
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    helper: Any = getattr(session._jvm, f"{_SINKS}.PythonForeachBatchHelper", None)
+    gateway = session.sparkContext._gateway
+    if not wanted or gateway is None or not callable(getattr(helper, "callForeachBatch", None)):
+        return False
+    helper.callForeachBatch(writer._jwrite, _Caller(take))
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    return True
+
+
+class _Caller:
+    """What Java calls."""
+
+    def __init__(self, take: Callable[[None, int], None]) -> None:
+        self.take = take
+
+    def call(self, rows: Any, batch: int) -> None:
+        self.take(None, batch)
+
+    class Java:
+        implements = (f"{_SINKS}.PythonForeachBatchFunction",)
