@@ -72,7 +72,7 @@ def lies_inside(values: "pa.ChunkedArray", column: Column) -> bool:
 
 def find_held(values: "pa.ChunkedArray", among: "pa.ChunkedArray | pa.Array") -> Array | None:
     """Which values are NULL or among others (None: all)."""
-    if _all_held(values, among):
+    if values.null_count == len(values) or _all_held(values, among):  # none have no type
         return None
     if pa.types.is_signed_integer(values.type) and pa.types.is_integer(among.type):
         values = values.cast(pa.int64())  # a narrower type would cut off what is looked for

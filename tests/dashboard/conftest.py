@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.cli.conftest import run as run  # the fixture
+from tests.cli.conftest import example as example  # fixtures
+from tests.cli.conftest import run as run
 
 from ontoweir.dashboard.make_app import make_app
 from ontoweir.dashboard.site import Site

@@ -1,6 +1,7 @@
 """`ontoweir ui`."""
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ def add_ui(commands: Any) -> None:
     ui = commands.add_parser(
         "ui",
         help="the dashboard: verdicts, reasons and running queries as web pages",
-        epilog="example: ontoweir ui examples/traffic --listen 4080",
+        epilog="example: ontoweir ui examples/traffic --listen 4080 (Ctrl-C stops it)",
     )
     add_project_arguments(ui)
     ui.add_argument(
@@ -40,10 +41,10 @@ def _ui(given: argparse.Namespace) -> int:
     from ontoweir.commands.serve_ui import serve_ui
     from ontoweir.project import load_project
 
-    if not given.time_limit > 0:
+    if not 0 < given.time_limit < 86_400:
         raise UsageError(
-            f"--time-limit {given.time_limit:g} is not above 0",
-            why="a check needs time",
+            f"--time-limit {given.time_limit:g} is not between 0 and a day",
+            why="a check needs time, and others wait for theirs",
             fix="write e.g. --time-limit 30",
         )
     root = load_project(Path(given.project), overrides=given.set).root
@@ -51,6 +52,6 @@ def _ui(given: argparse.Namespace) -> int:
     serving = serve_ui(
         given, given.listen, "--listen", root, metrics=metrics, limit=given.time_limit
     )
-    with serving as wait:
+    with serving as wait, suppress(KeyboardInterrupt):
         wait()
     return 0

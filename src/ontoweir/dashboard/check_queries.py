@@ -58,10 +58,13 @@ class Checks:
         """Decide all queries of the project, unless that is known; nobody waits."""
         if not self._checking:
             self._checking = True
-            try:
-                self.worker.start(self._check_all)
-            except OntoweirError:
-                self._checking = False
+            self._start(self._check_next)
+
+    def _start(self, job: Callable[[], None]) -> None:
+        try:
+            self.worker.start(job)
+        except OntoweirError:  # too many wait: the next page begins again
+            self._checking = False
 
     def names(self) -> tuple[str, ...]:
         """The project's queries.
@@ -140,17 +143,22 @@ class Checks:
 
         return self.worker.do(job)
 
-    def _check_all(self) -> None:
+    def _check_next(self) -> None:
+        """Decide a query that is not yet decided; then the next one, after those who wait."""
         try:
             workspace = self._open()
-            for name in workspace.query_names():
-                if name not in self.verdicts:
-                    self.verdicts[name] = self._decide(
-                        workspace, name, partial(workspace.compile, name), whole=False
-                    )
+            left = [n for n in workspace.query_names() if n not in self.verdicts]
+            if left:
+                job = partial(workspace.compile, left[0])
+                self.verdicts[left[0]] = self._decide(workspace, left[0], job, whole=False)
         except OntoweirError:
-            pass  # the project is wrong: `names` says it
-        finally:
+            left = []  # the project is wrong: `names` says it
+        except BaseException:
+            self._checking = False
+            raise
+        if left[1:]:
+            self._start(self._check_next)
+        else:
             self._checking = False
 
     def _decide(

@@ -64,24 +64,22 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
     from ontoweir.dashboard.make_app import make_app
 
     try:
-        found = socket.getaddrinfo(site.host, port, type=socket.SOCK_STREAM)
-        address = found[0][4][0]
-        server: Any = create_server(
-            make_app(site),
-            host=address,
-            port=port,
-            threads=4,
-            ident=None,
-            max_request_body_size=1 << 18,
-            max_request_header_size=1 << 15,
-            connection_limit=100,
-        )
+        listening = _listen(site.host, port)
     except OSError as error:
         raise UsageError(
             f"cannot listen on {site.host}:{port}: {error.strerror or error}",
             why="the address is taken, or not of this machine",
             fix="name another port, or 0 for any that is free",
         ) from None
+    server: Any = create_server(
+        make_app(site),
+        sockets=[listening],
+        threads=8,
+        ident=None,
+        max_request_body_size=1 << 18,
+        max_request_header_size=1 << 15,
+        connection_limit=100,
+    )
     thread = Thread(target=server.run, name="ontoweir dashboard", daemon=True)
     thread.start()
     shown = f"[{site.host}]" if ":" in site.host else site.host
@@ -89,6 +87,24 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
         yield f"http://{shown}:{server.effective_port}/", thread.join
     finally:
         server.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket at an address.
+
+    Raises:
+        OSError: it is not to be had.
+    """
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(128)
+    except OSError:
+        made.close()
+        raise
+    return made
 
 
 def say_where(url: str, host: str) -> list[str]:

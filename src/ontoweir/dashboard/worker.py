@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from ontoweir.errors import UsageError
 
 T = TypeVar("T")
-_WAITING = 8
+_WAITING = 4
+"""Jobs that may wait; fewer than the server has threads, so that pages go on."""
 
 
 class Worker:
