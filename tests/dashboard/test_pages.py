@@ -36,11 +36,11 @@ def read(text: str) -> _Page:
 def settle(client: FlaskClient) -> None:
     """Wait until the project's queries are decided: one by one, by the worker that this asks."""
     for _ in range(200):
+        client.get("/mappings")  # reads the project's files again
         found = client.get("/api/overview").json
         assert found is not None
         if all(q["verdict"] or q["problem"] for q in found["queries"] if q["batch"] is None):
             return
-        client.get("/mappings")
     raise AssertionError("it never ended")
 
 

@@ -14,7 +14,7 @@ def add_ui(commands: Any) -> None:
     ui = commands.add_parser(
         "ui",
         help="the dashboard: verdicts, reasons and running queries as web pages",
-        epilog="example: ontoweir ui examples/traffic --listen 4080 (Ctrl-C stops it)",
+        epilog="example: ontoweir ui examples/traffic --listen 4080",
     )
     add_project_arguments(ui)
     ui.add_argument(
