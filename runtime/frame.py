@@ -24,7 +24,7 @@ LONG_AGO = -(1 << 60)
 """The timestamp of what was settled before all markers of a chunk."""
 
 _LIMIT = float(1 << 62)
-_PAIRS = 1 << 21
+_PAIRS = 1 << 20
 """Pairs of rows handled at once: keeps memory flat."""
 _WIDE = 1 << 62
 _DENSE = 8

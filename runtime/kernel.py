@@ -6,7 +6,7 @@ key, started from the state carried in; a partner inside a window is the differe
 sums, or, where its own timestamp or a frontier is still needed, its rows in the window.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,6 +36,9 @@ from ontoweir.runtime.look_up import join_rows, look_up_best, look_up_sums
 from ontoweir.runtime.plan_view import Members, PlanView
 from ontoweir.runtime.project_matches import project_matches
 from ontoweir.runtime.settle_table import settle_table
+
+_MOST = 1 << 21
+"""Rows of new matches that wait to be condensed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +75,44 @@ class _Chunk:
         """E_Z: the matches of a table that this chunk's tuples complete."""
         columns = table_columns(table)
         by = [EVENT, *columns] if table is self.plan.tables[-1] else [*columns, EVENT]
-        parts = []
+        parts: list[Frame] = []
+        waiting, limit = 0, _MOST
         for step in table.steps:
-            frame = self._together(step.now)
-            seen: Members = step.now
-            for past in step.past:
-                if frame.rows == 0:
-                    break
-                frame = self._join_past(frame, seen, past, step.now, table)
-                seen |= past
-            else:
-                if frame.rows:
-                    parts.append(project_matches(self.view, frame, table, by))
+            whole = self._together(step.now)
+            for frame in self._complete(whole, step.now, step.past, step.now, table):
+                parts.append(project_matches(self.view, frame, table, by))
+                waiting += parts[-1].rows
+                if waiting > limit:
+                    parts = [self._condense(table, by, parts)]
+                    waiting = parts[0].rows
+                    limit = max(limit, 2 * waiting)
         if not parts:
             return self._empty(table)
+        found = concat(parts)
+        if not table.frontier:
+            found = aggregate(found, by, bag=self.bag)
+        return found if self.bag else self._novel(table, found)
+
+    def _complete(
+        self, frame: Frame, seen: Members, pasts: Sequence[Members], now: Members, table: Table
+    ) -> Iterator[Frame]:
+        """The matches that rows at their markers complete with tables of the past, in blocks."""
+        if frame.rows == 0:
+            return
+        if not pasts:
+            yield frame
+            return
+        for joined in self._join_past(frame, pasts[0], now, table):
+            kept = compare_matches(self.view, joined, seen, pasts[0])
+            yield from self._complete(kept, seen | pasts[0], pasts[1:], now, table)
+
+    def _condense(self, table: Table, by: Sequence[Name], parts: Sequence[Frame]) -> Frame:
+        """Several parts of a table's matches as one, which has fewer rows where they repeat."""
         whole = concat(parts)
         if not table.frontier:
-            whole = aggregate(whole, by, bag=self.bag)
-        return whole if self.bag else self._novel(table, whole)
+            return aggregate(whole, by, bag=self.bag)
+        best, _ = keep_best(whole, table_columns(table), len(table.frontier))
+        return best.select(list(whole.columns))
 
     def _empty(self, table: Table) -> Frame:
         names = [*table_columns(table), EVENT, WEIGHT]
@@ -136,16 +159,15 @@ class _Chunk:
     def _join_past(
         self,
         frame: Frame,
-        seen: Members,
         past: Members,
         now: Members,
         target: Table,
-    ) -> Frame:
+    ) -> Iterator[Frame]:
         """Join rows at their marker with a table's matches from strictly before it."""
         table = self.view.tables[past]
         events = self._events(table)
         if events.rows == 0:
-            return Frame(0, {})
+            return iter(())
         needed = {k.member for k in target.kept}
         window = _window(table, now, self.form.times)
         summed = not table.frontier and (
@@ -159,14 +181,10 @@ class _Chunk:
             )
         )
         if summed:
-            joined = look_up_sums(self.view, frame, table, events, window or (None, 1))
-        elif not table.kept:
-            joined = look_up_best(self.view, frame, table, events)
-        else:
-            joined = join_rows(self.view, frame, table, events, past, now)
-        if joined.rows == 0:
-            return joined
-        return compare_matches(self.view, joined, seen, past)
+            return look_up_sums(self.view, frame, table, events, window or (None, 1))
+        if not table.kept:
+            return look_up_best(self.view, frame, table, events)
+        return join_rows(self.view, frame, table, events, past, now)
 
     def _is_latest(self, member: int, members: Members) -> bool:
         """Whether a member's tuple always completes a match of `members`."""

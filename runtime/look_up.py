@@ -1,6 +1,9 @@
-"""Joins of rows at their markers with a table's matches from strictly before them."""
+"""Joins of rows at their markers with a table's matches from strictly before them.
 
-from collections.abc import Sequence
+What is joined comes block by block, so that memory does not grow with the number of pairs.
+"""
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -15,7 +18,6 @@ from ontoweir.runtime.frame import (
     Name,
     blocks,
     check_total,
-    concat,
     expand,
     first_of,
     group_codes,
@@ -48,7 +50,7 @@ def _grouped(
 
 def look_up_sums(
     view: PlanView, frame: Frame, table: Table, events: Frame, window: tuple[int | None, int]
-) -> Frame:
+) -> Iterator[Frame]:
     """Join with sums of weights per key, over all the past or over a window of it.
 
     `window`: (c, d): from now - c (None: the beginning) to now - d.
@@ -58,7 +60,6 @@ def look_up_sums(
     totals = {n: _running(events[n]) for n in (WEIGHT, *sums_of(events))}
     until = search.place(frame[EVENT] - window[1] + 1)
     since = None if window[0] is None else search.place(frame[EVENT] - window[0])
-    parts = []
     for cut in blocks(length):
         row, position = expand(start[cut], length[cut])
         row = row + cut.start
@@ -76,11 +77,10 @@ def look_up_sums(
             if view.bag
             else {WEIGHT: np.ones(len(row), np.int64)}
         )
-        parts.append(mine.with_columns({**theirs, **weights}))
-    return concat(parts) if parts else Frame(0, {})
+        yield mine.with_columns({**theirs, **weights})
 
 
-def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> Frame:
+def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> Iterator[Frame]:
     """Join with the best frontier per key as of strictly before the marker.
 
     Events carry ("until",), the marker at which a better one replaced them.
@@ -91,7 +91,6 @@ def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> F
     slotted = [*keys, ("slot",)]
     events, first, search, runs, start, length = _grouped(frame, events, slotted)
     names = [*keys, *[frontier(i) for i in range(len(table.frontier))]]
-    parts = []
     for cut in blocks(length):
         row, position = expand(start[cut], length[cut])
         row = row + cut.start
@@ -104,13 +103,12 @@ def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> F
         mine = frame.take(row)
         theirs = {n: events[n][found] for n in names if n not in frame.columns}
         theirs = {(("p", table.members, n[1]) if n[0] == "f" else n): c for n, c in theirs.items()}
-        parts.append(mine.with_columns(theirs))
-    return concat(parts) if parts else Frame(0, {})
+        yield mine.with_columns(theirs)
 
 
 def join_rows(
     view: PlanView, frame: Frame, table: Table, events: Frame, past: Members, now: Members
-) -> Frame:
+) -> Iterator[Frame]:
     """Join with single matches whose timestamps are kept: those inside the window."""
     keys = [value(k.value) for k in table.keys]
     shared = [n for n in keys if n in frame.columns]
@@ -130,7 +128,6 @@ def join_rows(
     else:
         low = search.rank(mine, np.full(frame.rows, LONG_AGO))
     length = np.maximum(high - low, 0)
-    parts = []
     for cut in blocks(length):
         row, position = expand(low[cut], length[cut])
         row = row + cut.start
@@ -146,8 +143,7 @@ def join_rows(
             else {WEIGHT: np.ones(len(row), np.int64)}
         )
         joined = left.with_columns({**theirs, **weights})
-        parts.append(joined.take(_in_time(view, joined, past, now)))
-    return concat(parts) if parts else Frame(0, {})
+        yield joined.take(_in_time(view, joined, past, now))
 
 
 def _in_time(view: PlanView, frame: Frame, past: Members, now: Members) -> Array:
