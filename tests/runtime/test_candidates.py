@@ -1,5 +1,6 @@
 """What is left out before it is encoded, or let in by a short cut, is what the whole rules say."""
 
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.mappings.catalog import Column, FloatType, IntType
+from ontoweir.rewriter.parse_sql import parse_sql
 from ontoweir.runtime.admit_rows import Admitted, _count_steps
 from ontoweir.runtime.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.encode import StringPool
@@ -18,6 +20,7 @@ from ontoweir.runtime.frame import Frame
 from ontoweir.runtime.intake import Intake
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
+from tests.runtime.harness import make_catalog
 from tests.runtime.in_process import arrow_table, encode_statics
 
 INTS = st.sampled_from([pa.int8(), pa.int16(), pa.int32(), pa.int64()])
@@ -91,3 +94,52 @@ def test_steps_are_counted(times: list[int], step: int, repeat: int) -> None:
     assert steps.tolist() == [t // step for t in stamps.tolist()]
     wrong = [t % step != 0 for t in stamps.tolist()]
     assert (off.tolist() if off is not None else [False] * len(wrong)) == wrong
+
+
+TOML = """
+[streams.X]
+source = { format = "parquet", path = "x.parquet" }
+timestamp = { column = "ts", unit = "1 second" }
+columns = { a = "int", b = { type = "int", min = -3, max = 7 }, c = "int", d = "float" }
+"""
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        *(f"L.a {op} {n}" for op in ("<", "<=", "=", ">=", ">", "<>") for n in (-4, 0, 3, 1 << 40)),
+        "L.a < 3 AND L.a > 5",
+        "L.a BETWEEN 2 AND 3",
+        "L.a < 2.5 AND L.c = R.d",
+        "L.a = R.b + 3 AND L.ts < R.ts",
+        "L.a = R.b - 3 AND L.ts < R.ts",
+        "L.a = R.b + 2.5 AND L.ts < R.ts",
+        "L.a = R.b - 0.5 AND L.c = 4",
+        "L.a + 2 <= L.c AND L.c < 4",
+        "L.a = L.c AND L.c >= 3",
+        "L.a = 3 AND R.a = L.a",
+    ],
+)
+def test_candidates_of_conditions(condition: str, tmp_path: Path) -> None:
+    catalog = make_catalog(tmp_path, TOML)
+    query = parse_sql(
+        f"SELECT L.a, L.c FROM X L, X R WHERE {condition}", catalog, name="q", file="q.sql"
+    )
+    form = normalise_query(query.disjuncts[0], distinct=False, catalog=catalog)
+    numbers = list(range(-14, 15))
+    table = pa.table(
+        {
+            "a": pa.array([*numbers, None], pa.int16()),
+            "b": pa.array([max(-3, min(7, n)) for n in [*numbers, 0]], pa.int64()),
+            "c": pa.array([*(n // 2 for n in numbers), 3], pa.int32()),
+            "d": pa.array([*map(float, numbers), 0.0]),
+        }
+    )
+    steps = np.arange(30)
+    admitted = {"X": Admitted(steps, steps, table, 30, {})}
+    pool = StringPool()
+    intake = Intake(form, catalog, {}, pool)
+    some, every = (MemberEncoder(catalog, admitted, few=n) for n in (1, 1 << 60))
+    for member in form.members:
+        found = intake.batch(member, some.arrival(member, form, pool))
+        assert _rows(found) == _rows(intake.batch(member, every.arrival(member, form, pool)))
