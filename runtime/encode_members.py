@@ -14,13 +14,16 @@ from ontoweir.runtime.frame import Array
 from ontoweir.runtime.intake import Arrival
 from ontoweir.runtime.select_candidates import Limits, select_candidates
 
+FEW = 4
+"""Candidates are picked out where they are at most one row in so many."""
+
 
 class MemberEncoder:
     """Columns of a chunk in units. Of members that few tuples can be, only these are encoded;
     otherwise numbers are encoded once for all plans of one unit."""
 
-    def __init__(self, catalog: Catalog, admitted: Mapping[str, Admitted]) -> None:
-        self.catalog, self.admitted = catalog, admitted
+    def __init__(self, catalog: Catalog, admitted: Mapping[str, Admitted], few: int = FEW) -> None:
+        self.catalog, self.admitted, self.few = catalog, admitted, few
         self.known: dict[tuple[str, str, int], Encoded] = {}
         self.plain: dict[tuple[str, str], Array | None] = {}
         self.masks: dict[tuple[str, Limits], Array | None] = {}
@@ -32,7 +35,7 @@ class MemberEncoder:
         columns = sorted({a.column for a in form.class_of if a.alias == member.alias})
         stream = self.catalog.streams[name]
         index = select_candidates(member, form, stream, lambda limits: self._within(name, limits))
-        if index is None:
+        if index is None or len(index) * self.few > len(rows.steps):
             return Arrival(rows.steps, {c: self._encode(name, c, form.unit, pool) for c in columns})
         return Arrival(
             rows.steps[index],

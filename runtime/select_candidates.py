@@ -16,9 +16,6 @@ from ontoweir.mappings.catalog import IntType, Stream
 from ontoweir.rewriter.spj import Compare, Constant, Op
 from ontoweir.runtime.frame import Array
 
-_FEW = 4
-"""Candidates are picked out where they are at most one row in so many."""
-
 Limits = tuple[str, int | None, int | None]
 """A column, and the least and greatest value wanted of it."""
 
@@ -26,7 +23,7 @@ Limits = tuple[str, int | None, int | None]
 def select_candidates(
     member: Member, form: NormalForm, stream: Stream, holding: Callable[[Limits], Array | None]
 ) -> Array | None:
-    """The rows, by number, that can be a member's (None: look at all; most can be).
+    """The rows, by number, that can be a member's (None: all).
 
     Args:
         member: of a plan's normal form.
@@ -39,9 +36,7 @@ def select_candidates(
         mask = holding(limits)
         if mask is not None:
             good = mask if good is None else good & mask
-    if good is None or int(np.count_nonzero(good)) * _FEW > len(good):
-        return None
-    return np.flatnonzero(good)
+    return None if good is None else np.flatnonzero(good)
 
 
 def _limits(member: Member, form: NormalForm, stream: Stream) -> Iterator[Limits]:

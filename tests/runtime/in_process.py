@@ -14,9 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from ontoweir.checker.normal_form import NormalForm
 from ontoweir.mappings.catalog import Catalog, DataSource
 from ontoweir.runtime import run_ranges as module
 from ontoweir.runtime.check_domain import arrow_type
+from ontoweir.runtime.encode import StringPool
+from ontoweir.runtime.intake import StaticData, encode_static, used_columns
 from ontoweir.runtime.replay import ReplayJob, ReplaySummary, replay_history
 from ontoweir.runtime.replay_range import (
     RangeOutcome,
@@ -64,19 +67,36 @@ def _run_here(
     return outcomes
 
 
+def arrow_table(case: Case, name: str) -> pa.Table:
+    """A table of a case, in its declared types."""
+    columns, rows = case.data[name]
+    declared = case.catalog.table(name)
+    cells = {}
+    for i, c in enumerate(columns):
+        column = declared.column(c)
+        kind = pa.int64() if column is None else arrow_type(column.type)
+        cells[c] = pa.array([r[i] for r in rows], kind, from_pandas=False)
+    return pa.table(cells)
+
+
+def encode_statics(case: Case, form: NormalForm, pool: StringPool) -> dict[str, StaticData]:
+    """The static relations of a case that a disjunct looks at."""
+    used = used_columns(form)
+    for group in form.classes:
+        for table, column in group.domain.within:
+            used.setdefault(table, set()).add(column)
+    return {
+        name: encode_static(relation, arrow_table(case, name), used[name], form.unit, pool)
+        for name, relation in case.catalog.relations.items()
+        if name in used
+    }
+
+
 def store(case: Case, random: Random, folder: Path) -> tuple[Catalog, dict[str, pa.Table]]:
     """Files of all streams, cut at random; the catalog that names them, and the static data."""
     streams, statics = {}, {}
-    for name, (columns, rows) in case.data.items():
-        declared = case.catalog.table(name)
-        fields = []
-        for c in columns:
-            column = declared.column(c)
-            fields.append(pa.field(c, pa.int64() if column is None else arrow_type(column.type)))
-        cells = {f.name: [r[i] for r in rows] for i, f in enumerate(fields)}
-        table = pa.table(
-            {f.name: pa.array(cells[f.name], f.type, from_pandas=False) for f in fields}
-        )
+    for name in case.data:
+        table = arrow_table(case, name)
         if name in case.catalog.relations:
             statics[name] = table
             continue

@@ -1,0 +1,145 @@
+"""What is left out before it is encoded, or let in by a short cut, is what the whole rules say."""
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ontoweir.checker.normalise_query import normalise_query
+from ontoweir.mappings.catalog import Column, FloatType, IntType
+from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.runtime.admit_rows import Admitted, _count_steps
+from ontoweir.runtime.check_domain import check_domain, find_held, lies_inside
+from ontoweir.runtime.encode import StringPool
+from ontoweir.runtime.encode_members import MemberEncoder
+from ontoweir.runtime.frame import Frame
+from ontoweir.runtime.intake import Intake
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import make_case
+from tests.runtime.harness import make_catalog
+from tests.runtime.in_process import arrow_table, encode_statics
+
+INTS = st.sampled_from([pa.int8(), pa.int16(), pa.int32(), pa.int64()])
+
+
+def _rows(frame: Frame) -> list[tuple[float, ...]]:
+    names = sorted(frame.columns)
+    return sorted(zip(*(frame[n].tolist() for n in names), strict=True))
+
+
+@budget(1.0)
+@given(seed=SEEDS)
+def test_candidates_are_never_too_few(seed: int) -> None:
+    """The batch of candidates is the batch of all tuples, up to the codes of strings."""
+    random = Random(seed)
+    case = make_case(random, markers=12, wide=random.choice([6, 40]))
+    query = case.query.disjuncts[0]
+    form = normalise_query(query, distinct=case.query.distinct, catalog=case.catalog)
+    admitted = {}
+    for name, stream in case.catalog.streams.items():
+        table = arrow_table(case, name)
+        steps = table.column(stream.timestamp).to_numpy().astype(np.int64)
+        admitted[name] = Admitted(steps, steps, table, len(steps), {})
+    pool = StringPool()
+    statics = encode_statics(case, form, pool)
+    intake = Intake(form, case.catalog, statics, pool)
+    some, every = (MemberEncoder(case.catalog, admitted, few=n) for n in (1, 1 << 60))
+    for member in form.members:
+        found = intake.batch(member, some.arrival(member, form, pool))
+        wanted = intake.batch(member, every.arrival(member, form, pool))
+        assert _rows(found) == _rows(wanted)
+
+
+@given(
+    st.lists(st.none() | st.integers(-120, 120)),
+    INTS,
+    st.lists(st.integers(-(1 << 62), 1 << 62) | st.integers(-120, 120)),
+)
+def test_references_are_looked_up(
+    values: list[int | None], kind: pa.DataType, among: list[int]
+) -> None:
+    column = pa.chunked_array([values[:3], values[3:]], kind)
+    held = find_held(column, pa.array(among, pa.int64()))
+    found = [True] * len(values) if held is None else held.tolist()
+    assert found == [v is None or v in among for v in values]
+
+
+def test_a_number_is_not_cut_off_to_be_found() -> None:
+    """2^8 + 5 as a byte is 5."""
+    held = find_held(pa.chunked_array([[5, 6]], pa.int8()), pa.array([261, 6], pa.int64()))
+    assert held is not None
+    assert held.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("kind", [pa.int16(), pa.float64()])
+@pytest.mark.parametrize("values", [[1, 2, None], [None], [], [0, 2], [1, 9]])
+def test_extremes_say_what_every_value_does(values: list[int | None], kind: pa.DataType) -> None:
+    declared = FloatType() if pa.types.is_floating(kind) else IntType()
+    column = Column("a", declared, minimum=1, maximum=5)
+    array = pa.chunked_array([values], kind)
+    if lies_inside(array, column):
+        assert all(check_domain(array, column).to_pylist())
+    elif pa.types.is_integer(kind):
+        assert not all(check_domain(array, column).to_pylist())
+
+
+@given(st.lists(st.integers(-50, 50)), st.integers(1, 7), st.integers(1, 9))
+def test_steps_are_counted(times: list[int], step: int, repeat: int) -> None:
+    stamps = np.repeat(np.array(sorted(times), dtype=np.int64), repeat)
+    steps, off = _count_steps(stamps, step)
+    assert steps.tolist() == [t // step for t in stamps.tolist()]
+    wrong = [t % step != 0 for t in stamps.tolist()]
+    assert (off.tolist() if off is not None else [False] * len(wrong)) == wrong
+
+
+TOML = """
+[streams.X]
+source = { format = "parquet", path = "x.parquet" }
+timestamp = { column = "ts", unit = "1 second" }
+columns = { a = "int", b = { type = "int", min = -3, max = 7 }, c = "int", d = "float" }
+"""
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        *(f"L.a {op} {n}" for op in ("<", "<=", "=", ">=", ">", "<>") for n in (-4, 0, 3, 1 << 40)),
+        "L.a < 3 AND L.a > 5",
+        "L.a BETWEEN 2 AND 3",
+        "L.a < 2.5 AND L.c = R.d",
+        "L.a = R.b + 3 AND L.ts < R.ts",
+        "L.a = R.b - 3 AND L.ts < R.ts",
+        "L.a = R.b + 2.5 AND L.ts < R.ts",
+        "L.a = R.b - 0.5 AND L.c = 4",
+        "L.a + 2 <= L.c AND L.c < 4",
+        "L.a = L.c AND L.c >= 3",
+        "L.a = 3 AND R.a = L.a",
+    ],
+)
+def test_candidates_of_conditions(condition: str, tmp_path: Path) -> None:
+    catalog = make_catalog(tmp_path, TOML)
+    query = parse_sql(
+        f"SELECT L.a, L.c FROM X L, X R WHERE {condition}", catalog, name="q", file="q.sql"
+    )
+    form = normalise_query(query.disjuncts[0], distinct=False, catalog=catalog)
+    numbers = list(range(-14, 15))
+    table = pa.table(
+        {
+            "a": pa.array([*numbers, None], pa.int16()),
+            "b": pa.array([max(-3, min(7, n)) for n in [*numbers, 0]], pa.int64()),
+            "c": pa.array([*(n // 2 for n in numbers), 3], pa.int32()),
+            "d": pa.array([*map(float, numbers), 0.0]),
+        }
+    )
+    steps = np.arange(30)
+    admitted = {"X": Admitted(steps, steps, table, 30, {})}
+    pool = StringPool()
+    intake = Intake(form, catalog, {}, pool)
+    some, every = (MemberEncoder(catalog, admitted, few=n) for n in (1, 1 << 60))
+    for member in form.members:
+        found = intake.batch(member, some.arrival(member, form, pool))
+        assert _rows(found) == _rows(intake.batch(member, every.arrival(member, form, pool)))
