@@ -75,8 +75,10 @@ def list_peers(
     options = {name.lower(): value for name, value in stream.data.options}
     pattern = options.get("pathglobfilter")
     found: set[str] = set()
+    there: set[str] = set()
     for place in glob.glob(path) if glob.has_magic(path) else [path]:
         for file in list_files(place):
+            there.add(file)
             if file in passed or file in delivered:
                 continue
             if pattern and not fnmatch.fnmatch(os.path.basename(file), pattern):
@@ -91,6 +93,7 @@ def list_peers(
             same = when == modified
             if same and status.st_size and not _is_empty(file, stream.data.format):
                 found.add(file)
+    passed &= there  # what has been moved away is forgotten
     return frozenset(found)
 
 

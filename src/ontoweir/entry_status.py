@@ -16,9 +16,20 @@ time to say so (found by its lock; never written)."""
 _COUNTS = ("tuples", "markers", "results", "rejected", "late")
 
 
-def begin_status(entry: Entry, answers: str, answers_folder: Path | None) -> dict[str, Any]:
+_KEPT = (
+    *("state_rows", "state_bytes", "bound_rows", "synopses", "batch", "last_batch", "finished"),
+    *("waiting_rows", "rejects", "streams", *_COUNTS),
+)
+"""What an entry has come to, which stays true until it goes on."""
+
+
+def begin_status(
+    entry: Entry, answers: str, answers_folder: Path | None, folder: Path | None = None
+) -> dict[str, Any]:
     """The status of an entry that is about to run; `answers` says where these go, and
-    `answers_folder` which folder has their files, if they go to files."""
+    `answers_folder` which folder has their files, if they go to files. `folder`: the entry's, which
+    says how far it has come before."""
+    before = None if folder is None else _read(folder, entry)
     return {
         "version": 1,
         "name": entry.name,
@@ -46,6 +57,7 @@ def begin_status(entry: Entry, answers: str, answers_folder: Path | None) -> dic
         "rejects": {},
         "streams": {},
         "tuples_per_second": 0.0,
+        **{name: held for name, held in (before or {}).items() if name in _KEPT},
     }
 
 

@@ -96,7 +96,7 @@ def start_entry(
             fix=f"stop the other, or drop {entry.name} and register it under another name",
         )
     answers = sink.folder / entry.name if isinstance(sink, FileSink) else None
-    status = begin_status(entry, describe_sink(sink, entry.name), answers)
+    status = begin_status(entry, describe_sink(sink, entry.name), answers, folder)
     running = RunningEntry(entry, folder, lock, sink, status)
     try:
         write_status(folder, status)

@@ -138,8 +138,10 @@ def test_a_server_that_died_is_found_out(run: Run, project: Path) -> None:
     assert died["state"] == "died"
     assert "is gone" in died["error"]
     assert run("status", "--project", project).out.startswith(f"{FAST}: died")
-    write_status(folder, {**status, "state": "stopped"})
+    write_status(folder, {**status, "state": "stopped", "tuples": 7})
     assert read_status(registry, entry)["state"] == "stopped"
+    assert begin_status(entry, "somewhere", None, folder)["tuples"] == 7  # it goes on from there
+    assert begin_status(entry, "somewhere", None, folder)["state"] == "waiting"
     # a status of what was registered before is not this entry's
     run("register", project, "--query", FAST, "--replace")
     assert read_status(registry, find_entry(registry, FAST))["state"] == "waiting"

@@ -66,6 +66,7 @@ def test_an_option_that_no_sink_has_is_refused(run: Run, project: Path) -> None:
     assert not (project / "out").exists()
 
 
+<<<<<<< HEAD
 UNBOUNDED = """PREFIX : <http://traffic.example/ns#>
 SELECT ?one ?other WHERE {
   GRAPH ?t1 { ?one :averageSpeed ?v } GRAPH ?t2 { ?other :averageSpeed ?v } FILTER(?t1 < ?t2)
@@ -98,3 +99,53 @@ def test_an_alarm_is_a_number_of_rows(run: Run, project: Path) -> None:
     assert ran.code == 2
     assert is_one_line(ran.err)
     assert "--alarm" in ran.err
+=======
+def test_what_is_registered_is_served(run: Run, project: Path, spark: "SparkSession") -> None:
+    write_data(project, [0, 1, 1, 2], [140, 90, 131, 135])
+    assert run("register", project, "--query", QUERY).code == 0
+    ran = run("run", project, "--once", "--summary", "json")
+    assert ran.code == 0, ran.err
+    summary = json.loads(ran.out)
+    assert set(summary) == {*SUMMARY, "rejects", "queries"}
+    assert (summary["tuples"], summary["results"]) == (4, 2)
+    files = list((project / "out" / "answers" / QUERY).glob("*.parquet"))
+    assert sum(pq.read_metadata(f).num_rows for f in files) == 2
+    status = json.loads(run("status", QUERY, "--project", project, "--format", "json").out)
+    assert (status["state"], status["tuples"], status["results"]) == ("stopped", 4, 2)
+    assert status["answers_folder"] == str(files[0].parent)
+    assert "running, answers go to" in ran.err
+    again = run("run", project, "--once", "--quiet", "--summary", "json")
+    assert (json.loads(again.out)["tuples"], again.err) == (0, "")
+    # the state is gone with what it was of
+    assert run("drop", QUERY, "--project", project, "--purge").code == 0
+    assert not files[0].exists()
+
+
+def test_an_entry_that_fails_is_exit_code_3(run: Run, project: Path, spark: "SparkSession") -> None:
+    write_data(project, [0, 1, 2], [140, 131, 135])
+    assert run("register", project, "--query", QUERY).code == 0
+    assert run("run", project, "--once", "--quiet").code == 0
+    text = (project / "ontoweir.toml").read_text()
+    changed = text.replace("max_per_timestamp = ", "max_per_timestamp = 1")
+    assert changed != text
+    (project / "ontoweir.toml").write_text(changed)
+    ran = run("run", project, "--once", "--quiet")
+    assert ran.code == 3
+    assert is_one_line(ran.err)
+    assert "another run" in ran.err
+    status = json.loads(run("status", QUERY, "--project", project, "--format", "json").out)
+    assert status["state"] == "failed"
+
+
+def test_what_does_not_go_with_a_registry(run: Run, project: Path) -> None:
+    assert run("register", project, "--query", QUERY).code == 0
+    for more, said in (
+        (("--query", QUERY, "--serve"), "--query does not go with"),
+        (("--checkpoint", project / "x"), "--checkpoint does not go with"),
+        (("--metrics", project / "x"), "--metrics does not go with"),
+    ):
+        ran = run("run", project, *more)
+        assert ran.code == 2
+        assert is_one_line(ran.err)
+        assert said in ran.err
+>>>>>>> w-b

@@ -30,7 +30,7 @@ def test_small_blocks_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_pairs_of_a_chunk_are_never_all_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four hundred rows that each meet up to a hundred synopsis rows, a thousand pairs at a time."""
+    """Four hundred rows that each meet up to a hundred synopsis rows, a thousand at a time."""
     columns = (Column("a", IntType(), 0, 99),)
     streams = {
         n: Stream(n, DataSource("parquet", None), "ts", 1, None, columns, (), ()) for n in "st"
