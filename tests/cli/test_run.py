@@ -66,7 +66,6 @@ def test_an_option_that_no_sink_has_is_refused(run: Run, project: Path) -> None:
     assert not (project / "out").exists()
 
 
-<<<<<<< HEAD
 UNBOUNDED = """PREFIX : <http://traffic.example/ns#>
 SELECT ?one ?other WHERE {
   GRAPH ?t1 { ?one :averageSpeed ?v } GRAPH ?t2 { ?other :averageSpeed ?v } FILTER(?t1 < ?t2)
@@ -99,7 +98,8 @@ def test_an_alarm_is_a_number_of_rows(run: Run, project: Path) -> None:
     assert ran.code == 2
     assert is_one_line(ran.err)
     assert "--alarm" in ran.err
-=======
+
+
 def test_what_is_registered_is_served(run: Run, project: Path, spark: "SparkSession") -> None:
     write_data(project, [0, 1, 1, 2], [140, 90, 131, 135])
     assert run("register", project, "--query", QUERY).code == 0
@@ -148,4 +148,3 @@ def test_what_does_not_go_with_a_registry(run: Run, project: Path) -> None:
         assert ran.code == 2
         assert is_one_line(ran.err)
         assert said in ran.err
->>>>>>> w-b

@@ -10,6 +10,7 @@ from ontoweir.checker.check_query import check_query
 from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
 from ontoweir.rewriter.parse_sql import parse_sql
 from ontoweir.runtime import kernel
+from ontoweir.runtime.compare_matches import compare_matches
 from ontoweir.runtime.frame import Frame
 from tests.oracle.random_queries import STYLES, make_case
 from tests.oracle.run_kernel import run_plans
@@ -46,11 +47,10 @@ def test_pairs_of_a_chunk_are_never_all_there(monkeypatch: pytest.MonkeyPatch) -
         for n in "st"
     }
     sizes: list[int] = []
-    compare = kernel.compare_matches
 
     def measured(view: Any, frame: Frame, seen: Any, new: Any) -> Frame:
         sizes.append(frame.rows)
-        return compare(view, frame, seen, new)
+        return compare_matches(view, frame, seen, new)
 
     monkeypatch.setattr(kernel, "compare_matches", measured)
     monkeypatch.setattr("ontoweir.runtime.frame._PAIRS", 1000)
