@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.entry_status import add_record, begin_status, write_status
-from ontoweir.errors import OntoweirError, RunError, UsageError
+from ontoweir.errors import OntoweirError, QueryError, RunError, Source, UsageError
 from ontoweir.hold_lock import Lock, hold_lock
 from ontoweir.pipeline import Workspace
 from ontoweir.preparing import PreparedRun, prepare_run
@@ -101,7 +101,9 @@ def start_entry(
         if checkpoint is None:
             _take_over(folder, entry, answers)
         compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
-        check_live(workspace, compiled)
+        verdict = check_live(workspace, compiled, allow_unbounded=entry.allow_unbounded)
+        if verdict.plans is None:
+            raise _no_plan(entry)
         running.prepared = prepare_run(workspace, [compiled], spark, options.most_waiting)
         place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
         running.run = _run(running, place, spark, options, watch)
@@ -113,6 +115,16 @@ def start_entry(
         lock.release()
         raise
     return running
+
+
+def _no_plan(entry: Entry) -> QueryError:
+    """A query that was registered although it is not bounded has no plan that runs live."""
+    return QueryError(
+        f"{entry.name} is {entry.verdict}: it has no plan that runs live",
+        why="it was registered with leave to be unbounded, which only replays can use",
+        fix="drop it; `ontoweir replay --allow-unbounded` answers it over the history",
+        source=Source(entry.file),
+    )
 
 
 def _run(
