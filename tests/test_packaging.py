@@ -78,3 +78,4 @@ def test_a_wheel_has_every_module_once_and_is_typed(root: Path, wheel: list[Pure
         }
     assert {path for path in wheel if path.suffix == ".py"} == expected
     assert PurePosixPath("ontoweir/py.typed") in wheel
+    assert PurePosixPath("ontoweir/runtime/local_files.jar") in wheel
