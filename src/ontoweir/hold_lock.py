@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ontoweir.errors import RunError
+
 LOCK = "lock"
 
 
@@ -29,10 +31,17 @@ def hold_lock(folder: Path, seconds: float = 1.0) -> Lock | None:
     whoever asks whether it is held (is_held) holds it meanwhile.
 
     Raises:
-        OSError: the folder cannot be written.
+        RunError: the folder cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise RunError(
+            f"{folder / LOCK} cannot be written: {error.strerror or error}",
+            why="it is the lock that keeps a second process away",
+            fix="make room, or mend the folder, or name another",
+        ) from error
     until = time.monotonic() + seconds
     while True:
         try:

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ontoweir.errors import Source, UsageError
+from ontoweir.hold_lock import hold_lock
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.preparing import prepare_run
 from ontoweir.quiet_java import without_greeting
@@ -34,7 +36,7 @@ def run_queries(
 
     Raises:
         QueryError: a query is not bounded, or selects nothing.
-        UsageError: the checkpoint is of another run, or damaged.
+        UsageError: the checkpoint is of another run, damaged, or in use.
         DataError: data is missing, or breaks what is declared of static relations.
         RunError: failed while running; what was committed is intact.
     """
@@ -95,11 +97,22 @@ def run_queries(
         metrics=options.metrics,
         listeners=options.listeners,
     )
-    running = run_live(job, prepared.fingerprint, session, live)
+    lock = hold_lock(options.checkpoint)
+    if lock is None:
+        raise UsageError(
+            f"another process runs from the checkpoint {options.checkpoint}",
+            why="two would write one state",
+            fix="stop the other, or name another --checkpoint and --output",
+            source=Source(str(options.checkpoint)),
+        )
     try:
-        await_live(running, stop, mask=lambda text: mask_run(text, job, sink))
-    except KeyboardInterrupt:
-        stop_live(running)
+        running = run_live(job, prepared.fingerprint, session, live)
+        try:
+            await_live(running, stop, mask=lambda text: mask_run(text, job, sink))
+        except KeyboardInterrupt:
+            stop_live(running)
+    finally:
+        lock.release()
     seconds = time.perf_counter() - begun
     before, after = last[0][0].totals, last[-1][0].totals
     totals = {name: count - before[name] for name, count in after.items()}

@@ -10,6 +10,7 @@ from tests.cli.conftest import Run
 from tests.cli.test_errors import is_one_line, snapshot
 
 from ontoweir.entry_status import begin_status, read_status, write_status
+from ontoweir.errors import RunError
 from ontoweir.hold_lock import hold_lock, is_held
 from ontoweir.list_entries import find_entry
 
@@ -165,6 +166,12 @@ def test_a_lock_goes_with_its_process(tmp_path: Path) -> None:
         other.kill()
         other.wait()
     assert not is_held(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(RunError, match="lock cannot be written"):
+        hold_lock(tmp_path / "file")
 
 
 def test_a_damaged_entry_is_named(run: Run, project: Path) -> None:

@@ -18,11 +18,13 @@ from pyspark.sql import SparkSession
 from ontoweir.drop_query import drop_query
 from ontoweir.entry_status import read_status
 from ontoweir.errors import RunError, UsageError
+from ontoweir.hold_lock import hold_lock
 from ontoweir.list_entries import find_entry
 from ontoweir.pipeline import Workspace
 from ontoweir.project import load_project
 from ontoweir.register_query import register_query
 from ontoweir.run_options import RunOptions
+from ontoweir.running import run_queries
 from ontoweir.serving import serve_registry
 from tests.runtime.test_run_live import QUERIES, open_queries, read_output, replayed, write_history
 
@@ -166,8 +168,6 @@ def test_answers_of_another_run_are_not_taken_for_ones_own(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """A new checkpoint numbers its micro-batches anew: a file of that number is another's."""
-    from ontoweir.running import run_queries
-
     write_history(tmp_path, 0, 2)
     workspace, compiled = open_queries(tmp_path, ["matches"])
     options = RunOptions(tmp_path / "one", tmp_path / "out", once=True, progress=False)
@@ -180,6 +180,33 @@ def test_answers_of_another_run_are_not_taken_for_ones_own(
     assert read_output(tmp_path / "out", "matches") == replayed(
         tmp_path, workspace, compiled[0], spark
     )
+
+
+def test_a_checkpoint_has_one_run(spark: SparkSession, tmp_path: Path) -> None:
+    write_history(tmp_path, 0, 1)
+    workspace, compiled = open_queries(tmp_path, ["matches"])
+    options = RunOptions(tmp_path / "check", tmp_path / "out", once=True, progress=False)
+    lock = hold_lock(tmp_path / "check")
+    assert lock is not None
+    with pytest.raises(UsageError, match="another process runs from"):
+        run_queries(workspace, compiled, options, spark)
+    lock.release()
+    assert run_queries(workspace, compiled, options, spark)["tuples"] == 30
+
+
+def test_an_unbounded_entry_does_not_stop_the_others(spark: SparkSession, tmp_path: Path) -> None:
+    write_history(tmp_path, 0, 1)
+    workspace, _ = open_queries(tmp_path, [])
+    text = "SELECT s.k FROM s, u WHERE s.ts < u.ts AND s.a < u.b"
+    register_query(
+        *(workspace, tmp_path / "registry", "grows", "sql", text, "grows.sql"),
+        allow_unbounded=True,
+    )
+    register(tmp_path, "matches")
+    with pytest.raises(RunError, match="grows is unbounded: it has no plan that runs live"):
+        serve(tmp_path, spark)
+    assert status(tmp_path, "grows")["state"] == "failed"
+    assert status(tmp_path, "matches")["tuples"] == 30
 
 
 def _start(folder: Path) -> "subprocess.Popen[str]":
