@@ -188,7 +188,7 @@ class _Reader:
 
 
 def forget_groups() -> None:
-    """Forget the row groups and footers that were kept for the run before."""
+    """Forget the row groups and footers that are kept for a task, which is over."""
     for reading in _ahead.values():
         if not reading.cancel():
             wait([reading])

@@ -85,7 +85,6 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
     try:
         if key not in _prepared:
             _prepared.clear()
-            forget_groups()
             _prepared[key] = prepare_work(open_statics(pickle.loads(packed.value)))
         outcome = replay_task(_prepared[key], pickle.loads(task), lambda: None)
     except OntoweirError as error:
@@ -128,6 +127,13 @@ def replay_task(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -
     Raises:
         OntoweirError: the data breaks its declarations, or the state its bound.
     """
+    try:
+        return _replay(prepared, task, look)
+    finally:
+        forget_groups()
+
+
+def _replay(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -> RangeOutcome:
     work, plans, checks = prepared
     histories = work.histories
     if task.level is not None:

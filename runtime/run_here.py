@@ -7,7 +7,6 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.advance_rows import ReplayWork
-from ontoweir.runtime.cut_chunk import forget_groups
 from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, prepare_work, replay_task
 from ontoweir.runtime.run_ranges import RunTasks
 
@@ -31,7 +30,4 @@ def in_process(work: ReplayWork) -> Iterator[RunTasks]:
                 fix="make room, or restore what is missing, and start again",
             ) from error
 
-    try:
-        yield run
-    finally:
-        forget_groups()
+    yield run

@@ -1,0 +1,35 @@
+"""Plans made again with what the static data says are those of a whole verdict that knows it."""
+
+from dataclasses import replace
+from random import Random
+
+from hypothesis import given
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import make_case
+from tests.runtime.in_process import arrow_table
+
+from ontoweir.checker.check_query import check_query
+from ontoweir.checker.normal_form import Statistics
+from ontoweir.checker.refine_plans import refine_plans
+from ontoweir.runtime.gather_statistics import gather_statistics
+
+
+@budget(1.0)
+@given(seed=SEEDS)
+def test_the_same_plans_and_bound(seed: int) -> None:
+    case = make_case(Random(seed))
+    catalog = case.catalog
+    verdict = check_query(case.query, catalog, disprove=False)
+    if verdict.plans is None:
+        return
+    known = gather_statistics({n: arrow_table(case, n) for n in catalog.relations})
+    whole = check_query(case.query, catalog, statistics=known, disprove=False)
+    refined = refine_plans(verdict, catalog, known)
+    assert refined.plans is not None
+    assert whole.plans is not None
+    for mine, theirs in zip(refined.plans, whole.plans, strict=True):
+        # bounds of differences are told apart by identity alone
+        form = replace(mine.form, bounds=theirs.form.bounds)
+        assert replace(mine, form=form) == theirs
+    assert refined.bound == whole.bound
+    assert refine_plans(verdict, catalog, Statistics()) is verdict
