@@ -1,6 +1,7 @@
 """A replay on a cluster: two worker processes of Spark's, started and stopped by the test."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -42,11 +43,15 @@ def write_project(folder: Path) -> None:
     (folder / "q.sql").write_text(SQL)
 
 
+_INHERITED = [p for p in (os.environ.get("PYTHONPATH"),) if p]
+
+
 def drive(root: Path, *command: str) -> dict[str, Any]:
-    """Run a driver in a process of its own; what it prints."""
+    """Run a driver in a process of its own, whose workers find the tests; what it prints."""
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *_INHERITED])},
         capture_output=True,
         text=True,
         timeout=400,
