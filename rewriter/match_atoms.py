@@ -54,14 +54,14 @@ def find_assertions(
     tbox: Hierarchy,
     warn: Warn,
     *,
-    mapped: frozenset[str],
+    mapped: MappingSet,
     derived: bool,
     graphs: Callable[[str], tuple[str, ...]] = lambda _: (),
 ) -> tuple[MappingAssertion, ...]:
     """The assertions that can match an atom: any in GRAPH ?t, only static ones outside.
 
     In a disjunct `derived` by axioms nothing is the user's mistake: it just has no answers.
-    `graphs` tells the graphs in which a predicate is mapped.
+    `mapped` is what the user wrote; `graphs` tells the graphs in which a predicate is mapped.
 
     Raises:
         QueryError: an unknown class or property, or one that only streams make, outside GRAPH.
@@ -99,18 +99,36 @@ def _say_why_none(iri: str, graphs: tuple[str, ...]) -> str:
     )
 
 
-def _refuse_unknown(iri: str, atom: Atom, mapped: frozenset[str], tbox: Hierarchy) -> None:
-    if tbox.knows(iri) or iri in mapped:
+def _refuse_unknown(iri: str, atom: Atom, mapped: MappingSet, tbox: Hierarchy) -> None:
+    if tbox.knows(iri) or iri in mapped.classes() | mapped.properties():
         return
-    properties = tbox.object_properties | tbox.data_properties
-    known = mapped | (tbox.classes if isinstance(atom, ClassAtom) else properties)
-    close = get_close_matches(iri, known, n=1, cutoff=0.75)
+    is_class = isinstance(atom, ClassAtom)
+    if is_class:
+        known = mapped.classes() | tbox.classes
+    else:
+        known = mapped.properties() | tbox.object_properties | tbox.data_properties
+    close = _closest(iri, known)
     raise QueryError(
-        f"unknown {'class' if isinstance(atom, ClassAtom) else 'property'} {iri}",
+        f"unknown {'class' if is_class else 'property'} {iri}",
         why="neither the ontology nor the mappings know it",
-        fix=f"did you mean {close[0]}?" if close else "declare it in the ontology, or map it",
+        fix=f"did you mean {close}?" if close else "declare it in the ontology, or map it",
         source=atom.source,
     )
+
+
+def _closest(iri: str, known: frozenset[str]) -> str | None:
+    """The one spelled almost so in the same namespace, else one of that name in another."""
+    space, name = _split(iri)
+    names = {_split(k)[1].lower(): k for k in sorted(known) if _split(k)[0] == space}
+    if close := get_close_matches(name.lower(), names, n=1):
+        return names[close[0]]
+    return min((k for k in known if name and _split(k)[1] == name), default=None)
+
+
+def _split(iri: str) -> tuple[str, str]:
+    """The namespace and the local name."""
+    cut = max(iri.rfind("#"), iri.rfind("/")) + 1
+    return iri[:cut], iri[cut:]
 
 
 def match_atoms(
