@@ -6,7 +6,9 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.refine_plans import refine_plans
@@ -139,8 +141,14 @@ def replay_query(
     from ontoweir.runtime.replay import SMALL, ReplayJob, replay_history
     from ontoweir.runtime.show_progress import show_progress
 
+    @cache
     def session() -> "SparkSession":
-        return _start() if spark is None else spark
+        if spark is not None:
+            return spark
+        begun = perf_counter()
+        started = _start()
+        workspace.note("Spark is started", perf_counter() - begun)
+        return started
 
     if verdict.plans is None:
         return _replay_naively(workspace, compiled, options, session())
