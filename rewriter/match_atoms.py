@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import TypeAlias
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.assertion import ConstantMap, MappingAssertion, MappingSet
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.mappings.r2rml_document import DEFAULT_GRAPH
+from ontoweir.rewriter.closest_term import closest_term
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.hierarchy import Hierarchy
 from ontoweir.rewriter.instantiate_assertion import Instance, instantiate_assertion
@@ -107,28 +107,13 @@ def _refuse_unknown(iri: str, atom: Atom, mapped: MappingSet, tbox: Hierarchy) -
         known = mapped.classes() | tbox.classes
     else:
         known = mapped.properties() | tbox.object_properties | tbox.data_properties
-    close = _closest(iri, known)
+    close = closest_term(iri, known)
     raise QueryError(
         f"unknown {'class' if is_class else 'property'} {iri}",
         why="neither the ontology nor the mappings know it",
         fix=f"did you mean {close}?" if close else "declare it in the ontology, or map it",
         source=atom.source,
     )
-
-
-def _closest(iri: str, known: frozenset[str]) -> str | None:
-    """The one spelled almost so in the same namespace, else one of that name in another."""
-    space, name = _split(iri)
-    names = {_split(k)[1].lower(): k for k in sorted(known) if _split(k)[0] == space}
-    if close := get_close_matches(name.lower(), names, n=1):
-        return names[close[0]]
-    return min((k for k in known if name and _split(k)[1] == name), default=None)
-
-
-def _split(iri: str) -> tuple[str, str]:
-    """The namespace and the local name."""
-    cut = max(iri.rfind("#"), iri.rfind("/")) + 1
-    return iri[:cut], iri[cut:]
 
 
 def match_atoms(
