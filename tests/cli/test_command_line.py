@@ -32,6 +32,23 @@ def commands() -> dict[str, argparse.ArgumentParser]:
     return dict(subparsers().choices)
 
 
+def test_a_reader_that_stops_is_no_verdict(project: Path) -> None:
+    """`ontoweir check | head -1`: exit code 1 would say that a verdict reached --fail-on."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        ran = subprocess.run(
+            [sys.executable, "-m", "ontoweir", "check", project, "--query", UNBOUNDED],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
 def test_a_misspelt_command(run: Run) -> None:
     """The closest one is named, where there is one."""
     assert "did you mean 'check'? See `ontoweir --help`" in run("chek").err
