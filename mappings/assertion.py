@@ -152,7 +152,15 @@ class MappingSet:
 
     def predicates(self) -> frozenset[str]:
         """All class and property IRIs that are mapped."""
-        return frozenset(iri for iri, _ in self._index)
+        return self.classes() | self.properties()
+
+    def classes(self) -> frozenset[str]:
+        """All class IRIs that are mapped."""
+        return frozenset(iri for iri, is_class in self._index if is_class)
+
+    def properties(self) -> frozenset[str]:
+        """All property IRIs that are mapped."""
+        return frozenset(iri for iri, is_class in self._index if not is_class)
 
 
 def term_columns(term: TermMap | None) -> tuple[SourceColumn, ...]:

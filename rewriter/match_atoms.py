@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import TypeAlias
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.assertion import ConstantMap, MappingAssertion, MappingSet
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.mappings.r2rml_document import DEFAULT_GRAPH
+from ontoweir.rewriter.closest_term import closest_term
 from ontoweir.rewriter.equality_classes import Types
 from ontoweir.rewriter.hierarchy import Hierarchy
 from ontoweir.rewriter.instantiate_assertion import Instance, instantiate_assertion
@@ -54,14 +54,14 @@ def find_assertions(
     tbox: Hierarchy,
     warn: Warn,
     *,
-    mapped: frozenset[str],
+    mapped: MappingSet,
     derived: bool,
     graphs: Callable[[str], tuple[str, ...]] = lambda _: (),
 ) -> tuple[MappingAssertion, ...]:
     """The assertions that can match an atom: any in GRAPH ?t, only static ones outside.
 
     In a disjunct `derived` by axioms nothing is the user's mistake: it just has no answers.
-    `graphs` tells the graphs in which a predicate is mapped.
+    `mapped` is what the user wrote; `graphs` tells the graphs in which a predicate is mapped.
 
     Raises:
         QueryError: an unknown class or property, or one that only streams make, outside GRAPH.
@@ -99,16 +99,19 @@ def _say_why_none(iri: str, graphs: tuple[str, ...]) -> str:
     )
 
 
-def _refuse_unknown(iri: str, atom: Atom, mapped: frozenset[str], tbox: Hierarchy) -> None:
-    if tbox.knows(iri) or iri in mapped:
+def _refuse_unknown(iri: str, atom: Atom, mapped: MappingSet, tbox: Hierarchy) -> None:
+    if tbox.knows(iri) or iri in mapped.classes() | mapped.properties():
         return
-    properties = tbox.object_properties | tbox.data_properties
-    known = mapped | (tbox.classes if isinstance(atom, ClassAtom) else properties)
-    close = get_close_matches(iri, known, n=1, cutoff=0.75)
+    is_class = isinstance(atom, ClassAtom)
+    if is_class:
+        known = mapped.classes() | tbox.classes
+    else:
+        known = mapped.properties() | tbox.object_properties | tbox.data_properties
+    close = closest_term(iri, known)
     raise QueryError(
-        f"unknown {'class' if isinstance(atom, ClassAtom) else 'property'} {iri}",
+        f"unknown {'class' if is_class else 'property'} {iri}",
         why="neither the ontology nor the mappings know it",
-        fix=f"did you mean {close[0]}?" if close else "declare it in the ontology, or map it",
+        fix=f"did you mean {close}?" if close else "declare it in the ontology, or map it",
         source=atom.source,
     )
 

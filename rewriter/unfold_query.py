@@ -170,7 +170,7 @@ def _unfold_disjunct(
             compiled,
             tbox,
             warn,
-            mapped=mappings.predicates(),
+            mapped=mappings,
             derived=bool(query.axioms),
             graphs=lambda iri: name_graphs(iri, mappings, tbox, catalog),
         )

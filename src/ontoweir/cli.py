@@ -69,6 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # rich ends with 1, a verdict's code
+            return 0
+        raise
     except KeyboardInterrupt:
         print("interrupted; nothing is half written", file=sys.stderr)
         return 130

@@ -3,18 +3,23 @@
 import importlib.metadata
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Literal
 
 from ontoweir.runtime.find_java import LEAST_JAVA, find_java
 
 _PACKAGES = ("owlready2", "rdflib", "sqlglot", "networkx", "numpy", "pyarrow", "pyspark", "rich")
+_WEB = ("flask", "waitress")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Something that ontoweir needs: what is there, and what mends it where it is not well."""
+    """Something that ontoweir needs: what is there, and what mends it where it is not well.
 
-    state: Literal["ok", "missing", "too old"]
+    "optional" is not there, and only some commands need it.
+    """
+
+    state: Literal["ok", "missing", "too old", "optional"]
     what: str
     mend: str | None = None
 
@@ -27,6 +32,10 @@ def examine() -> list[Part]:
             found.append(Part("ok", f"{name} {importlib.metadata.version(name)}"))
         except importlib.metadata.PackageNotFoundError:
             found.append(Part("missing", name, f"{sys.executable} -m pip install {name}"))
+    for name in _WEB:
+        if find_spec(name) is None:
+            what = f"{name}, which only the dashboard needs, is not installed"
+            found.append(Part("optional", what, f"{sys.executable} -m pip install {name}"))
     java = find_java()
     if java is None:
         mend = f"apt-get install -y openjdk-{LEAST_JAVA}-jre-headless (or set JAVA_HOME)"

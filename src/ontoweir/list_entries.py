@@ -32,6 +32,14 @@ def find_entry(registry: Path, name: str) -> Entry:
         raise UsageError(
             f"no query is registered as {name!r}",
             why=f"the registry {registry} has {', '.join(there) or 'no entries'}",
-            fix=did_you_mean(name, there) if there else "register it: `ontoweir register`",
+            fix=_mend(name, there),
         )
     return found
+
+
+def _mend(name: str, there: list[str]) -> str:
+    if Path(name).exists():
+        return f"a project is named by an option: --project {name}"
+    if there:
+        return did_you_mean(name, there)
+    return "register it: `ontoweir register`; or name the project it is in: --project FOLDER"

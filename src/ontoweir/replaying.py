@@ -6,7 +6,9 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.refine_plans import refine_plans
@@ -125,7 +127,8 @@ def replay_query(
     with what the static data says, which only tightens it.
 
     Returns:
-        The summary of the interface contract.
+        The summary of the interface contract, and `spark_start_seconds`: 0 where no session was
+        started.
 
     Raises:
         UsageError: the answers cannot be written there.
@@ -139,11 +142,21 @@ def replay_query(
     from ontoweir.runtime.replay import SMALL, ReplayJob, replay_history
     from ontoweir.runtime.show_progress import show_progress
 
+    starting: list[float] = []
+
+    @cache
     def session() -> "SparkSession":
-        return _start() if spark is None else spark
+        if spark is not None:
+            return spark
+        begun = perf_counter()
+        started = _start()
+        starting.append(perf_counter() - begun)
+        workspace.note("Spark is started", starting[0])
+        return started
 
     if verdict.plans is None:
-        return _replay_naively(workspace, compiled, options, session())
+        naive = _replay_naively(workspace, compiled, options, session())
+        return {**naive, "spark_start_seconds": round(sum(starting), 3)}
     catalog, union = workspace.project.catalog, compiled.union
     names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
     tables = load_statics(session, catalog, names)
@@ -172,7 +185,7 @@ def replay_query(
             statics=tables,
             small=SMALL if options.small is None else options.small,
         )
-    return _as_json(summary)
+    return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
 
 
 def _start() -> "SparkSession":

@@ -11,10 +11,10 @@ from ontoweir.checker.verdict import Bounded, Failing, Unsatisfiable
 from ontoweir.describe_plan import describe_plan
 from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.catalog import Catalog
-from ontoweir.mappings.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline import CompiledQuery, Warn, Workspace, read_text
+from ontoweir.rewriter.closest_term import closest_term
 from ontoweir.rewriter.meter_work import Tell, say_nothing
 from ontoweir.rewriter.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.parse_query import parse_union
@@ -46,10 +46,11 @@ def show_ontology_alone(
             kind, name = "property", atom.prop
             known = tbox.object_properties | tbox.data_properties
         if name not in known:
+            close = closest_term(name, known)
             unknown = QueryError(
                 f"unknown {kind} {name}",
                 why="the ontology does not know it, so only mappings could give it meaning",
-                fix=did_you_mean(name, known),
+                fix=f"did you mean {close}?" if close else "declare it, or correct its name",
                 source=atom.source,
             )
             warn(str(unknown))

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -91,7 +92,9 @@ def write_witness(
     told = (
         f"# {witness.size} optional tuples; every suffix gives an answer that one of them explains."
     )
+    beside = shlex.quote(str(Path(sys.executable).parent))
     lines = ["#!/bin/sh", told, "set -e", 'here=$(cd "$(dirname "$0")" && pwd)']
+    lines.append(f"command -v ontoweir >/dev/null || PATH={beside}:$PATH  # as it is called now")
     called = f"{shlex.quote(str(workspace.project.file))} --query {shlex.quote(query.name)}"
     try:
         with write_folder(folder.absolute()) as made:

@@ -32,6 +32,30 @@ def commands() -> dict[str, argparse.ArgumentParser]:
     return dict(subparsers().choices)
 
 
+def test_a_reader_that_stops_is_no_verdict(project: Path) -> None:
+    """`ontoweir check | head -1`: exit code 1 would say that a verdict reached --fail-on."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        ran = subprocess.run(
+            [sys.executable, "-m", "ontoweir", "check", project, "--query", UNBOUNDED],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_misspelt_command(run: Run) -> None:
+    """The closest one is named, where there is one."""
+    assert "did you mean 'check'? See `ontoweir --help`" in run("chek").err
+    assert "did you mean 'plan'?" in run("rewrite", "--query", "q", "--show", "plann").err
+    assert "did you mean" not in run("xyzzy").err
+
+
 @pytest.mark.parametrize("name", commands())
 def test_help_has_an_example_that_parses(name: str) -> None:
     epilog = commands()[name].epilog or ""

@@ -101,7 +101,7 @@ def test_what_users_write_is_escaped(run: Run, project: Path) -> None:
 def test_report_writes_one_file(run: Run, example: Path, tmp_path: Path) -> None:
     output = tmp_path / "report.html"
     ran = run("report", example, "--query", BOUNDED, "--output", output)
-    assert (ran.code, ran.out, ran.err) == (0, "", "")
+    assert (ran.code, ran.out, ran.err) == (0, f"{output}: a page of 1 query\n", "")
     page = run("check", example, "--query", BOUNDED, "--format", "html").out
     assert output.read_text(encoding="utf-8") == page
     assert list(tmp_path.iterdir()) == [output]

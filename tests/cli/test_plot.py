@@ -102,7 +102,7 @@ def test_the_picture_in_the_docs_is_of_today(
 ) -> None:
     output = tmp_path / "witness.svg"
     ran = run("plot", "--show", "witness", example, "--query", UNBOUNDED, "--output", output)
-    assert (ran.code, ran.out, ran.err) == (0, "", "")
+    assert (ran.code, ran.out, ran.err) == (0, f"{output}: witness of {UNBOUNDED}\n", "")
     made = output.read_text(encoding="utf-8")
     shown = root / "docs" / "witness.svg"
     assert made == shown.read_text(encoding="utf-8"), f"write {output} to {shown}"

@@ -39,6 +39,38 @@ def test_register_list_status_drop(run: Run, project: Path) -> None:
     assert is_one_line(again.err)
 
 
+def test_hints_are_calls_that_work(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """From another folder than the project's, and from its own."""
+    monkeypatch.chdir(tmp_path)
+    elsewhere = run("register", project, "--query", FAST).out
+    assert f"`ontoweir run {project}` serves it" in elsewhere
+    assert f"`ontoweir status --project {project}` says how it is" in elsewhere
+    assert run("status", "--project", project).out.startswith(f"{FAST}: waiting")
+    named = run("register", project, "--query", FAST, "--replace", "--registry", "r").out
+    assert f"`ontoweir run {project} --registry r`" in named
+    assert "`ontoweir status --registry r`" in named
+    monkeypatch.chdir(project)
+    assert (
+        "`ontoweir run` serves it; `ontoweir status` says"
+        in run("register", "--query", FAST, "--replace").out
+    )
+
+
+def test_a_project_in_the_place_of_a_name(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in ("status", "drop"):
+        ran = run(command, project.name)
+        assert ran.code == 2
+        assert ran.err.rstrip().endswith(f"--project {project.name}")
+        other = run(command, "nothing")
+        assert "or name the project it is in: --project FOLDER" in other.err
+    assert "--project names another" in run("status").out
+
+
 def test_the_text_is_that_of_the_registration(run: Run, project: Path) -> None:
     file = project / "window.sql"
     file.write_text(WINDOW)

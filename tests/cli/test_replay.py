@@ -1,6 +1,7 @@
 """`ontoweir replay`: answers and a summary, or one line that says what is wrong with the data."""
 
 import csv
+import itertools
 import json
 import os
 import subprocess
@@ -14,6 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import Run
 from tests.cli.test_errors import is_one_line, snapshot
+
+import ontoweir
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,6 +70,20 @@ def test_answers_and_summary(run: Run, project: Path, spark: "SparkSession") -> 
         answers = list(csv.DictReader(file))
     assert [a["speed"] for a in answers] == ["140", "131"]
     assert {"reading", "sensor", "speed", "multiplicity", "at"} == answers[0].keys()
+
+
+def test_how_long_spark_took_to_start(
+    run: Run, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is told where Spark was started, and is nothing on a session of the caller's."""
+    monkeypatch.setattr("ontoweir.replaying.perf_counter", itertools.count(0, 2.5).__next__)
+    assert run("init", tmp_path / "rooms").code == 0
+    asked = ("replay", tmp_path / "rooms", "--query", "hot-readings", "--output", tmp_path / "b")
+    assert "tuples/s; Spark took 2.5 s to start)" in run(*asked).out
+    summary = json.loads(run(*asked, "--summary", "json").out.splitlines()[-1])
+    assert summary["spark_start_seconds"] == 2.5
+    answers = ontoweir.open_project(tmp_path / "rooms", spark=spark).replay("hot-readings")
+    assert answers.summary["spark_start_seconds"] == 0
 
 
 def test_plain_sql_runs_by_its_plan(run: Run, project: Path, spark: "SparkSession") -> None:

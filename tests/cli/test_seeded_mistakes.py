@@ -219,6 +219,16 @@ SEEDED = {
     "an unknown property in a query": Seeded(
         QUERY, ":averageSpeed", ":avgSpeed", ":avgSpeed", ("#avgSpeed;", "ns#averageSpeed?")
     ),
+    "an unknown class in a query": Seeded(
+        QUERY,
+        "{ ?reading",
+        "{ ?reading a :AverageSped ; a :Raeding . ?reading",
+        ":AverageSped",
+        ("class http://traffic.example/ns#AverageSped;", "declare it in the ontology, or map it"),
+    ),
+    "a misspelt class in a query": Seeded(
+        QUERY, "{ ?reading", "{ ?reading a :reading . ?reading", ":reading ", ("ns#Reading?",)
+    ),
     "an answer that is not bound": Seeded(
         QUERY, "?sensor ?speed", "?sensor ?sped", "?sped", ("?sped is in SELECT", "mean ?speed?")
     ),

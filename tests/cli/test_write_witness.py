@@ -1,8 +1,11 @@
 """A witness on disk: the query over every suffix's files gives what the witness says."""
 
 import csv
+import itertools
 import shlex
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,6 +115,30 @@ def list_commands(script: Path) -> list[list[str]]:
     """The script's commands, as arguments."""
     text = script.read_text().replace("$here", str(script.parent)).replace(" \\\n", "")
     return [shlex.split(line)[1:] for line in text.splitlines() if line.startswith("ontoweir ")]
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_the_script_finds_the_program(run: Run, root: Path, tmp_path: Path, found: bool) -> None:
+    """Also where it was called as ./ontoweir, and is not on PATH."""
+    name = "how-often-congestion-got-worse"
+    made = tmp_path / "new"
+    assert run("check", root / "examples/traffic", "--query", name, "--witness", made).code == 0
+    lines = (made / name / "replay.sh").read_text().splitlines()
+    begin = "\n".join(itertools.takewhile(lambda line: not line.startswith("ontoweir "), lines))
+    first = tmp_path / "first"
+    if found:
+        first.mkdir()
+        (first / "ontoweir").write_text("#!/bin/sh\n")
+        (first / "ontoweir").chmod(0o755)
+    ran = subprocess.run(
+        ["sh", "-c", f"{begin}\necho $PATH"],
+        env={"PATH": f"{first}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    beside = str(Path(sys.executable).parent)
+    assert ran.stdout.startswith(str(first) if found else beside)
 
 
 def replay(run: Run, command: list[str]) -> Counter[tuple[str, ...]]:

@@ -62,3 +62,24 @@ def test_pages_in_a_browser(
         browser.close()
     assert told == []
     assert {a for a in asked if not a.startswith(url)} == set()
+
+
+@pytest.mark.parametrize("width", [800, 1000, 1100, 1280])
+def test_the_overview_is_not_cut(url: str, project: Path, record: Record, width: int) -> None:
+    """All columns are seen at once, the last timestamp and the lag too."""
+    last = record(5, {QUERY: (1_234_567, 1_234_567)})
+    totals = {"tuples": 123_456_789, "results": 1_234_567, "rejected": 0, "late": 0}
+    last |= {"rejects": {}, "totals": totals, "tuples_per_second": 1_234_567.0}
+    write_lines(project / "out/answers/metrics.jsonl", [last])
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_context(viewport={"width": width, "height": 844}).new_page()
+        page.goto(url)
+        page.locator(".verdict", has_text="conditionally-bounded").first.wait_for()
+        holder = "document.querySelector('.wide')"
+        assert page.evaluate(f"{holder}.scrollWidth <= {holder}.clientWidth")
+        page.goto(f"{url}query?name={QUERY}")
+        rejects = page.locator("[data-table=rejects] tbody")
+        page.get_by_text("live at").wait_for()  # drawn again by the script
+        assert rejects.inner_text().strip() == "none"
+        browser.close()

@@ -2,6 +2,8 @@
 
 import argparse
 import os
+import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,10 +14,13 @@ class ArgumentParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, like all others."""
 
     def error(self, message: str) -> NoReturn:
+        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        near = get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
+        asked = f"did you mean {near[0]!r}? See" if near else "see"
         raise UsageError(
             f"{self.prog}: {message}",
             why="that is not how it is called",
-            fix=f"see `{self.prog} --help`",
+            fix=f"{asked} `{self.prog} --help`",
         )
 
 

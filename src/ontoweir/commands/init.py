@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -47,5 +48,6 @@ def _init(given: argparse.Namespace) -> int:
         files = sorted(name for name, _ in list_files())
         print(json.dumps({"project": str(folder), "files": files}))
     elif not given.quiet:
-        print(f"{folder}: a project of rooms and sensors; next: ontoweir check {folder}")
+        print(f"{folder}: a project of rooms and sensors; {folder / 'README.md'} says what to try")
+        print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     return 0

@@ -38,7 +38,7 @@ def _list(given: argparse.Namespace) -> int:
         print(json.dumps([{name: status[name] for name in _FIELDS} for status in found]))
         return 0
     if not found:
-        print(f"no query is registered in {registry}")
+        print(f"no query is registered in {registry}; `ontoweir list PROJECT` looks elsewhere")
         return 0
     width = max(len(s["name"]) for s in found)
     for s in found:

@@ -58,13 +58,12 @@ def add_plot(commands: Any) -> None:
 def _plot(given: argparse.Namespace) -> int:
     from ontoweir.draw_chart import draw_chart_file
     from ontoweir.draw_query import draw_query
-    from ontoweir.write_file import write_file
 
     _check_options(given)
     if given.metrics is not None:
         name = given.query if given.query is not None else Path(given.sql).stem
         drawn = draw_chart_file(_chart_run(given.show, name, Path(given.metrics)))
-        write_file(Path(given.output), drawn)
+        _write(given, drawn)
         return 0
     workspace, warnings = open_workspace(given)
     if given.sql is not None:
@@ -76,7 +75,7 @@ def _plot(given: argparse.Namespace) -> int:
         drawn = draw_query(compiled.union, workspace.project.catalog)
     else:
         drawn = draw_chart_file(_chart(given, workspace, compiled))
-    write_file(Path(given.output), drawn)
+    _write(given, drawn)
     return 0
 
 
@@ -141,3 +140,11 @@ def _check_options(given: argparse.Namespace) -> None:
             why="a counterexample is confirmed by nested loops, whose time grows with its cube",
             fix=f"write --size {MOST}",
         )
+
+
+def _write(given: argparse.Namespace, drawn: str) -> None:
+    from ontoweir.write_file import write_file
+
+    write_file(Path(given.output), drawn)
+    if not given.quiet:
+        print(f"{given.output}: {given.show} of {given.query}")

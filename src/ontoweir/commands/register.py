@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -78,5 +79,17 @@ def _register(given: argparse.Namespace) -> int:
             print("  the query that was registered so is replaced: its state is gone")
         case "resumed":
             print("  it goes on with the state that it had when it was dropped")
-    print("  `ontoweir run` serves it; `ontoweir status` says how it is")
+    run, status = _hints(given)
+    print(f"  `ontoweir {run}` serves it; `ontoweir {status}` says how it is")
     return 0
+
+
+def _hints(given: argparse.Namespace) -> tuple[str, str]:
+    """The calls that serve what was registered, from the same folder, and show it."""
+    here = given.project == "."
+    registry = f" --registry {shlex.quote(given.registry)}" if given.registry else ""
+    project = shlex.quote(given.project)
+    return (
+        ("run" if here else f"run {project}") + registry,
+        ("status" if here or registry else f"status --project {project}") + registry,
+    )

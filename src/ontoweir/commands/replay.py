@@ -115,10 +115,12 @@ def _format(output: Path) -> "OutputFormat":
 
 def _print_summary(compiled: "CompiledQuery", output: Path, summary: dict[str, Any]) -> None:
     bound = summary["bound_rows"]
+    started = summary["spark_start_seconds"]
+    told = f"; Spark took {started:.1f} s to start" if started else ""
     print(
         f"{compiled.name}: {summary['results']:,} results in {output}\n"
         f"  {summary['tuples']:,} tuples, {summary['markers']:,} markers in "
-        f"{summary['seconds']:.1f} s ({summary['tuples_per_second']:,.0f} tuples/s)\n"
+        f"{summary['seconds']:.1f} s ({summary['tuples_per_second']:,.0f} tuples/s{told})\n"
         f"  state: at most {summary['state_rows_max']:,} rows"
         + (f" of {bound:,}" if bound is not None else "")
     )

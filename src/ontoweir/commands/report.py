@@ -51,6 +51,9 @@ def _report(given: argparse.Namespace) -> int:
     page = render_page(workspace, verdicts, repairs, warnings, live)
     warnings.release()
     write_file(Path(given.output), page)
+    if not given.quiet:
+        count = len(verdicts)
+        print(f"{given.output}: a page of {count} quer{'y' if count == 1 else 'ies'}")
     return 0
 
 

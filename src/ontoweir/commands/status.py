@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ontoweir.commands.arguments import add_registry_argument, find_registry, find_root
+from ontoweir.dashboard.show_numbers import show_lag
 
 
 def add_status(commands: Any) -> None:
@@ -35,7 +36,7 @@ def _status(given: argparse.Namespace) -> int:
         print(json.dumps(found if given.name is None else found[0]))
         return 0
     if not found:
-        print(f"no query is registered in {registry}")
+        print(f"no query is registered in {registry}; --project names another project's folder")
     for status in found:
         print("\n".join(_lines(status)))
     return 0
@@ -57,6 +58,6 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     if status["batch"] is not None:
         yield f"  micro-batch {status['batch']}, all up to {status['finished'] or 'nothing'} done"
     if status["lag_seconds"] is not None:
-        yield f"  {status['lag_seconds']:,.1f} s behind the clock"
+        yield f"  {show_lag(status['lag_seconds'])} behind the clock"
     if status["answers"]:
         yield f"  answers: {status['answers']}"

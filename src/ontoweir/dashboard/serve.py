@@ -45,7 +45,7 @@ def require_web() -> None:
         raise UsageError(
             f"the dashboard needs {error.name or 'a web framework'}, which is not installed",
             why="it comes with the extra `ui`, which other commands do not need",
-            fix="run `pip install 'ontoweir[ui]'`",
+            fix="run `pip install 'ontoweir[ui]'`, or `pip install flask waitress`",
         ) from None
 
 

@@ -52,7 +52,8 @@
     }
   };
 
-  const rows = (table, lines) => {
+  const rows = (table, found) => {
+    const lines = found.length ? found : [[["none", "soft"]]];
     table.tBodies[0].replaceChildren(...lines.map((cells) => {
       const row = document.createElement("tr");
       for (const [text, style] of cells) {
