@@ -3,8 +3,9 @@
 It works on the query as unfolded and shares nothing with normal forms, plans or the run-time.
 """
 
+import operator
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias, assert_never
@@ -26,6 +27,7 @@ from ontoweir.rewriter.spj import (
 )
 
 Tuple: TypeAlias = Mapping[str, Any]
+Test: TypeAlias = Callable[[Mapping[str, Tuple]], bool]
 Instance: TypeAlias = Mapping[str, Sequence[Tuple]]
 """Rows of every table, by name; a row maps column names (timestamps too) to values."""
 
@@ -87,16 +89,10 @@ def _aggregate(
 def _answers(query: SpjQuery, instance: Instance) -> Counter[tuple[Any, ...]]:
     found: Counter[tuple[Any, ...]] = Counter()
     order = [o.alias for o in query.occurrences]
-    ready: list[list[Compare | NotNull]] = [[] for _ in order]
+    ready: list[list[Test]] = [[] for _ in order]
     for c in query.conditions:
-        match c:
-            case NotNull(attribute=a):
-                ready[order.index(a.alias)].append(c)
-            case Compare(left=a, right=b):
-                places = [order.index(a.alias)]
-                if isinstance(b, Attribute):
-                    places.append(order.index(b.alias))
-                ready[max(places)].append(c)
+        places = [order.index(a.alias) for a in _attributes(c)]
+        ready[max(places)].append(_test(c))
     row: dict[str, Tuple] = {}
 
     def extend(depth: int) -> None:
@@ -106,39 +102,55 @@ def _answers(query: SpjQuery, instance: Instance) -> Counter[tuple[Any, ...]]:
         occurrence = query.occurrences[depth]
         for candidate in instance.get(occurrence.table, ()):
             row[occurrence.alias] = candidate
-            if all(_holds(c, row) for c in ready[depth]):
+            if all(test(row) for test in ready[depth]):
                 extend(depth + 1)
 
     extend(0)
     return found
 
 
-def _holds(c: Compare | NotNull, row: Mapping[str, Tuple]) -> bool:
+def _attributes(c: Compare | NotNull) -> tuple[Attribute, ...]:
     if isinstance(c, NotNull):
-        return row[c.attribute.alias].get(c.attribute.column) is not None
-    left = row[c.left.alias].get(c.left.column)
-    right: Any
+        return (c.attribute,)
+    return (c.left, c.right) if isinstance(c.right, Attribute) else (c.left,)
+
+
+def _test(c: Compare | NotNull) -> Test:
+    """What a row of every table must pass; comparisons with NULL do not hold."""
+    if isinstance(c, NotNull):
+        alias, column = c.attribute.alias, c.attribute.column
+        return lambda row: row[alias].get(column) is not None
+    left, name = c.left.alias, c.left.column
+    compare = _OPERATORS[c.op]
     if isinstance(c.right, Constant):
-        right = c.right.value
-    else:
-        right = row[c.right.alias].get(c.right.column)
-        if c.offset and right is not None:
-            right = right + (float(c.offset) if isinstance(right, float) else c.offset)
-    if left is None or right is None:
-        return False
-    match c.op:
-        case Op.LT:
-            return bool(left < right)
-        case Op.LE:
-            return bool(left <= right)
-        case Op.EQ:
-            return bool(left == right)
-        case Op.GE:
-            return bool(left >= right)
-        case Op.GT:
-            return bool(left > right)
-        case Op.NE:
-            return bool(left != right)
+        constant: Any = c.right.value
+
+        def with_constant(row: Mapping[str, Tuple]) -> bool:
+            content = row[left].get(name)
+            return content is not None and bool(compare(content, constant))
+
+        return with_constant
+    other, right, offset = c.right.alias, c.right.column, c.offset
+
+    def with_another(row: Mapping[str, Tuple]) -> bool:
+        content, partner = row[left].get(name), row[other].get(right)
+        if content is None or partner is None:
+            return False
+        if offset:
+            partner = partner + (float(offset) if isinstance(partner, float) else offset)
+        return bool(compare(content, partner))
+
+    return with_another
+
+
+_OPERATORS: dict[Op, Callable[[Any, Any], Any]] = {
+    Op.LT: operator.lt,
+    Op.LE: operator.le,
+    Op.EQ: operator.eq,
+    Op.GE: operator.ge,
+    Op.GT: operator.gt,
+    Op.NE: operator.ne,
+}
 
 
 def _render(

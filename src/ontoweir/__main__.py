@@ -1,6 +1,6 @@
 """`python -m ontoweir` is `ontoweir`."""
 
-from ontoweir.cli import main
+from ontoweir.cli import run_program
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run_program())

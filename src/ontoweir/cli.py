@@ -82,6 +82,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.set_threshold(*thresholds)
 
 
+def run_program() -> int:
+    """The installed program: `main`, after which the process ends at once."""
+    code = main()
+    gc.freeze()  # looking through what is left, once more, would only cost time
+    return code
+
+
 def _report_bug(error: Exception) -> int:
     """An exception that nobody foresaw: say so in one line; the traceback only when asked for."""
     if os.environ.get("ONTOWEIR_DEBUG") == "1":
@@ -111,4 +118,4 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run_program())
