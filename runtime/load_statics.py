@@ -4,6 +4,7 @@ Small plain files and simple views are read here, in some milliseconds; everythi
 """
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +16,22 @@ from ontoweir.mappings.catalog import Catalog, FloatType, Relation
 from ontoweir.runtime.check_domain import arrow_type, check_domain
 from ontoweir.runtime.evaluate_view import evaluate_view, mentioned
 from ontoweir.runtime.read_small import read_small
-from ontoweir.runtime.read_source import BAD, locate_source, missing_column, read_source, unreadable
+from ontoweir.runtime.read_source import (
+    BAD,
+    Located,
+    locate_source,
+    missing_column,
+    read_source,
+    unreadable,
+)
+from ontoweir.runtime.spool_frame import spool_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+LARGE = 64 << 20
+"""Bytes of files from which on a relation's rows are mapped to memory, not collected."""
 
 
 def load_statics(
@@ -37,6 +50,11 @@ def load_statics(
     """
     loader = _Loader(spark, catalog)
     return {name: loader.load(name) for name in sorted(set(names))}
+
+
+def _size(located: Located) -> int:
+    """Bytes of the local files of a source."""
+    return sum(Path(f).stat().st_size for f in located.files or ())
 
 
 class _Loader:
@@ -79,8 +97,10 @@ class _Loader:
 
     def _read(self, relation: Relation) -> pa.Table:
         view, place = relation.data.view, relation.data.path or self.catalog.file
+        large = False
         if view is None:
-            place = locate_source(relation.data, relation.name, self.catalog.file).path
+            located = locate_source(relation.data, relation.name, self.catalog.file)
+            place, large = located.path, _size(located) > LARGE
             small = read_small(relation.data, place, relation.columns)
         else:
             small = evaluate_view(relation, view, self.catalog, self.load)
@@ -96,7 +116,7 @@ class _Loader:
         else:
             frame = self._view(relation, view)
         try:
-            table = frame.toArrow()
+            table = spool_frame(frame) if large else frame.toArrow()
         except PySparkException as error:
             raise unreadable(place, error) from error
         return _check(relation, table, source)
