@@ -1,14 +1,13 @@
 """Plans for a query that is not bounded, for those who insist: whatever is needed is kept.
 
-The plan is that of the query with every value taken for bounded (theory §8 without its premise):
-the answers are the same, and the state grows with the streams.
+The plan is that of the query with every value taken for bounded (theory §8 without its premise;
+citations 17): the answers are the same, and the state grows with the streams.
 """
 
 from dataclasses import dataclass, replace
 
 from ontoweir.checker.check_query import reduce_union
 from ontoweir.checker.decide_lag import decide_lag
-from ontoweir.checker.declarations import Declaration, list_declarations
 from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normal_form import NormalForm, Statistics
 from ontoweir.checker.normalise_query import normalise_query
@@ -24,12 +23,11 @@ class UnboundedPlans:
     """What runs a query whatever it takes.
 
     `plans`: one for each satisfiable disjunct (part after part, for aggregates); `parts`: of an
-    aggregate query, each with the number of its plans; `declarations`: what a run enforces.
+    aggregate query, each with the number of its plans.
     """
 
     plans: tuple[SynopsisPlan, ...]
     parts: tuple[tuple[AggregatePart, int], ...]
-    declarations: tuple[Declaration, ...]
 
 
 def plan_anyway(
@@ -43,12 +41,11 @@ def plan_anyway(
     known = statistics or Statistics()
     if union.aggregation is None:
         plans = _plan_union(union, catalog, known)
-        return UnboundedPlans(plans, (), _declared(union, catalog))
+        return UnboundedPlans(plans, ())
     parts = [(p, _plan_union(p.union, catalog, known)) for p in split_aggregates(union)]
     return UnboundedPlans(
         tuple(plan for _, plans in parts for plan in plans),
         tuple((part, len(plans)) for part, plans in parts),
-        _declared(union, catalog),
     )
 
 
@@ -84,8 +81,3 @@ def _take_for_bounded(form: NormalForm) -> NormalForm:
         for c in form.classes
     )
     return replace(form, classes=classes)
-
-
-def _declared(union: SpjUnion, catalog: Catalog) -> tuple[Declaration, ...]:
-    found = (d for query in union.disjuncts for d in list_declarations(query, catalog))
-    return tuple(dict.fromkeys(found))

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.checker.plan_anyway import plan_anyway
 from ontoweir.checker.verdict import Verdict
 from ontoweir.describe_plan import describe_plan
 from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.replaying import list_tables, refusal
+from ontoweir.replaying import list_tables, make_job
 from ontoweir.rewriter.print_sql import print_sql
 
 if TYPE_CHECKING:
@@ -30,12 +29,13 @@ class PreparedRun:
 def prepare_run(
     workspace: Workspace,
     compiled: Sequence[CompiledQuery],
+    verdicts: Sequence[Verdict],
     spark: "SparkSession",
     most_waiting: int | None,
     *,
     allow_unbounded: bool = False,
 ) -> PreparedRun:
-    """Prepare queries that are bounded, and select something (check_live).
+    """Prepare queries with their verdicts, of check_live: they are bounded, and select something.
 
     With `allow_unbounded` a query that is not bounded keeps whatever it needs (plan_anyway).
 
@@ -46,42 +46,20 @@ def prepare_run(
     from ontoweir.runtime.gather_statistics import gather_statistics
     from ontoweir.runtime.load_statics import load_statics
     from ontoweir.runtime.make_live_job import make_live_job
-    from ontoweir.runtime.replay_job import ReplayJob
 
     catalog = workspace.project.catalog
     names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
     statics = load_statics(spark, catalog, names)
     known = gather_statistics(statics)
-    jobs = []
-    refined: list[Verdict] = []
-    for query in compiled:
-        again = workspace.check(query, statistics=known)
-        refined.append(again)
-        if again.plans is not None and again.bound is not None:
-            declared = workspace.check(query).declarations
-            parts = tuple((p.part, len(p.plans)) for p in again.parts)
-            bound = again.bound.rows
-            jobs.append(
-                ReplayJob(query.name, query.union, again.plans, catalog, bound, declared, parts)
-            )
-        elif allow_unbounded:
-            kept = plan_anyway(query.union, catalog, statistics=known)
-            jobs.append(
-                ReplayJob(
-                    query.name,
-                    query.union,
-                    kept.plans,
-                    catalog,
-                    None,
-                    kept.declarations,
-                    kept.parts,
-                )
-            )
-        else:
-            raise refusal(query, again)
+    made = [
+        make_job(workspace, query, verdict, known, anyway=allow_unbounded)
+        for query, verdict in zip(compiled, verdicts, strict=True)
+    ]
+    jobs = [job for job, _ in made]
     idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}
     job = make_live_job(jobs, catalog, statics, idle, most_waiting)
-    return PreparedRun(job, _fingerprint(workspace, compiled, jobs, statics), tuple(refined))
+    refined = tuple(verdict for _, verdict in made)
+    return PreparedRun(job, _fingerprint(workspace, compiled, jobs, statics), refined)
 
 
 _WHERE = ("subscribe", "subscribepattern", "assign")

@@ -11,6 +11,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from ontoweir.checker.normal_form import Statistics
+from ontoweir.checker.plan_anyway import plan_anyway
 from ontoweir.checker.refine_plans import refine_plans
 from ontoweir.checker.verdict import Verdict
 from ontoweir.errors import DataError, QueryError, Source, UsageError
@@ -21,7 +23,7 @@ from ontoweir.quiet_java import without_greeting
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ontoweir.runtime.replay_job import OutputFormat, ReplaySummary
+    from ontoweir.runtime.replay_job import OutputFormat, ReplayJob, ReplaySummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,53 @@ def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:
     return sorted(names)
 
 
+def make_job(
+    workspace: Workspace,
+    compiled: CompiledQuery,
+    verdict: Verdict,
+    known: Statistics,
+    *,
+    anyway: bool = False,
+) -> "tuple[ReplayJob, Verdict]":
+    """What runs a query, and its verdict with what the static data says.
+
+    Args:
+        workspace: the project.
+        compiled: the query.
+        verdict: on it, from the declarations alone.
+        known: of the static relations that it reads.
+        anyway: a query that is not bounded keeps whatever it needs (plan_anyway).
+
+    Raises:
+        QueryError: it is not bounded, and that is not allowed.
+    """
+    from ontoweir.runtime.replay_job import ReplayJob
+
+    catalog = workspace.project.catalog
+    if verdict.plans is None:
+        refined = workspace.check(compiled, statistics=known)
+    else:
+        refined = refine_plans(verdict, catalog, known)
+    if refined.plans is not None and refined.bound is not None:
+        plans, bound = refined.plans, refined.bound.rows
+        parts = tuple((p.part, len(p.plans)) for p in refined.parts)
+    elif anyway:
+        kept = plan_anyway(compiled.union, catalog, statistics=known)
+        plans, bound, parts = kept.plans, None, kept.parts
+    else:
+        raise refusal(compiled, refined)
+    job = ReplayJob(
+        name=compiled.name,
+        union=compiled.union,
+        plans=plans,
+        catalog=catalog,
+        bound=bound,
+        declarations=verdict.declarations,
+        parts=parts,
+    )
+    return job, refined
+
+
 def replay_query(
     workspace: Workspace,
     compiled: CompiledQuery,
@@ -139,7 +188,7 @@ def replay_query(
     verdict = check_replay(workspace, compiled, options)
     from ontoweir.runtime.gather_statistics import gather_statistics
     from ontoweir.runtime.load_statics import load_statics
-    from ontoweir.runtime.replay import SMALL, ReplayJob, replay_history
+    from ontoweir.runtime.replay import SMALL, replay_history
     from ontoweir.runtime.show_progress import show_progress
 
     starting: list[float] = []
@@ -157,21 +206,10 @@ def replay_query(
     if verdict.plans is None:
         naive = _replay_naively(workspace, compiled, options, session())
         return {**naive, "spark_start_seconds": round(sum(starting), 3)}
-    catalog, union = workspace.project.catalog, compiled.union
+    catalog = workspace.project.catalog
     names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
     tables = load_statics(session, catalog, names)
-    refined = refine_plans(verdict, catalog, gather_statistics(tables))
-    if refined.plans is None or refined.bound is None:
-        raise refusal(compiled, refined)
-    job = ReplayJob(
-        name=compiled.name,
-        union=union,
-        plans=refined.plans,
-        catalog=catalog,
-        bound=refined.bound.rows,
-        declarations=verdict.declarations,
-        parts=tuple((p.part, len(p.plans)) for p in refined.parts),
-    )
+    job, _ = make_job(workspace, compiled, verdict, gather_statistics(tables))
     with show_progress(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(
             job,

@@ -42,8 +42,9 @@ def run_queries(
     """
     import time
 
-    for query in compiled:
-        verdict = check_live(workspace, query, allow_unbounded=options.allow_unbounded)
+    anyway = options.allow_unbounded
+    verdicts = [check_live(workspace, query, allow_unbounded=anyway) for query in compiled]
+    for query, verdict in zip(compiled, verdicts, strict=True):
         if verdict.plans is None:
             workspace.warn(
                 f"{query.name} is not known to be bounded: it runs, and its memory may grow with "
@@ -64,9 +65,10 @@ def run_queries(
     prepared = prepare_run(
         workspace,
         compiled,
+        verdicts,
         session,
         options.most_waiting,
-        allow_unbounded=options.allow_unbounded,
+        allow_unbounded=anyway,
     )
     alarm = StateAlarm(options.alarm, workspace.warn)
     job = prepared.job

@@ -104,9 +104,9 @@ def start_entry(
             _take_over(folder, entry, answers)
         compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
         anyway = entry.allow_unbounded
-        check_live(workspace, compiled, allow_unbounded=anyway)
+        verdict = check_live(workspace, compiled, allow_unbounded=anyway)
         running.prepared = prepare_run(
-            workspace, [compiled], spark, options.most_waiting, allow_unbounded=anyway
+            workspace, [compiled], [verdict], spark, options.most_waiting, allow_unbounded=anyway
         )
         running.alarm = StateAlarm(options.alarm, workspace.warn)
         place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)

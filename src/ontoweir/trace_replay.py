@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
 from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.replaying import ReplayOptions, check_replay, list_tables, refusal
+from ontoweir.replaying import ReplayOptions, check_replay, list_tables, make_job, refusal
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,7 +86,6 @@ def trace_replay(
     """
     from ontoweir.runtime.gather_statistics import gather_statistics
     from ontoweir.runtime.load_statics import load_statics
-    from ontoweir.runtime.replay_job import ReplayJob
     from ontoweir.runtime.start_session import start_session
 
     with tempfile.TemporaryDirectory(prefix="ontoweir-") as folder:
@@ -95,27 +94,18 @@ def trace_replay(
         catalog = workspace.project.catalog
         names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
         tables = load_statics(start_session, catalog, names)
-        refined = workspace.check(compiled, statistics=gather_statistics(tables))
-        if refined.plans is None or refined.bound is None or refined.bound.rows is None:
+        job, refined = make_job(workspace, compiled, verdict, gather_statistics(tables))
+        if job.bound is None or refined.bound is None:
             raise refusal(compiled, refined)
-        if not refined.plans:
+        if not job.plans:
             raise QueryError(
                 f"{compiled.name} selects nothing",
                 why="its conditions contradict each other, or the ontology or the catalog",
                 fix="plot another query",
                 source=compiled.union.source,
             )
-        job = ReplayJob(
-            name=compiled.name,
-            union=compiled.union,
-            plans=refined.plans,
-            catalog=catalog,
-            bound=refined.bound.rows,
-            declarations=verdict.declarations,
-            parts=tuple((p.part, len(p.plans)) for p in refined.parts),
-        )
         looks = watch_job(job, options.output, tables, start=start, stop=stop, rows=rows)
-    return Trace(compiled.name, refined.bound.rows, refined.bound.formula, looks)
+    return Trace(compiled.name, job.bound, refined.bound.formula, looks)
 
 
 def watch_job(

@@ -1,6 +1,5 @@
 """Queries that are not bounded run too, if someone insists: the same answers, in growing memory."""
 
-from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 from random import Random
@@ -18,12 +17,13 @@ from ontoweir.runtime.replay_job import ReplayJob
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer, load
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
+from tests.runtime.in_process import answers_upto
 from tests.runtime.live_cases import cut_arrivals, make_table
 
 
 def _job(case: Case, union: SpjUnion) -> LiveJob:
     found = plan_anyway(union, case.catalog)
-    job = ReplayJob("q", union, found.plans, case.catalog, None, found.declarations, found.parts)
+    job = ReplayJob("q", union, found.plans, case.catalog, None, parts=found.parts)
     statics = {n: make_table(case, n, case.data[n][1]) for n in case.catalog.relations}
     return make_live_job([job], case.catalog, statics, {})
 
@@ -69,10 +69,7 @@ def test_answers_equal_the_oracle(seed: int) -> None:
     base = load(case.data, case.types)
     stamps = {name: s.timestamp for name, s in case.catalog.streams.items()}
     for marker in range(done + 1):
-        found: Counter[tuple[Any, ...]] = Counter()
-        for row in rows:
-            if _micros(row["at"]) <= marker:
-                found[tuple(row[v] for v in case.query.variables)] += row.get("multiplicity", 1)
+        found = answers_upto(rows, case.query.variables, marker)
         query = case.query.disjuncts[0]
         assert found == answer(base, query, stamps, distinct=case.query.distinct, upto=marker)
 
