@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
@@ -16,6 +17,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 from tests.cli.conftest import Run
+from waitress.task import ThreadedTaskDispatcher
+
+from ontoweir.dashboard.serve import serve_dashboard
+from ontoweir.dashboard.site import Site
 
 Started = tuple["subprocess.Popen[str]", str]
 QUERY = "every-reading-above-130"
@@ -53,6 +58,40 @@ def test_ui_answers_until_it_is_stopped(example: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_an_answer_under_way_is_finished_before_the_server_closes(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, example: Path
+) -> None:
+    asked, ending = Event(), Event()
+
+    def answer(environment: object, respond: Any) -> list[bytes]:
+        asked.set()
+        assert ending.wait(timeout=60)
+        respond("200 OK", [("Content-Type", "application/json")])
+        return [b"1"]
+
+    dispatchers: list[ThreadedTaskDispatcher] = []
+
+    class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
+        def set_thread_count(self, count: int) -> None:
+            dispatchers.append(self)
+            super().set_thread_count(count)
+
+        def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
+            ending.set()
+            return bool(super().shutdown(cancel_pending, timeout))
+
+    monkeypatch.setattr("ontoweir.dashboard.make_app.make_app", lambda site: answer)
+    monkeypatch.setattr("waitress.server.ThreadedTaskDispatcher", Dispatcher)
+    with ThreadPoolExecutor() as pool:
+        with serve_dashboard(Site(example, example, example), 0) as (url, _):
+            answered = pool.submit(ask, url)
+            assert asked.wait(timeout=60)
+        ending.set()
+        assert answered.result(timeout=60) == 1
+    dispatchers[0].shutdown(timeout=60)  # waits for its threads
+    assert caplog.messages == []
 
 
 def test_a_port_that_is_taken(run: Run, example: Path) -> None:

@@ -86,6 +86,7 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
     try:
         yield f"http://{shown}:{server.effective_port}/", thread.join
     finally:
+        server.task_dispatcher.shutdown()  # answers under way still wake the loop: it closes last
         server.close()
 
 
