@@ -70,7 +70,7 @@ class DifferenceBounds:
 
     def add(self, x: int, y: int, limit: Limit) -> None:
         """Add `x - y <= limit` and all it implies with what is there (incremental closure)."""
-        nodes = range(len(self.grains))
+        limits = self._limit
         pending = [(x, y, self.tighten(x, y, limit))]
         while pending and self.satisfiable:
             a, b, new = pending.pop()
@@ -79,16 +79,12 @@ class DifferenceBounds:
             if a == b:
                 self.satisfiable = False
                 return
-            left = [ZERO if i == a else self._limit[i][a] for i in nodes]
-            right = [ZERO if j == b else self._limit[b][j] for j in nodes]
-            for i, before in enumerate(left):
-                if before is None:
-                    continue
-                value, strict = before.value + new.value, before.strict or new.strict
-                row = self._limit[i]
-                for j, after in enumerate(right):
-                    if after is None:
-                        continue
+            left = [(i, known) for i, row in enumerate(limits) if (known := row[a]) is not None]
+            right = [(j, known) for j, known in enumerate(limits[b]) if known is not None]
+            for i, before in left:
+                value, strict = before[0] + new[0], before[1] or new[1]
+                row = limits[i]
+                for j, after in right:
                     sum_, open_ = value + after[0], strict or after[1]
                     # what is known is a value that the difference can take: as tight as the sum
                     # is as tight as the sum rounded down
@@ -107,7 +103,7 @@ class DifferenceBounds:
                     if self.implies(i, j, tight):
                         continue
                     if tight == total or (i, j) == (a, b):
-                        self._limit[i][j] = tight
+                        row[j] = tight
                     else:
                         pending.append((i, j, tight))
 

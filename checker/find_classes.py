@@ -29,11 +29,12 @@ def find_classes(
     """The value classes of a disjunct, and the class of every attribute ([S] Def. 4, 5)."""
     projected = {a for _, o in work.query.outputs for a in output_attributes(o)}
     kinds = {a: kind_of(column.type) for a, column in work.columns.items()}
+    families = {a: _family(kind) for a, kind in kinds.items()}
     groups: list[list[tuple[Attribute, int | Fraction]]] = []
     for attribute, node in work.values.items():
         for group in groups:
             head = group[0][0]
-            if _family(kinds[attribute]) is not _family(kinds[head]):
+            if families[attribute] is not families[head]:
                 continue
             shift = _equal_shift(bounds, node, work.values[head])
             if shift is not None and (shift == 0 or kinds[attribute] is not Kind.STRING):

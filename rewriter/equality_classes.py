@@ -41,7 +41,7 @@ class EqualityClasses:
 
     def find(self, attribute: Attribute) -> Attribute:
         """The representative."""
-        while (parent := self._parent.get(attribute, attribute)) != attribute:
+        while (parent := self._parent.get(attribute)) is not None:
             attribute = parent
         return attribute
 
@@ -98,15 +98,15 @@ def map_output(output: Output, change: Callable[[Attribute], Attribute]) -> Outp
 def map_condition(condition: Condition, change: Callable[[Attribute], Attribute]) -> Condition:
     """The condition with its attributes replaced."""
     match condition:
-        case NotNull():
-            return replace(condition, attribute=change(condition.attribute))
-        case Compare():
-            right = condition.right
-            return replace(
-                condition,
-                left=change(condition.left),
-                right=change(right) if isinstance(right, Attribute) else right,
-            )
+        case NotNull(attribute=before, source=source):
+            attribute = change(before)
+            return condition if attribute is before else NotNull(attribute, source)
+        case Compare(left=first, op=op, right=second, offset=offset, source=source):
+            left = change(first)
+            right = change(second) if isinstance(second, Attribute) else second
+            if left is first and right is second:
+                return condition
+            return Compare(left, op, right, offset, source)
 
 
 def condition_attributes(condition: Condition) -> tuple[Attribute, ...]:

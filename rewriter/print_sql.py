@@ -67,7 +67,7 @@ def print_sql(
     selects = []
     for number, query in enumerate(union.disjuncts, start=1):
         tree = _select(query, catalog, mixed, distinct=union.distinct, dialect=dialect)
-        text = tree.sql(dialect=dialect, pretty=True)
+        text = tree.sql(dialect=dialect, pretty=True, copy=False)
         header = _comments(query, number, len(union.disjuncts)) if comments else ""
         selects.append(header + text)
     return ("\nUNION\n" if union.distinct else "\nUNION ALL\n").join(selects)
@@ -239,14 +239,14 @@ def _select(
         columns.append(exp.alias_(value, name, quoted=_needs_quotes(name)))
     if not columns:
         columns.append(exp.alias_(exp.Literal.number(1), "matched"))
-    tree = exp.select(*columns)
-    for n, occurrence in enumerate(query.occurrences):
+    tables: list[exp.Table] = []
+    for occurrence in query.occurrences:
         alias = exp.to_identifier(occurrence.alias, quoted=_needs_quotes(occurrence.alias))
         table = exp.Table(
             this=exp.to_identifier(occurrence.table, quoted=_needs_quotes(occurrence.table)),
             alias=exp.TableAlias(this=alias) if occurrence.alias != occurrence.table else None,
         )
-        tree = tree.from_(table) if n == 0 else tree.join(table, join_type="cross")
+        tables.append(table)
     where: exp.Expr | None = None
     conjuncts = [_condition(c, types, dialect) for c in query.conditions]
     conjuncts += [_domain(d, types, dialect) for d in list_domains(query, catalog)]
@@ -254,9 +254,16 @@ def _select(
     conjuncts += [_condition(c, types, dialect) for c in lags]
     for made in conjuncts:
         where = made if where is None else exp.And(this=where, expression=made)
+    # select(), join() and where() would copy the tree each time, and parse
+    tree = exp.Select(expressions=columns)
+    if tables:
+        tree.from_(tables[0], copy=False)
+    for table in tables[1:]:
+        tree.append("joins", exp.Join(this=table, kind="CROSS"))
     if where is not None:
         tree.set("where", exp.Where(this=where))
-    tree = tree.distinct() if distinct else tree
+    if distinct:
+        tree.distinct(copy=False)
     if dialect in _CONCAT:
         return tree
     made = tree.transform(_as_concatenation, dialect)
@@ -366,7 +373,9 @@ def _constant(value: Scalar, left: Attribute, types: Types, dialect: str) -> exp
     from sqlglot import exp
 
     step = types.step_of(left)
-    timestamp = exp.DataType.build("timestamp", dialect=dialect)
+
+    def timestamp() -> exp.DataType:
+        return exp.DataType.build("timestamp", dialect=dialect)
 
     if step is not None:
         assert isinstance(value, int)
@@ -374,7 +383,7 @@ def _constant(value: Scalar, left: Attribute, types: Types, dialect: str) -> exp
         text = instant.strftime("%Y-%m-%d %H:%M:%S")
         if instant.microsecond:
             text += f".{instant.microsecond:06d}"
-        return exp.Cast(this=exp.Literal.string(text), to=timestamp)
+        return exp.Cast(this=exp.Literal.string(text), to=timestamp())
     if isinstance(value, bool):
         return exp.true() if value else exp.false()
     if isinstance(value, str):
@@ -383,7 +392,7 @@ def _constant(value: Scalar, left: Attribute, types: Types, dialect: str) -> exp
         if isinstance(kind, DateType):
             return exp.cast(literal, "date")
         if isinstance(kind, TimestampType):
-            return exp.Cast(this=literal, to=timestamp)
+            return exp.Cast(this=literal, to=timestamp())
         return literal
     number = exp.Literal.number(format(abs(Decimal(str(value))), "f"))
     return exp.Neg(this=number) if value < 0 else number
