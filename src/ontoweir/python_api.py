@@ -75,7 +75,7 @@ class OpenProject:
 
         from rich.console import Console
 
-        from ontoweir.render_check import render_check
+        from ontoweir.render_check import render_verdict
 
         with self._names():
             compiled = self._compile(query)
@@ -85,11 +85,12 @@ class OpenProject:
                 given = query if "{" in query else None
                 mended = self.workspace.repair(compiled, text=given)
         text = StringIO()
-        render_check(
-            [verdict],
+        render_verdict(
+            verdict,
             Console(file=text, width=120, highlight=False, color_system=None),
             self.workspace.project.catalog,
-            repairs=[mended],
+            mended,
+            width=len(verdict.union.name),
         )
         return text.getvalue() if self.built is None else self.built.rename(text.getvalue())
 

@@ -27,39 +27,35 @@ SHOWN = 3
 """How many repairs are printed; the other formats have all of them."""
 
 
-def render_check(
-    verdicts: Sequence[Verdict],
+def render_total(found: Sequence[str], console: Console) -> None:
+    """Print how many verdicts there are of each kind, if there are several."""
+    counts: dict[str, int] = {}
+    for name in found:
+        counts[name] = counts.get(name, 0) + 1
+    if len(found) > 1:
+        total = ", ".join(f"{n} {name}" for name, n in counts.items())
+        console.print(Text(f"{len(found)} queries: {total}", style="bold"))
+
+
+def render_verdict(
+    verdict: Verdict,
     console: Console,
     catalog: Catalog,
+    repairs: Sequence[DescribedRepair],
     *,
-    repairs: Sequence[Sequence[DescribedRepair]],
+    width: int,
     verbose: bool = False,
 ) -> None:
-    """Print verdicts: one line each, what it rests on; where it fails why, and what mends it.
+    """Print a verdict in a line, and what it rests on; where it fails why, and what mends it.
 
     Args:
-        verdicts: what was decided.
+        verdict: what was decided.
         console: where to.
         catalog: of the project.
-        repairs: those of each verdict.
+        repairs: of the query.
+        width: of the longest name of a query.
         verbose: every criterion, and why a bounded query is.
     """
-    width = max((len(v.union.name) for v in verdicts), default=0)
-    for verdict, mending in zip(verdicts, repairs, strict=True):
-        _render(verdict, console, catalog, width, verbose)
-        for number, repair in enumerate(mending[:SHOWN], 1):
-            _render_repair(repair, number, console)
-    counts: dict[str, int] = {}
-    for verdict in verdicts:
-        counts[verdict.name] = counts.get(verdict.name, 0) + 1
-    if len(verdicts) > 1:
-        total = ", ".join(f"{n} {name}" for name, n in counts.items())
-        console.print(Text(f"{len(verdicts)} queries: {total}", style="bold"))
-
-
-def _render(
-    verdict: Verdict, console: Console, catalog: Catalog, width: int, verbose: bool
-) -> None:
     style = _STYLE.get(verdict.tier, "bold green")
     line = Text(verdict.union.name.ljust(width + 2))
     line.append("set  " if verdict.union.distinct else "bag  ", style="dim")
@@ -89,6 +85,8 @@ def _render(
     blame = explain_union(verdict)
     if blame is not None:
         _render_reason(blame, console, "  ", "  ")
+    for number, repair in enumerate(repairs[:SHOWN], 1):
+        _render_repair(repair, number, console)
 
 
 def _render_repair(repair: DescribedRepair, number: int, console: Console) -> None:

@@ -71,7 +71,9 @@ def test_a_killed_process_is_an_error_of_the_run(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("ontoweir.commands.decide_queries._may_fork", lambda: True)
     monkeypatch.setattr(Workspace, "compile", lambda self, name: os.kill(os.getpid(), 9))
     with pytest.raises(RunError, match="was killed"):
-        decide_queries(workspace, workspace.query_names(), Warnings(quiet=True))
+        decide_queries(
+            workspace, workspace.query_names(), Warnings(quiet=True), lambda found: found
+        )
 
 
 def test_an_error_of_another_process_keeps_its_place() -> None:

@@ -3,14 +3,19 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ontoweir.commands.arguments import add_project_arguments
 from ontoweir.commands.check_mappings import check_mappings
 from ontoweir.commands.open_workspace import open_workspace
-from ontoweir.commands.render_page import find_repairs, render_page
 from ontoweir.errors import UsageError
+
+if TYPE_CHECKING:
+    from ontoweir.commands.decide_queries import Decided
+    from ontoweir.commands.hold_warnings import Warnings
+    from ontoweir.pipeline import Workspace
 
 TIERS = (
     "stateless",
@@ -68,6 +73,7 @@ def add_check(commands: Any) -> None:
 def _check(given: argparse.Namespace) -> int:
     from ontoweir.checker.verdict import Tier
     from ontoweir.commands.decide_queries import decide_queries
+    from ontoweir.commands.tell_verdict import print_told, tell_json, tell_text
     from ontoweir.pipeline import require_queries
 
     _check_witness(given)
@@ -80,66 +86,88 @@ def _check(given: argparse.Namespace) -> int:
             fix="leave one of them out",
         )
     workspace, warnings = open_workspace(given)
-    timed = given.model == "application-time"
-    repairs = None
-    if given.sql is not None:
-        compiled = [workspace.compile_sql(Path(given.sql))]
-        verdicts = [workspace.check(compiled[0], timed=timed)]
-    else:
+    timed, catalog = given.model == "application-time", workspace.project.catalog
+    if given.sql is None:
         require_queries(workspace)
         names = given.query or workspace.query_names()
-        decided = decide_queries(workspace, names, warnings, timed=timed)
-        compiled, verdicts = [d.compiled for d in decided], [d.verdict for d in decided]
-        repairs = [d.repairs for d in decided]
+    else:
+        names = [Path(given.sql).stem]
+    if given.format == "json":
+        tell = tell_json(catalog)
+    else:
+        tell = tell_text(catalog, names, verbose=given.verbose)
+    page = given.format in ("sarif", "html")
+    if page or given.sql is not None or given.static_data or given.witness is not None:
+        decided = _decide(given, workspace, names, warnings, timed)
+        warnings.release()
+        tiers = [d.verdict.tier for d in decided]
+        if page:
+            _print_page(given.format, workspace, decided, warnings)
+        else:
+            print_told([tell(d) for d in decided], given.format)
+    else:
+        told = decide_queries(workspace, names, warnings, tell, timed=timed)
+        warnings.release()
+        tiers = [t.tier for t in told]
+        print_told(told, given.format)
+    if given.fail_on is not None:
+        limit = Tier(given.fail_on).rank
+        if any(tier.rank >= limit for tier in tiers):
+            return 1
+    return 0
+
+
+def _decide(
+    given: argparse.Namespace,
+    workspace: "Workspace",
+    names: Sequence[str],
+    warnings: "Warnings",
+    timed: bool,
+) -> "list[Decided]":
+    """Whole verdicts, where plain SQL, static data, witnesses or a page ask for them."""
+    from ontoweir.commands.decide_queries import Decided, decide_compiled, decide_queries
+
+    if given.sql is not None:
+        compiled = workspace.compile_sql(Path(given.sql))
+        decided = [decide_compiled(workspace, compiled, timed=timed)]
+    else:
+        decided = decide_queries(workspace, names, warnings, lambda found: found, timed=timed)
     if given.static_data:
         from ontoweir.read_statistics import read_statistics
 
-        known = read_statistics(workspace, compiled)
-        refined = [workspace.check(c, statistics=known, timed=timed) for c in compiled]
-        # what is refuted stays refuted: a counterexample may have other static rows
-        verdicts = [v if r.plans is None else r for v, r in zip(verdicts, refined, strict=True)]
-        repairs = None
+        known = read_statistics(workspace, [d.compiled for d in decided])
+        for place, d in enumerate(decided):
+            refined = workspace.check(d.compiled, statistics=known, timed=timed)
+            # what is refuted stays refuted: a counterexample may have other static rows
+            if refined.plans is not None:
+                decided[place] = Decided(d.compiled, refined, ())
     if given.witness is not None:
         from ontoweir.write_witness import write_witnesses
 
-        size = given.witness_size or 4
-        told = write_witnesses(workspace, compiled, verdicts, Path(given.witness), size=size)
+        told = write_witnesses(
+            workspace,
+            [d.compiled for d in decided],
+            [d.verdict for d in decided],
+            Path(given.witness),
+            size=given.witness_size or 4,
+        )
         for line in () if given.quiet else told:
             print(line, file=sys.stderr)
-    if repairs is None:
-        repairs = find_repairs(workspace, compiled, verdicts, timed=timed)
-    warnings.release()
-    if given.format == "json":
-        from ontoweir.describe import describe_verdict
+    return decided
 
-        catalog = workspace.project.catalog
-        found = [describe_verdict(v, catalog, r) for v, r in zip(verdicts, repairs, strict=True)]
-        print(json.dumps(found, indent=2, ensure_ascii=False))
-    elif given.format == "sarif":
-        from ontoweir.render_sarif import render_sarif
 
-        sarif = render_sarif(verdicts, workspace.project.root, list(warnings.seen), repairs=repairs)
-        print(json.dumps(sarif, indent=2, ensure_ascii=False))
-    elif given.format == "html":
+def _print_page(
+    form: str, workspace: "Workspace", decided: "Sequence[Decided]", warnings: "Warnings"
+) -> None:
+    from ontoweir.commands.render_page import render_page
+    from ontoweir.render_sarif import render_sarif
+
+    verdicts, repairs = [d.verdict for d in decided], [d.repairs for d in decided]
+    if form == "html":
         print(render_page(workspace, verdicts, repairs, warnings), end="")
-    else:
-        from rich.console import Console
-
-        from ontoweir.render_check import render_check
-
-        console = Console(highlight=False)
-        render_check(
-            verdicts,
-            console,
-            workspace.project.catalog,
-            repairs=repairs,
-            verbose=given.verbose,
-        )
-    if given.fail_on is not None:
-        limit = Tier(given.fail_on).rank
-        if any(v.tier.rank >= limit for v in verdicts):
-            return 1
-    return 0
+        return
+    sarif = render_sarif(verdicts, workspace.project.root, list(warnings.seen), repairs=repairs)
+    print(json.dumps(sarif, indent=2, ensure_ascii=False))
 
 
 def _check_witness(given: argparse.Namespace) -> None:

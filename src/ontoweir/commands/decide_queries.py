@@ -4,16 +4,19 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from ontoweir.checker.verdict import Verdict
 from ontoweir.commands.hold_warnings import Warnings
 from ontoweir.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.pipeline import CompiledQuery, Workspace
+
+T = TypeVar("T")
 
 FEWEST = 4
 """Fewer queries are decided in this process: another one costs more than it saves."""
@@ -29,12 +32,18 @@ class Decided:
 
 
 def decide_queries(
-    workspace: Workspace, names: Sequence[str], warnings: Warnings, *, timed: bool = True
-) -> list[Decided]:
-    """Decide queries of a project by name, in order.
+    workspace: Workspace,
+    names: Sequence[str],
+    warnings: Warnings,
+    tell: Callable[[Decided], T],
+    *,
+    timed: bool = True,
+) -> list[T]:
+    """Decide queries of a project by name, in order, and tell of each what the caller needs.
 
     Every query is decided by itself, so the answers do not depend on how many processes share
-    the work; warnings come in the order of the queries.
+    the work; warnings come in the order of the queries. `tell` runs where the query was decided,
+    as a whole verdict takes long to bring from one process to another.
 
     Raises:
         OntoweirError: the first query that is wrong, or the ontology, or the mappings.
@@ -42,12 +51,12 @@ def decide_queries(
     """
     processes = min(_processors(), len(names) // 2)
     if len(names) < FEWEST or processes < 2 or not _may_fork():
-        return [_decide(workspace, name, timed) for name in names]
+        return [tell(_decide(workspace, name, timed)) for name in names]
     assert workspace.tbox is not None  # what all share is read before they part
     assert workspace.mappings is not None
     global _shared
-    _shared = (workspace, timed)
-    found: list[Decided] = []
+    _shared = (workspace, tell, timed)
+    found: list[T] = []
     try:
         context = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(processes, context, initializer=_begin) as pool:
@@ -76,7 +85,7 @@ def decide_queries(
     return found
 
 
-_shared: tuple[Workspace, bool] | None = None
+_shared: tuple[Workspace, Callable[[Decided], Any], bool] | None = None
 """What the processes are born with."""
 
 
@@ -88,22 +97,26 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _decide_apart(name: str) -> tuple[Decided | OntoweirError, tuple[str, ...]]:
-    """In another process: the outcome, and the warnings."""
+def _decide_apart(name: str) -> tuple[Any, tuple[str, ...]]:
+    """In another process: what is told, or the error; and the warnings."""
     assert _shared is not None
-    workspace, timed = _shared
+    workspace, tell, timed = _shared
     said: list[str] = []
     mine = replace(workspace, warn=said.append)
     # what is read already is kept
     mine.__dict__.update(tbox=workspace.tbox, mappings=workspace.mappings)
     try:
-        return _decide(mine, name, timed), tuple(said)
+        return tell(_decide(mine, name, timed)), tuple(said)
     except OntoweirError as error:
         return error, tuple(said)
 
 
 def _decide(workspace: Workspace, name: str, timed: bool) -> Decided:
-    compiled = workspace.compile(name)
+    return decide_compiled(workspace, workspace.compile(name), timed=timed)
+
+
+def decide_compiled(workspace: Workspace, compiled: CompiledQuery, *, timed: bool) -> Decided:
+    """Decide one query, here."""
     verdict = workspace.check(compiled, timed=timed)
     repairs = workspace.repair(compiled, timed=timed) if verdict.plans is None else ()
     return Decided(compiled, verdict, repairs)

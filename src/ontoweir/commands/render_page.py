@@ -1,27 +1,13 @@
-"""What `check` and `report` share: repairs, and the page."""
+"""The page of `check --format html` and `report`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ontoweir.checker.verdict import Verdict
     from ontoweir.commands.hold_warnings import Warnings
     from ontoweir.describe_repairs import DescribedRepair
-    from ontoweir.pipeline import CompiledQuery, Workspace
-
-
-def find_repairs(
-    workspace: "Workspace",
-    compiled: "Sequence[CompiledQuery]",
-    verdicts: "Sequence[Verdict]",
-    *,
-    timed: bool = True,
-) -> "list[tuple[DescribedRepair, ...]]":
-    """What mends each query; nothing where it is bounded."""
-    return [
-        workspace.repair(c, timed=timed) if v.plans is None else ()
-        for c, v in zip(compiled, verdicts, strict=True)
-    ]
+    from ontoweir.pipeline import Workspace
 
 
 def render_page(

@@ -45,7 +45,8 @@ def _report(given: argparse.Namespace) -> int:
         )
     workspace, warnings = open_workspace(given)
     require_queries(workspace)
-    decided = decide_queries(workspace, given.query or workspace.query_names(), warnings)
+    names = given.query or workspace.query_names()
+    decided = decide_queries(workspace, names, warnings, lambda found: found)
     live = _render_live(given, workspace.project.root) if given.live else None
     verdicts, repairs = [d.verdict for d in decided], [d.repairs for d in decided]
     page = render_page(workspace, verdicts, repairs, warnings, live)
