@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
+from threading import enumerate as threads
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -92,6 +93,7 @@ def test_an_answer_under_way_is_finished_before_the_server_closes(
         assert answered.result(timeout=60) == 1
     dispatchers[0].shutdown(timeout=60)  # waits for its threads
     assert caplog.messages == []
+    assert "ontoweir dashboard" not in [thread.name for thread in threads()]
 
 
 def test_a_port_that_is_taken(run: Run, example: Path) -> None:

@@ -86,8 +86,16 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
     try:
         yield f"http://{shown}:{server.effective_port}/", thread.join
     finally:
-        server.task_dispatcher.shutdown()  # answers under way still wake the loop: it closes last
-        server.close()
+        server.task_dispatcher.shutdown()  # answers under way still wake the loop
+        server.trigger.pull_trigger(lambda: _close(server))
+        thread.join(timeout=5)  # longer only if somebody does not read his answer
+
+
+def _close(server: Any) -> None:
+    """In the server's loop, which ends when all answers are sent: it must not find closed files."""
+    server.close()
+    for channel in list(server.active_channels.values()):
+        channel.close_when_flushed = True
 
 
 def _listen(host: str, port: int) -> socket.socket:
