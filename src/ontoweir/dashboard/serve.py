@@ -87,13 +87,16 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
         yield f"http://{shown}:{server.effective_port}/", thread.join
     finally:
         server.task_dispatcher.shutdown()  # answers under way still wake the loop
-        server.trigger.pull_trigger(lambda: _close(server))
+        server.trigger.pull_trigger(lambda: _finish(server))
         thread.join(timeout=5)  # longer only if somebody does not read his answer
+        server.close()
 
 
-def _close(server: Any) -> None:
-    """In the server's loop, which ends when all answers are sent: it must not find closed files."""
-    server.close()
+def _finish(server: Any) -> None:
+    """In the server's loop: it ends when all answers are sent. What it waits for is closed after
+    it: closed files would be an error to it, and to whoever wakes it."""
+    server.del_channel()
+    server.trigger.del_channel()
     for channel in list(server.active_channels.values()):
         channel.close_when_flushed = True
 
