@@ -1,5 +1,6 @@
 """Serve the dashboard: for as long as the process lives, or beside a run."""
 
+import logging
 import re
 import socket
 from collections.abc import Callable, Iterator
@@ -80,6 +81,8 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
         max_request_header_size=1 << 15,
         connection_limit=100,
     )
+    # requests that wait a moment for a thread are no news
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     thread = Thread(target=server.run, name="ontoweir dashboard", daemon=True)
     thread.start()
     shown = f"[{site.host}]" if ":" in site.host else site.host
