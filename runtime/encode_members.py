@@ -1,6 +1,6 @@
 """A chunk's columns as the members of plans want them: numbers, of the rows that can be theirs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ class MemberEncoder:
     def __init__(self, catalog: Catalog, admitted: Mapping[str, Admitted], few: int = FEW) -> None:
         self.catalog, self.admitted, self.few = catalog, admitted, few
         self.known: dict[tuple[str, str, int], Encoded] = {}
-        self.plain: dict[tuple[str, str], Array | None] = {}
+        self.plain: dict[tuple[str, str], Sequence[Array] | None] = {}
         self.masks: dict[tuple[str, Limits], Array | None] = {}
 
     def arrival(self, member: Member, form: NormalForm, pool: StringPool) -> Arrival:
@@ -49,21 +49,31 @@ class MemberEncoder:
 
     def _compare(self, stream: str, limits: Limits) -> Array | None:
         column, low, high = limits
-        values = self._plain(stream, column)
-        if values is None:
+        chunks = self._plain(stream, column)
+        if chunks is None:
             return None
-        if low is None:
-            return values <= high
-        return values >= low if high is None else (values >= low) & (values <= high)
+        mask = np.ones(sum(map(len, chunks)), dtype=np.bool_)
+        start = 0
+        for values in chunks:
+            mine = mask[start : start + len(values)]
+            start += len(values)
+            if low is not None:
+                np.greater_equal(values, low, out=mine)
+                if high is not None:
+                    mine &= values <= high
+            elif high is not None:
+                np.less_equal(values, high, out=mine)
+        return mask
 
-    def _plain(self, stream: str, name: str) -> Array | None:
-        """A column of whole numbers as it is, NULL as any."""
+    def _plain(self, stream: str, name: str) -> Sequence[Array] | None:
+        """A column of whole numbers as it is, NULL as any, in the pieces that were read: to put
+        them together costs more than to look at them."""
         if (stream, name) not in self.plain:
             column = self.admitted[stream].table.column(name)
-            found: Array | None = None
+            found: Sequence[Array] | None = None
             if pa.types.is_signed_integer(column.type):
                 whole = pc.fill_null(column, 0) if column.null_count else column
-                found = whole.to_numpy()
+                found = [c.to_numpy() for c in whole.chunks]
             self.plain[stream, name] = found
         return self.plain[stream, name]
 
@@ -87,13 +97,26 @@ class MemberEncoder:
             return known.take(index)
         values = self.admitted[stream].table.column(name)
         plain = self._plain(stream, name) if values.null_count == 0 else None
-        some = values.take(pa.array(index)) if plain is None else pa.array(plain[index])
+        some = values.take(pa.array(index)) if plain is None else pa.array(_pick(plain, index))
         return _encode_values(some, column, unit, pool, f"{stream}.{name}")
 
     def _column(self, stream: str, name: str) -> Column:
         column = self.catalog.streams[stream].column(name)
         assert column is not None
         return column
+
+
+def _pick(chunks: Sequence[Array], index: Array) -> Array:
+    """The rows at an ascending index, of a column in pieces."""
+    if len(chunks) == 1:
+        return chunks[0][index]
+    starts = np.cumsum([0, *map(len, chunks)])
+    cuts = np.searchsorted(index, starts)
+    picked = [
+        chunk[index[first:last] - start]
+        for chunk, start, first, last in zip(chunks, starts, cuts, cuts[1:], strict=False)
+    ]
+    return np.concatenate(picked) if picked else np.zeros(0, dtype=np.int64)
 
 
 def _encode_values(

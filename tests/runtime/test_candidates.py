@@ -42,6 +42,10 @@ def test_candidates_are_never_too_few(seed: int) -> None:
     admitted = {}
     for name, stream in case.catalog.streams.items():
         table = arrow_table(case, name)
+        cuts = sorted(random.choices(range(table.num_rows + 1), k=random.randrange(4)))
+        ends = [*cuts, table.num_rows]  # as row groups are
+        pieces = [table.slice(a, b - a) for a, b in zip([0, *cuts], ends, strict=True)]
+        table = pa.concat_tables(pieces)
         steps = table.column(stream.timestamp).to_numpy().astype(np.int64)
         admitted[name] = Admitted(steps, steps, table, len(steps), {})
     pool = StringPool()
