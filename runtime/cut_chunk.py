@@ -243,8 +243,8 @@ def _load_group(name: str, history: History, piece: Piece) -> pa.Table:
     try:
         known = _footers.get((name, piece.file))
         with (
-            pa.memory_map(piece.file) as source,
-            pq.ParquetFile(source, metadata=known) as file,
+            pa.OSFile(piece.file) as source,  # pages of a mapped file cost more than a copy
+            pq.ParquetFile(source, metadata=known, pre_buffer=False) as file,
         ):
             if known is None:
                 _footer(name, piece.file, file)
