@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,9 @@ from ontoweir.runtime.read_source import BAD, unreadable
 
 BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4
+_AHEAD = 2
+"""Row groups of a stream that are read ahead, each by a thread of its own: a file's largest column
+takes as long as all others."""
 _CACHED_FOOTERS = 16
 
 
@@ -73,7 +77,7 @@ def cut_chunk(
             limit = lagging.last_us
             if any(r.first_us < limit for r in readers):
                 break
-        lagging.read(portion)
+        lagging.read(portion, stop_us)
     if waiting:
         limit = min(r.last_us for r in waiting)
         slices = {r.name: r.take(limit) for r in readers}
@@ -107,10 +111,11 @@ class _Reader:
             stop_us is not None and self.last_us >= stop_us
         )
 
-    def read(self, limit: int) -> None:
+    def read(self, limit: int, stop_us: int | None) -> None:
         """Read some more rows, of one row group."""
         piece = self.history.pieces[self.ahead.piece]
-        table = self.groups.read(self.history, piece).slice(self.ahead.offset, limit)
+        table = self.groups.read(self.history, self.ahead.piece, limit, stop_us)
+        table = table.slice(self.ahead.offset, limit)
         stream = self.history.stream
         try:
             times, timed = decode_times(table.column(stream.timestamp))
@@ -182,25 +187,45 @@ class _Reader:
 
 class RowGroups:
     """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
-    files say of themselves, as their row groups are read one by one."""
+    files say of themselves, as their row groups are read one by one. While one is looked at,
+    threads read the next ones of its stream; `close` waits for them."""
 
     def __init__(self) -> None:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
         self._footers: OrderedDict[str, pq.FileMetaData] = OrderedDict()
+        self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
+        self._pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="ontoweir-group")
 
-    def read(self, history: History, piece: Piece) -> pa.Table:
-        """A row group's columns in use.
+    def close(self) -> None:
+        """Read no more."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def read(self, history: History, index: int, rows: int, stop_us: int | None) -> pa.Table:
+        """A row group's columns in use. Read ahead are about so many rows, none from `stop_us` on.
 
         Raises:
             DataError: its file cannot be read.
         """
-        key = (history.stream.name, piece.file, piece.group)
+        key = self._start(history, index)
         if key not in self._groups:
-            self._groups[key] = self._load(history, piece)
+            self._groups[key] = self._ahead.pop(key).result()
             while len(self._groups) > _CACHED_GROUPS:
                 self._groups.popitem(last=False)
         self._groups.move_to_end(key)
+        for place, piece in enumerate(history.pieces[index + 1 : index + 1 + _AHEAD], index + 1):
+            over = stop_us is not None and piece.low is not None and piece.low >= stop_us
+            if over or rows <= 0:
+                break
+            self._start(history, place)
+            rows -= piece.rows
         return self._groups[key]
+
+    def _start(self, history: History, index: int) -> tuple[str, str, int]:
+        piece = history.pieces[index]
+        key = (history.stream.name, piece.file, piece.group)
+        if key not in self._groups and key not in self._ahead:
+            self._ahead[key] = self._pool.submit(self._load, history, piece)
+        return key
 
     def _load(self, history: History, piece: Piece) -> pa.Table:
         wanted = [*history.columns, history.stream.timestamp]
@@ -217,7 +242,9 @@ class RowGroups:
                     while len(self._footers) > _CACHED_FOOTERS:
                         self._footers.popitem(last=False)
                 there = set(file.schema_arrow.names)
-                table = file.read_row_group(piece.group, columns=[n for n in wanted if n in there])
+                table = file.read_row_group(
+                    piece.group, columns=[n for n in wanted if n in there], use_threads=False
+                )
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
         for column in wanted:

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 from ontoweir.runtime.admit_rows import Admitted, ReferenceCheck
 from ontoweir.runtime.advance_rows import ReplayWork, admit_chunk
@@ -30,14 +31,16 @@ def read_chunks(
         DataError: when its chunk is asked for: the data breaks what is declared of timestamps, or
             cannot be read.
     """
-    groups = RowGroups()
 
     def read(place: Mapping[str, Cursor]) -> tuple[Chunk, Mapping[str, Admitted]]:
         chunk = cut_chunk(groups, histories, place, work.rows_per_chunk, span[1])
         return chunk, admit_chunk(histories, checks, chunk, span)
 
     done = not histories
-    with ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool:
+    with (
+        closing(RowGroups()) as groups,
+        ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
+    ):
         coming = None if done else pool.submit(read, cursors)
         while coming is not None:
             chunk, admitted = coming.result()
