@@ -33,7 +33,8 @@ class Admitted:
     """Tuples let in: their steps, and their columns; `read`: how many there were.
 
     `rejects`: rows of the slice that were not let in, by reason (rows without a timestamp, whose
-    place in time is not known, are only counted).
+    place in time is not known, are only counted); `marks`: the distinct times, in order (None: not
+    found yet).
     """
 
     steps: Array
@@ -42,6 +43,7 @@ class Admitted:
     read: int
     rejected: Mapping[str, int]
     rejects: tuple[tuple[str, Array], ...] = ()
+    marks: Array | None = None
 
 
 def admit_rows(
@@ -111,7 +113,8 @@ def admit_rows(
     if stream.start_us is not None:
         early = good & (times < stream.start_us)
         reject(f"{stream.name}.{stream.timestamp} is before the declared start", early)
-    steps, off = _count_steps(times, stream.step_us)
+    first = _first_of_times(times)
+    steps, off = _count_steps(times, stream.step_us, first)
     if off is not None and (off & good).any():
         if not strict:
             reject(f"{stream.name}.{stream.timestamp} lies between two steps", off)
@@ -126,7 +129,7 @@ def admit_rows(
             )
     for key in stream.keys:
         names = [n for n in key if n != stream.timestamp]
-        again = _repeating(steps, table.select(names), good)
+        again = _repeating(steps, table.select(names), good, first if off is None else None)
         if again is not None:
             reject(f"{stream.name} repeats the key ({', '.join(key)})", again)
     if not strict:
@@ -136,10 +139,24 @@ def admit_rows(
         steps, times, table = steps[index], times[index], table.take(pa.array(index))
         if strict:
             _check_rate(history, steps, before, index)
-    elif strict:
-        _check_rate(history, steps, before, None)
+        marks = None
+    else:
+        marks = times[first]
+        limit = stream.max_per_timestamp
+        most = int(np.diff(first, append=len(times)).max()) if len(times) else 0
+        if strict and limit is not None and most > limit:
+            _check_rate(history, steps, before, None)
     counts = {reason: n for reason, n in rejected.items() if n}
-    return Admitted(steps, times, table, read, counts, tuple(rejects))
+    return Admitted(steps, times, table, read, counts, tuple(rejects), marks)
+
+
+def _first_of_times(times: Array) -> Array:
+    """Where each of the times, which are in order, begins: tuples often share them."""
+    if not len(times):
+        return np.zeros(0, dtype=np.int64)
+    fresh = np.ones(len(times), dtype=np.bool_)
+    np.not_equal(times[1:], times[:-1], out=fresh[1:])
+    return np.flatnonzero(fresh)
 
 
 def _limits(span: tuple[int | None, int | None]) -> Array:
@@ -151,26 +168,20 @@ def _limits(span: tuple[int | None, int | None]) -> Array:
     )
 
 
-def _count_steps(times: Array, step_us: int) -> tuple[Array, Array | None]:
-    """Times in steps, and which lie between two (None: none). Tuples often share their
-    timestamps, which are in order: each is divided once."""
-    first = np.flatnonzero(times[1:] != times[:-1]) + 1
-    if len(first) * 4 > len(times):
-        steps = times // step_us
-        off = steps * step_us != times
-        return steps, off if off.any() else None
-    first = np.concatenate([[0], first]) if len(times) else first
+def _count_steps(times: Array, step_us: int, first: Array) -> tuple[Array, Array | None]:
+    """Times in steps, and which lie between two (None: none); each time, by where it begins, is
+    divided once."""
     distinct = times[first]
     whole = distinct // step_us
-    length = np.diff(first, append=len(times))
     off = whole * step_us != distinct
+    length = np.diff(first, append=len(times))
     return np.repeat(whole, length), np.repeat(off, length) if off.any() else None
 
 
-def _repeating(steps: Array, keys: pa.Table, good: Array) -> Array | None:
+def _repeating(steps: Array, keys: pa.Table, good: Array, first: Array | None) -> Array | None:
     """Which of the good rows repeat a key of their step (None: none)."""
     if good.all():
-        again = find_repeats(steps, keys.columns)
+        again = find_repeats(steps, keys.columns, first)
         return again if again.any() else None
     index = np.flatnonzero(good)
     again = find_repeats(steps[index], keys.take(pa.array(index)).columns)

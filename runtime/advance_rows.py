@@ -230,7 +230,8 @@ def advance_level(
 
 def count_markers(admitted: Mapping[str, Admitted]) -> int:
     """How many distinct timestamps were admitted."""
-    times = [_distinct(a.times) for a in admitted.values() if len(a.times)]
+    found = [a for a in admitted.values() if len(a.times)]
+    times = [_distinct(a.times) if a.marks is None else a.marks for a in found]
     if len(times) < 2:
         return len(times[0]) if times else 0
     return len(_distinct(np.sort(np.concatenate(times), kind="stable")))

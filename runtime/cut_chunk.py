@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +17,10 @@ from ontoweir.runtime.read_source import BAD, unreadable
 
 BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4
+_AHEAD = 2
+"""Row groups of a stream that are read ahead, each by a thread of its own: a file's largest column
+takes as long as all others."""
 _CACHED_FOOTERS = 16
-_footers: OrderedDict[tuple[str, str], pq.FileMetaData] = OrderedDict()
-_cache: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
-_ahead: dict[tuple[str, str, int], "Future[pa.Table]"] = {}
-"""The next row groups of each stream, being read."""
-_reader: list[ThreadPoolExecutor] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class Chunk:
 
 
 def cut_chunk(
-    job: str,
+    groups: "RowGroups",
     histories: Sequence[History],
     cursors: Mapping[str, Cursor],
     rows_per_chunk: int,
@@ -59,7 +57,7 @@ def cut_chunk(
     """Read from the stream that lags until enough rows are there and some timestamp is complete.
 
     Args:
-        job: a name of the run, for the cache of row groups.
+        groups: the task's reader of row groups.
         histories: the streams.
         cursors: where each is.
         rows_per_chunk: about how many rows to read.
@@ -68,7 +66,7 @@ def cut_chunk(
     Raises:
         DataError: timestamps go backwards, or a file cannot be read.
     """
-    readers = [_Reader(job, h, cursors[h.stream.name]) for h in histories]
+    readers = [_Reader(groups, h, cursors[h.stream.name]) for h in histories]
     portion = max(1, rows_per_chunk // max(1, len(readers)))
     while True:
         waiting = [r for r in readers if not r.finished(stop_us)]
@@ -98,8 +96,8 @@ def cut_chunk(
 class _Reader:
     """Reads ahead of a cursor."""
 
-    def __init__(self, job: str, history: History, cursor: Cursor) -> None:
-        self.job, self.history, self.cursor = job, history, cursor
+    def __init__(self, groups: "RowGroups", history: History, cursor: Cursor) -> None:
+        self.groups, self.history, self.cursor = groups, history, cursor
         self.name = history.stream.name
         self.ahead = cursor
         self.parts: list[Slice] = []
@@ -116,7 +114,7 @@ class _Reader:
     def read(self, limit: int, stop_us: int | None) -> None:
         """Read some more rows, of one row group."""
         piece = self.history.pieces[self.ahead.piece]
-        table = _read_group(self.job, self.history, self.ahead.piece, limit, stop_us)
+        table = self.groups.read(self.history, self.ahead.piece, limit, stop_us)
         table = table.slice(self.ahead.offset, limit)
         stream = self.history.stream
         try:
@@ -187,73 +185,70 @@ class _Reader:
         return self.cursor.moved(self.history, count, seen)
 
 
-def forget_groups() -> None:
-    """Forget the row groups and footers that are kept for a task, which is over."""
-    for reading in _ahead.values():
-        if not reading.cancel():
-            wait([reading])
-    _ahead.clear()
-    _cache.clear()
-    _footers.clear()
+class RowGroups:
+    """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
+    files say of themselves, as their row groups are read one by one. While one is looked at,
+    threads read the next ones of its stream; `close` waits for them."""
 
+    def __init__(self) -> None:
+        self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
+        self._footers: OrderedDict[str, pq.FileMetaData] = OrderedDict()
+        self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
+        self._pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="ontoweir-group")
 
-def _footer(job: str, path: str, file: pq.ParquetFile) -> None:
-    """Keep what a file says of itself: its row groups are read one by one."""
-    _footers[job, path] = file.metadata
-    while len(_footers) > _CACHED_FOOTERS:
-        _footers.popitem(last=False)
+    def close(self) -> None:
+        """Read no more."""
+        self._pool.shutdown(cancel_futures=True)
 
+    def read(self, history: History, index: int, rows: int, stop_us: int | None) -> pa.Table:
+        """A row group's columns in use. Read ahead are about so many rows, none from `stop_us` on.
 
-def _read_group(job: str, history: History, index: int, rows: int, stop_us: int | None) -> pa.Table:
-    """A row group's columns in use; the last few are kept, for what is read in parts, and about
-    the next so many rows are read meanwhile."""
-    piece = history.pieces[index]
-    name = job + history.stream.name
-    key = (name, piece.file, piece.group)
-    found = _cache.get(key)
-    if found is None:
-        reading = _ahead.pop(key, None)
-        found = _load_group(name, history, piece) if reading is None else reading.result()
-        _cache[key] = found
-        while len(_cache) > _CACHED_GROUPS:
-            _cache.popitem(last=False)
-    _cache.move_to_end(key)
-    for place in range(index + 1, len(history.pieces)):
-        after = history.pieces[place]
-        if rows <= 0 or (stop_us is not None and after.low is not None and after.low >= stop_us):
-            break
-        _read_ahead(name, history, after)
-        rows -= after.rows
-    return found
+        Raises:
+            DataError: its file cannot be read.
+        """
+        key = self._start(history, index)
+        if key not in self._groups:
+            self._groups[key] = self._ahead.pop(key).result()
+            while len(self._groups) > _CACHED_GROUPS:
+                self._groups.popitem(last=False)
+        self._groups.move_to_end(key)
+        for place, piece in enumerate(history.pieces[index + 1 : index + 1 + _AHEAD], index + 1):
+            over = stop_us is not None and piece.low is not None and piece.low >= stop_us
+            if over or rows <= 0:
+                break
+            self._start(history, place)
+            rows -= piece.rows
+        return self._groups[key]
 
+    def _start(self, history: History, index: int) -> tuple[str, str, int]:
+        piece = history.pieces[index]
+        key = (history.stream.name, piece.file, piece.group)
+        if key not in self._groups and key not in self._ahead:
+            self._ahead[key] = self._pool.submit(self._load, history, piece)
+        return key
 
-def _read_ahead(name: str, history: History, piece: Piece) -> None:
-    key = (name, piece.file, piece.group)
-    if key in _cache or key in _ahead:
-        return
-    if not _reader:
-        _reader.append(ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read"))
-    _ahead[key] = _reader[0].submit(_load_group, name, history, piece)
-
-
-def _load_group(name: str, history: History, piece: Piece) -> pa.Table:
-    wanted = [*history.columns, history.stream.timestamp]
-    if history.staged:
-        wanted.append(BAD)
-    try:
-        known = _footers.get((name, piece.file))
-        with (
-            pa.memory_map(piece.file) as source,
-            pq.ParquetFile(source, metadata=known) as file,
-        ):
-            if known is None:
-                _footer(name, piece.file, file)
-            there = set(file.schema_arrow.names)
-            table = file.read_row_group(piece.group, columns=[n for n in wanted if n in there])
-    except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise unreadable(piece.shown, error) from error
-    for column in wanted:
-        if column not in there:
-            text = pa.scalar(piece.constants[column], pa.string())
-            table = table.append_column(column, pa.repeat(text, table.num_rows))
-    return table
+    def _load(self, history: History, piece: Piece) -> pa.Table:
+        wanted = [*history.columns, history.stream.timestamp]
+        if history.staged:
+            wanted.append(BAD)
+        try:
+            known = self._footers.get(piece.file)
+            with (
+                pa.OSFile(piece.file) as source,  # pages of a mapped file cost more than a copy
+                pq.ParquetFile(source, metadata=known, pre_buffer=False) as file,
+            ):
+                if known is None:
+                    self._footers[piece.file] = file.metadata
+                    while len(self._footers) > _CACHED_FOOTERS:
+                        self._footers.popitem(last=False)
+                there = set(file.schema_arrow.names)
+                table = file.read_row_group(
+                    piece.group, columns=[n for n in wanted if n in there], use_threads=False
+                )
+        except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise unreadable(piece.shown, error) from error
+        for column in wanted:
+            if column not in there:
+                text = pa.scalar(piece.constants[column], pa.string())
+                table = table.append_column(column, pa.repeat(text, table.num_rows))
+        return table

@@ -7,6 +7,8 @@ import pyarrow.compute as pc
 from ontoweir.mappings.column_types import epoch_us, parse_instant
 from ontoweir.runtime.frame import Array
 
+_NONE = np.zeros(0, dtype=np.int64)
+
 
 def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
     """Microseconds, and which rows have a timestamp.
@@ -18,6 +20,10 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
         ValueError: the column's type holds no timestamps, or they are finer than a microsecond.
     """
     kind = column.type
+    if pa.types.is_timestamp(kind) and kind.unit == "us" and not column.null_count:
+        numbers = [c.view(pa.int64()).to_numpy() for c in column.chunks]
+        times = numbers[0] if len(numbers) == 1 else np.concatenate([*numbers, _NONE])
+        return times, np.ones(len(times), dtype=np.bool_)
     if pa.types.is_timestamp(kind):
         micros = _timestamps(column)
     elif pa.types.is_date(kind):

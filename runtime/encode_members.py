@@ -1,6 +1,6 @@
 """A chunk's columns as the members of plans want them: numbers, of the rows that can be theirs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,8 @@ from ontoweir.runtime.frame import Array
 from ontoweir.runtime.intake import Arrival
 from ontoweir.runtime.select_candidates import Limits, select_candidates
 
+Selection = tuple[Limits, ...]
+
 FEW = 4
 """Candidates are picked out where they are at most one row in so many."""
 
@@ -25,8 +27,11 @@ class MemberEncoder:
     def __init__(self, catalog: Catalog, admitted: Mapping[str, Admitted], few: int = FEW) -> None:
         self.catalog, self.admitted, self.few = catalog, admitted, few
         self.known: dict[tuple[str, str, int], Encoded] = {}
-        self.plain: dict[tuple[str, str], Array | None] = {}
+        self.plain: dict[tuple[str, str], Sequence[Array] | None] = {}
         self.masks: dict[tuple[str, Limits], Array | None] = {}
+        self.ends: dict[tuple[str, str], tuple[int, int] | None] = {}
+        self.selected: dict[tuple[str, Selection], Array | None] = {}
+        self.some: dict[tuple[str, Selection, str, int], Encoded] = {}
 
     def arrival(self, member: Member, form: NormalForm, pool: StringPool) -> Arrival:
         """The tuples that can be a member's, with the columns that it has in its plan."""
@@ -34,36 +39,80 @@ class MemberEncoder:
         rows = self.admitted[name]
         columns = sorted({a.column for a in form.class_of if a.alias == member.alias})
         stream = self.catalog.streams[name]
-        index = select_candidates(member, form, stream, lambda limits: self._within(name, limits))
+        selection = select_candidates(member, form, stream)
+        index = self._select(name, selection)
         if index is None or len(index) * self.few > len(rows.steps):
             return Arrival(rows.steps, {c: self._encode(name, c, form.unit, pool) for c in columns})
         return Arrival(
             rows.steps[index],
-            {c: self._encode_some(name, c, form.unit, pool, index) for c in columns},
+            {c: self._encode_some(name, c, form.unit, pool, selection, index) for c in columns},
         )
 
+    def _select(self, stream: str, selection: Selection) -> Array | None:
+        """The rows of a stream, by number, that keep some limits (None: all, or not known). Several
+        members often want the same."""
+        key = (stream, selection)
+        if key not in self.selected:
+            good: Array | None = None
+            for limits in selection:
+                mask = self._within(stream, limits)
+                if mask is not None:
+                    good = mask if good is None else good & mask
+            self.selected[key] = None if good is None else np.flatnonzero(good)
+        return self.selected[key]
+
     def _within(self, stream: str, limits: Limits) -> Array | None:
-        if (stream, limits) not in self.masks:
-            self.masks[stream, limits] = self._compare(stream, limits)
-        return self.masks[stream, limits]
+        """Which rows lie within limits (None: all, or not known)."""
+        column, low, high = limits
+        ends = self._ends(stream, column)
+        if ends is not None:  # limits that all values keep are not looked at
+            low = None if low is not None and low <= ends[0] else low
+            high = None if high is not None and ends[1] <= high else high
+        if low is None and high is None:
+            return None
+        tighter = (column, low, high)
+        if (stream, tighter) not in self.masks:
+            self.masks[stream, tighter] = self._compare(stream, tighter)
+        return self.masks[stream, tighter]
+
+    def _ends(self, stream: str, name: str) -> tuple[int, int] | None:
+        """The least and the greatest whole number of a column (None: there is none)."""
+        if (stream, name) not in self.ends:
+            column = self.admitted[stream].table.column(name)
+            found: tuple[int, int] | None = None
+            if pa.types.is_signed_integer(column.type) and column.null_count < len(column):
+                ends = pc.min_max(column).as_py()
+                found = (ends["min"], ends["max"])
+            self.ends[stream, name] = found
+        return self.ends[stream, name]
 
     def _compare(self, stream: str, limits: Limits) -> Array | None:
         column, low, high = limits
-        values = self._plain(stream, column)
-        if values is None:
+        chunks = self._plain(stream, column)
+        if chunks is None:
             return None
-        if low is None:
-            return values <= high
-        return values >= low if high is None else (values >= low) & (values <= high)
+        mask = np.ones(sum(map(len, chunks)), dtype=np.bool_)
+        start = 0
+        for values in chunks:
+            mine = mask[start : start + len(values)]
+            start += len(values)
+            if low is not None:
+                np.greater_equal(values, low, out=mine)
+                if high is not None:
+                    mine &= values <= high
+            elif high is not None:
+                np.less_equal(values, high, out=mine)
+        return mask
 
-    def _plain(self, stream: str, name: str) -> Array | None:
-        """A column of whole numbers as it is, NULL as any."""
+    def _plain(self, stream: str, name: str) -> Sequence[Array] | None:
+        """A column of whole numbers as it is, NULL as any, in the pieces that were read: to put
+        them together costs more than to look at them."""
         if (stream, name) not in self.plain:
             column = self.admitted[stream].table.column(name)
-            found: Array | None = None
+            found: Sequence[Array] | None = None
             if pa.types.is_signed_integer(column.type):
                 whole = pc.fill_null(column, 0) if column.null_count else column
-                found = whole.to_numpy()
+                found = [c.to_numpy() for c in whole.chunks]
             self.plain[stream, name] = found
         return self.plain[stream, name]
 
@@ -80,20 +129,45 @@ class MemberEncoder:
         return made
 
     def _encode_some(
-        self, stream: str, name: str, unit: int, pool: StringPool, index: Array
+        self,
+        stream: str,
+        name: str,
+        unit: int,
+        pool: StringPool,
+        selection: Selection,
+        index: Array,
     ) -> Encoded:
         column = self._column(stream, name)
         if (known := self.known.get((stream, name, unit))) is not None:
             return known.take(index)
+        key = (stream, selection, name, unit)
+        if key in self.some:
+            return self.some[key]
         values = self.admitted[stream].table.column(name)
         plain = self._plain(stream, name) if values.null_count == 0 else None
-        some = values.take(pa.array(index)) if plain is None else pa.array(plain[index])
-        return _encode_values(some, column, unit, pool, f"{stream}.{name}")
+        some = values.take(pa.array(index)) if plain is None else pa.array(_pick(plain, index))
+        made = _encode_values(some, column, unit, pool, f"{stream}.{name}")
+        if not isinstance(column.type, StringType):
+            self.some[key] = made
+        return made
 
     def _column(self, stream: str, name: str) -> Column:
         column = self.catalog.streams[stream].column(name)
         assert column is not None
         return column
+
+
+def _pick(chunks: Sequence[Array], index: Array) -> Array:
+    """The rows at an ascending index, of a column in pieces."""
+    if len(chunks) == 1:
+        return chunks[0][index]
+    starts = np.cumsum([0, *map(len, chunks)])
+    cuts = np.searchsorted(index, starts)
+    picked = [
+        chunk[index[first:last] - start]
+        for chunk, start, first, last in zip(chunks, starts, cuts, cuts[1:], strict=False)
+    ]
+    return np.concatenate(picked) if picked else np.zeros(0, dtype=np.int64)
 
 
 def _encode_values(

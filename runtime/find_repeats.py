@@ -9,18 +9,21 @@ import pyarrow.compute as pc
 from ontoweir.runtime.frame import Array
 
 
-def find_repeats(groups: Array, columns: Sequence["pa.ChunkedArray"]) -> Array:
+def find_repeats(
+    groups: Array, columns: Sequence["pa.ChunkedArray"], first: Array | None = None
+) -> Array:
     """Which rows have the key of an earlier row of their group; keys with a NULL never repeat.
 
     Args:
         groups: a number per row; rows of one group are compared.
         columns: the key.
+        first: the first row of every group, where groups are in order (None: find out).
     """
     rows = len(groups)
     repeats = np.zeros(rows, dtype=np.bool_)
     if rows == 0:
         return repeats
-    if len(columns) == 1 and _ascends(groups, columns[0]):
+    if len(columns) == 1 and _ascends(groups, columns[0], first):
         return repeats
     codes = groups - int(groups.min())
     span = int(codes.max()) + 1
@@ -44,26 +47,29 @@ def find_repeats(groups: Array, columns: Sequence["pa.ChunkedArray"]) -> Array:
     return _later(codes)
 
 
-def _ascends(groups: Array, column: "pa.ChunkedArray") -> bool:
+def _ascends(groups: Array, column: "pa.ChunkedArray", first: Array | None) -> bool:
     """Whether the rows are in the order of group and key, each once, as files often are written."""
     if column.null_count or not pa.types.is_integer(column.type):
         return False
-    if not (groups[1:] >= groups[:-1]).all():
-        return False
-    start = 0
-    last: tuple[int, int] | None = None
+    if first is None:
+        fresh = groups[1:] != groups[:-1]
+        if not (groups[1:] >= groups[:-1]).all():
+            return False
+        first = np.concatenate([[0], np.flatnonzero(fresh) + 1])
+    start, last = 0, None
     for chunk in column.chunks:
         if not len(chunk):
             continue
         numbers = chunk.to_numpy()
-        mine = groups[start : start + len(numbers)]
-        if last is not None and (int(mine[0]), int(numbers[0])) <= last:
-            return False
-        fresh = numbers[1:] > numbers[:-1]
-        if not fresh.all() and not (fresh | (mine[1:] != mine[:-1])).all():
+        begin, low, high = np.searchsorted(first, [start, start + 1, start + len(numbers)])
+        if last is not None and begin == low and int(numbers[0]) <= last:
+            return False  # the group goes on
+        greater = numbers[1:] > numbers[:-1]
+        greater[first[low:high] - (start + 1)] = True
+        if not greater.all():
             return False
         start += len(numbers)
-        last = (int(mine[-1]), int(numbers[-1]))
+        last = int(numbers[-1])
     return True
 
 

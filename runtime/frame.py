@@ -104,17 +104,40 @@ def group_codes(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
         return np.zeros(rows, dtype=np.int64), 1 if rows else 0
     packed, size = pack(columns, rows)
     if size <= _DENSE * rows + 65_536:
-        seen = np.zeros(size, dtype=np.bool_)
-        seen[packed] = True
-        place = np.cumsum(seen)
-        count = int(place[-1])
-        return (packed if count == size else (place - 1)[packed]), count
-    if bool((packed[1:] >= packed[:-1]).all()):
-        codes = np.zeros(rows, dtype=np.int64)
-        np.cumsum(packed[1:] != packed[:-1], out=codes[1:])
+        places = _places(packed, size)
+        return _codes_at(packed, places, size), len(places)
+    fresh = _fresh_where_ordered(packed)
+    if fresh is not None:
+        codes = np.cumsum(fresh) - 1
         return codes, int(codes[-1]) + 1
     uniques, codes = np.unique(packed, return_inverse=True)
     return codes.reshape(-1).astype(np.int64, copy=False), len(uniques)
+
+
+def _places(packed: Array, size: int) -> Array:
+    """The numbers less than `size` that occur, in order."""
+    seen = np.zeros(size, dtype=np.bool_)
+    seen[packed] = True
+    return np.flatnonzero(seen)
+
+
+def _codes_at(packed: Array, places: Array, size: int) -> Array:
+    """The index of every number among the places where numbers are."""
+    if len(places) == size:
+        return packed
+    codes = np.empty(size, dtype=np.int64)
+    codes[places] = np.arange(len(places))
+    found: Array = codes[packed]
+    return found
+
+
+def _fresh_where_ordered(packed: Array) -> Array | None:
+    """Which numbers differ from the one before (None: they are not in order)."""
+    if not bool((packed[1:] >= packed[:-1]).all()):
+        return None
+    fresh = np.ones(len(packed), dtype=np.bool_)
+    np.not_equal(packed[1:], packed[:-1], out=fresh[1:])
+    return fresh
 
 
 def first_of(codes: Array, count: int) -> Array:
@@ -122,6 +145,32 @@ def first_of(codes: Array, count: int) -> Array:
     first = np.full(count, len(codes), dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     return first
+
+
+def _first_rows(columns: Sequence[Array], rows: int) -> tuple[Array | None, Array | None]:
+    """The first row of every distinct row of some columns, in their order (None: they are all
+    rows as they are), and every row's place among these (None: each has its own)."""
+    packed, size = pack(columns, rows)
+    fresh = _fresh_where_ordered(packed)
+    if fresh is not None:
+        first = np.flatnonzero(fresh)
+        return (None, None) if len(first) == rows else (first, np.cumsum(fresh) - 1)
+    if size <= _DENSE * rows + 65_536:
+        places = _places(packed, size)
+        first = np.empty(size, dtype=np.int64)
+        first[packed[::-1]] = np.arange(rows - 1, -1, -1)
+        first = first[places]
+        return first, None if len(first) == rows else _codes_at(packed, places, size)
+    order = np.argsort(packed)
+    ordered = packed[order]
+    fresh = np.ones(rows, dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    starts = np.flatnonzero(fresh)
+    if len(starts) == rows:
+        return order, None
+    codes = np.empty(rows, dtype=np.int64)
+    codes[order] = np.cumsum(fresh) - 1
+    return np.minimum.reduceat(order, starts), codes
 
 
 def check_total(values: Array) -> None:
@@ -166,13 +215,17 @@ def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
     sums = sums_of(frame)
     if frame.rows == 0:
         return frame.select([*by, WEIGHT, *sums])
-    codes, count = group_codes([frame[name] for name in by], frame.rows)
-    first = first_of(codes, count)
+    first, codes = _first_rows([frame[name] for name in by], frame.rows)
+    if codes is None:
+        weight = frame[WEIGHT] if bag else np.ones(frame.rows, dtype=np.int64)
+        names = [*by, *sums]
+        if first is None:
+            return frame.select(names).with_columns({WEIGHT: weight})
+        moved = {name: frame[name][first] for name in names}
+        return Frame(frame.rows, {**moved, WEIGHT: weight[first] if bag else weight})
+    assert first is not None
+    count = len(first)
     columns = {name: frame[name][first] for name in by}
-    if count == frame.rows:
-        columns |= {name: frame[name][first] for name in sums}
-        weight = frame[WEIGHT][first] if bag else np.ones(count, dtype=np.int64)
-        return Frame(count, {**columns, WEIGHT: weight})
     if bag:
         check_total(frame[WEIGHT])
         weight = np.zeros(count, dtype=np.int64)

@@ -2,9 +2,10 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import assert_never
 
 import numpy as np
@@ -23,6 +24,7 @@ from ontoweir.rewriter.spj import (
 from ontoweir.runtime.columns import stamp, value
 from ontoweir.runtime.encode import Encoded, StringPool, encode_column, scale_floats
 from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame, Name, expand, merge_repeats, pair_up
+from ontoweir.runtime.value_set import ValueSet, value_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,15 @@ class StaticData:
 
     rows: int
     columns: Mapping[str, Encoded]
+    sets: dict[str, ValueSet] = field(default_factory=dict, compare=False)
+    """Of columns, those that were asked for."""
+
+    def among(self, name: str) -> ValueSet:
+        """The values of a column."""
+        if name not in self.sets:
+            column = self.columns[name]
+            self.sets[name] = value_set(column.values[column.valid])
+        return self.sets[name]
 
 
 def used_columns(form: NormalForm) -> dict[str, set[str]]:
@@ -77,6 +88,13 @@ def code_constant(constant: Scalar, kind: Kind, units: Units, pool: StringPool) 
         scaled: float = scale_floats(np.array([float(constant)]), units.unit)[0].item()
         return scaled
     return float(exact)
+
+
+@lru_cache(maxsize=64)
+def _allowed(values: tuple[Scalar, ...], kind: Kind, unit: int) -> ValueSet:
+    """The numbers of a domain that has no strings; it is looked at in every chunk."""
+    units = Units(unit, {})
+    return value_set(np.array([code_constant(v, kind, units, StringPool()) for v in values]))
 
 
 class Intake:
@@ -305,14 +323,15 @@ class Intake:
                     if domain.high is not None:
                         good &= column <= _limit(domain.high, column, 1)
                 if domain.values is not None:
-                    allowed = [
-                        code_constant(v, group.kind, self.units, self.pool) for v in domain.values
-                    ]
-                    good &= np.isin(column, np.array(allowed))
+                    good &= self._among(domain.values, group.kind).holds(column)
                 for table, name in domain.within:
-                    static = self.statics[table].columns[name]
-                    good &= np.isin(column, static.values[static.valid])
+                    good &= self.statics[table].among(name).holds(column)
         return good
+
+    def _among(self, values: tuple[Scalar, ...], kind: Kind) -> ValueSet:
+        if kind is not Kind.STRING:
+            return _allowed(values, kind, self.units.unit)
+        return value_set(np.array([self.pool.code(str(v)) for v in values], dtype=np.int64))
 
     def _related(self, frame: Frame) -> Array:
         """Comparisons between two classes that both have a value in this one member."""

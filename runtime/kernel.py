@@ -89,7 +89,7 @@ class _Chunk:
         if not parts:
             return self._empty(table)
         found = concat(parts)
-        if not table.frontier:
+        if not table.frontier and len(parts) > 1:  # each of them is aggregated
             found = aggregate(found, by, bag=self.bag)
         return found if self.bag else self._novel(table, found)
 

@@ -49,6 +49,10 @@ __all__ = [
 SMALL = 256 << 20
 """Bytes that a history's columns in use take, up to which it may be replayed in this process."""
 
+SHORT = 6
+"""A history of fewer rows than so many ranges is short: passes over ranges, and the start of their
+tasks, cost about what this process needs for all."""
+
 Session: TypeAlias = "SparkSession | Callable[[], SparkSession]"
 """A session, or what gives it where it is needed."""
 
@@ -84,7 +88,7 @@ def replay_history(
             many rows.
         ranges: how many ranges there are at most (default: as many as Spark has cores).
         statics: static relations loaded before (by `load_statics`); others are loaded.
-        small: a history of fewer rows than two ranges have, and of at most so many bytes, is
+        small: a history of fewer rows than six ranges have, and of at most so many bytes, is
             replayed in this process, by the same code.
 
     Raises:
@@ -170,7 +174,7 @@ def _is_small(
 ) -> Ranges | None:
     """The one range of a history that is not worth a Spark job (None: it is)."""
     rows, size = (sum(h.rows for h in work.histories), sum(h.size for h in work.histories))
-    if wanted is not None or rows >= 2 * rows_per_range or size > small:
+    if wanted is not None or rows >= SHORT * rows_per_range or size > small:
         return None
     return Ranges((), f"history has only {rows:,} rows, and is replayed without a Spark job")
 

@@ -4,7 +4,9 @@ import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +18,15 @@ from ontoweir.runtime.advance_rows import (
     PreparedPlan,
     ReplayState,
     ReplayWork,
-    admit_chunk,
     advance_level,
     advance_rows,
     count_markers,
     prepare_plan,
     reference_checks,
 )
-from ontoweir.runtime.cut_chunk import cut_chunk, forget_groups
 from ontoweir.runtime.level_tables import level_streams
+from ontoweir.runtime.one_behind import one_behind
+from ontoweir.runtime.read_chunks import read_chunks
 from ontoweir.runtime.store_statics import open_statics
 from ontoweir.runtime.write_results import write_part
 
@@ -127,13 +129,13 @@ def replay_task(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -
     Raises:
         OntoweirError: the data breaks its declarations, or the state its bound.
     """
-    try:
-        return _replay(prepared, task, look)
-    finally:
-        forget_groups()
+    with ExitStack() as held:
+        return _replay(prepared, task, look, held)
 
 
-def _replay(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -> RangeOutcome:
+def _replay(
+    prepared: Prepared, task: RangeTask, look: Callable[[], None], held: ExitStack
+) -> RangeOutcome:
     work, plans, checks = prepared
     histories = work.histories
     if task.level is not None:
@@ -142,17 +144,17 @@ def _replay(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -> Ra
     state, progress, most = task.state, RangeProgress(), 0
     rejected: Counter[str] = Counter()
     span = (task.start_us, task.stop_us)
-    done = not histories
-    while not done:
-        chunk = cut_chunk(work.key, histories, state.cursors, work.rows_per_chunk, task.stop_us)
-        admitted = admit_chunk(histories, checks, chunk, span)
-        parts = progress.parts
+    chunks = held.enter_context(closing(read_chunks(work, histories, checks, state.cursors, span)))
+    later = held.enter_context(one_behind())
+    for chunk, admitted in chunks:
+        parts, write = progress.parts, _nothing
         if task.level is not None:
             state = advance_level(work, plans, admitted, chunk, state, task.level)
         else:
             state, answers = advance_rows(work, plans, admitted, chunk, state)
             if answers.num_rows:
-                _write(part_file(task.folder, task.index, parts), answers, work.parquet)
+                file = part_file(task.folder, task.index, parts)
+                write = partial(_write, file, answers, work.parquet)
                 parts += 1
         for rows in admitted.values():
             rejected.update(rows.rejected)
@@ -166,10 +168,22 @@ def _replay(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -> Ra
         )
         most = max(most, state.rows)
         check_bound(work, state)
-        _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
-        look()
-        done = chunk.done
+        told = progress_file(task.folder, task.index)
+        later(partial(_tell, write, told, progress, look))
     return RangeOutcome(task.index, replace(state, cursors={}), progress, most, dict(rejected))
+
+
+def _nothing() -> None:
+    """What there is to write where nothing is answered."""
+
+
+def _tell(
+    write: Callable[[], None], file: Path, progress: RangeProgress, look: Callable[[], None]
+) -> None:
+    """The end of a chunk: its answers, then how far the range is."""
+    write()
+    _replace(file, pickle.dumps(progress))
+    look()
 
 
 def check_bound(work: ReplayWork, state: ReplayState) -> None:

@@ -1,45 +1,29 @@
-"""Rows that can be a member's, by their columns as they were read: only these are encoded.
+"""Which rows can be a member's, by their columns as they were read: only these are encoded.
 
 A member's whole conditions are looked at later, on encoded columns (intake.py). What is found here
 may be too much, never too little: comparisons of whole numbers with constants, and the declared
 or implied domains of such columns.
 """
 
-from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import ceil, floor
-
-import numpy as np
 
 from ontoweir.checker.normal_form import Kind, Member, NormalForm
 from ontoweir.mappings.catalog import IntType, Stream
 from ontoweir.rewriter.spj import Compare, Constant, Op
-from ontoweir.runtime.frame import Array
 
 Limits = tuple[str, int | None, int | None]
 """A column, and the least and greatest value wanted of it."""
 
 
-def select_candidates(
-    member: Member, form: NormalForm, stream: Stream, holding: Callable[[Limits], Array | None]
-) -> Array | None:
-    """The rows, by number, that can be a member's (None: all).
+def select_candidates(member: Member, form: NormalForm, stream: Stream) -> tuple[Limits, ...]:
+    """What all rows keep that can be a member's.
 
     Args:
         member: of a plan's normal form.
         form: the normal form.
         stream: the member's stream.
-        holding: which rows lie within limits (None: not known).
     """
-    good: Array | None = None
-    for limits in _limits(member, form, stream):
-        mask = holding(limits)
-        if mask is not None:
-            good = mask if good is None else good & mask
-    return None if good is None else np.flatnonzero(good)
-
-
-def _limits(member: Member, form: NormalForm, stream: Stream) -> Iterator[Limits]:
     whole = {c.name for c in stream.columns if isinstance(c.type, IntType)}
     found: dict[str, tuple[int | None, int | None]] = {}
 
@@ -83,6 +67,4 @@ def _limits(member: Member, form: NormalForm, stream: Stream) -> Iterator[Limits
                     None if low is None else ceil(Fraction(low + shift) / form.unit),
                     None if high is None else floor(Fraction(high + shift) / form.unit),
                 )
-    for column, (least, most) in found.items():
-        if least is not None or most is not None:
-            yield column, least, most
+    return tuple((c, *ends) for c, ends in found.items() if ends != (None, None))

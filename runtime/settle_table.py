@@ -30,10 +30,16 @@ def settle_table(table: Table, rows: Frame, now: int, *, bag: bool) -> Frame:
         kept_rows = kept_rows.take(good)
     by = table_columns(table)
     if not table.frontier:
-        return aggregate(kept_rows, [*by, EVENT], bag=bag)
+        return _own(aggregate(kept_rows, [*by, EVENT], bag=bag))
     best, _ = keep_best(kept_rows, by, len(table.frontier))
     names = [n for n in best.columns if n != ("until",)]
     return best.take(best[("until",)] == FOREVER).select(names)
+
+
+def _own(frame: Frame) -> Frame:
+    """Without views, which would keep the row groups in memory that they show."""
+    columns = frame.columns.items()
+    return Frame(frame.rows, {n: c if c.base is None else c.copy() for n, c in columns})
 
 
 def _settle(column: Array, kept: Kept, now: int) -> Array:

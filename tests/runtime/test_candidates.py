@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.mappings.catalog import Column, FloatType, IntType
 from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.runtime.admit_rows import Admitted, _count_steps
+from ontoweir.runtime.admit_rows import Admitted, _count_steps, _first_of_times
 from ontoweir.runtime.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.encode import StringPool
 from ontoweir.runtime.encode_members import MemberEncoder
@@ -42,6 +42,10 @@ def test_candidates_are_never_too_few(seed: int) -> None:
     admitted = {}
     for name, stream in case.catalog.streams.items():
         table = arrow_table(case, name)
+        cuts = sorted(random.choices(range(table.num_rows + 1), k=random.randrange(4)))
+        ends = [*cuts, table.num_rows]  # as row groups are
+        pieces = [table.slice(a, b - a) for a, b in zip([0, *cuts], ends, strict=True)]
+        table = pa.concat_tables(pieces)
         steps = table.column(stream.timestamp).to_numpy().astype(np.int64)
         admitted[name] = Admitted(steps, steps, table, len(steps), {})
     pool = StringPool()
@@ -90,7 +94,7 @@ def test_extremes_say_what_every_value_does(values: list[int | None], kind: pa.D
 @given(st.lists(st.integers(-50, 50)), st.integers(1, 7), st.integers(1, 9))
 def test_steps_are_counted(times: list[int], step: int, repeat: int) -> None:
     stamps = np.repeat(np.array(sorted(times), dtype=np.int64), repeat)
-    steps, off = _count_steps(stamps, step)
+    steps, off = _count_steps(stamps, step, _first_of_times(stamps))
     assert steps.tolist() == [t // step for t in stamps.tolist()]
     wrong = [t % step != 0 for t in stamps.tolist()]
     assert (off.tolist() if off is not None else [False] * len(wrong)) == wrong

@@ -32,9 +32,13 @@ def test_all_but_the_first(
     rows = sorted(rows, key=lambda r: (r[0], r[1] or 0) if ordered else (r[0],))
     groups = np.array([r[0] for r in rows], dtype=np.int64)
     numbers = pa.chunked_array([pa.array([r[1] for r in rows], pa.int64())]).cast(kind)
+    cut = len(rows) // 2
+    numbers = pa.chunked_array([*numbers.slice(0, cut).chunks, *numbers.slice(cut).chunks], kind)
     texts = pa.chunked_array([pa.array([r[2] for r in rows], pa.string())])
     one = find_repeats(groups, [numbers]).tolist()
     assert one == _by_hand([r[:2] for r in rows])
+    first = np.flatnonzero(np.diff(groups, prepend=-1))
+    assert find_repeats(groups, [numbers], first).tolist() == one
     both = find_repeats(groups, [numbers, texts]).tolist()
     assert both == _by_hand(rows)
 
@@ -44,12 +48,20 @@ def test_all_but_the_first(
     [
         ([0, 0, 1, 1], [1, 2, 1, 2], []),
         ([0, 0, 1, 1], [1, 2, 2, 2], [3]),
+        ([0, 0, 0, 1], [1, 2, 2, 2], [2]),
+        ([0, 0, 0, 1], [1, 2, 3, 3], []),
+        ([0, 1, 1, 1], [5, 1, 2, 1], [3]),
         ([0, 0, 0], [2, 1, 2], [2]),
         ([0, 1, 0], [1, 2, 1], [2]),
         ([], [], []),
     ],
 )
 def test_in_order_and_not(groups: list[int], keys: list[int], repeated: list[int]) -> None:
-    column = pa.chunked_array([pa.array(keys, pa.int64())])
-    found = find_repeats(np.array(groups, dtype=np.int64), [column])
-    assert np.flatnonzero(found).tolist() == repeated
+    for cut in range(len(keys) + 1):  # between row groups too
+        column = pa.chunked_array([keys[:cut], keys[cut:]], pa.int64())
+        found = find_repeats(np.array(groups, dtype=np.int64), [column])
+        assert np.flatnonzero(found).tolist() == repeated
+        if groups == sorted(groups):
+            first = np.flatnonzero(np.diff(groups, prepend=-1))
+            again = find_repeats(np.array(groups, dtype=np.int64), [column], first)
+            assert np.flatnonzero(again).tolist() == repeated

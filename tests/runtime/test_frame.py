@@ -129,3 +129,32 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     # greatest with least only: no product is too large
     apart = multiply(np.array([1 << 40, 1]), np.array([1, 1 << 40]))
     assert apart.tolist() == [1 << 40, 1 << 40]
+
+
+@pytest.mark.parametrize("bag", [True, False])
+@pytest.mark.parametrize("far", [1, 1 << 40])
+@pytest.mark.parametrize("repeats", [True, False])
+@pytest.mark.parametrize("ordered", [True, False])
+def test_aggregate_in_every_way(bag: bool, far: int, repeats: bool, ordered: bool) -> None:
+    random = Random(7)
+    numbers = list(range(500)) + (random.choices(range(500), k=300) if repeats else [])
+    random.shuffle(numbers)
+    if ordered:
+        numbers.sort()
+    weights = [random.randrange(1, 9) for _ in numbers]
+    whole = Frame(
+        len(numbers),
+        {
+            _A: np.array(numbers, dtype=np.int64) * far,
+            WEIGHT: np.array(weights, dtype=np.int64),
+            ("s", 0): np.array(weights, dtype=np.int64) * -3,
+        },
+    )
+    found = aggregate(whole, [_A], bag=bag)
+    totals = Counter[int]()
+    for number, weight in zip(numbers, weights, strict=True):
+        totals[number] += weight
+    assert found[_A].tolist() == [n * far for n in range(500)]
+    assert found[WEIGHT].tolist() == [totals[n] if bag else 1 for n in range(500)]
+    assert found[("s", 0)].tolist() == [-3 * totals[n] for n in range(500)]
+    assert whole[WEIGHT].tolist() == weights

@@ -17,7 +17,7 @@ from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normalise_query import normalise_query
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.mappings.catalog import Catalog, IntType, Stream
-from ontoweir.runtime import list_pieces, replay_range, store_statics
+from ontoweir.runtime import list_pieces, read_chunks, store_statics
 from ontoweir.runtime.cut_chunk import Chunk, cut_chunk
 from ontoweir.runtime.history import History, Piece
 from ontoweir.runtime.plan_ranges import Ranges, find_start, plan_ranges
@@ -178,7 +178,7 @@ def test_a_task_holds_a_chunk_not_a_history(
         most[-1] = max(most[-1], sum(len(s.times) for s in chunk.slices.values()))
         return chunk
 
-    monkeypatch.setattr(replay_range, "cut_chunk", watched)
+    monkeypatch.setattr(read_chunks, "cut_chunk", watched)
     for length in (40, 400, 2_000):
         job = _two_streams(tmp_path, list(range(length)))
         most.append(0)
