@@ -179,8 +179,6 @@ def _cut(
     work: ReplayWork, spark: "SparkSession", wanted: int | None, rows_per_range: int
 ) -> Ranges:
     """The ranges of time that tasks replay side by side."""
-    if work.aggregates is not None:
-        return Ranges((), "aggregates are brought up to date from marker to marker")
     if wanted is None:
         connected = is_connect(spark)
         wanted = count_cores(spark) if connected else spark.sparkContext.defaultParallelism
@@ -249,7 +247,7 @@ def _prepare(
         statics={n: table.select(sorted(needed[n])) for n, table in loaded.items()},
         references=references,
         schema=schema,
-        distinct=job.union.distinct,
+        distinct=job.union.distinct and job.union.aggregation is None,
         span=(start_us, stop_us),
         rows_per_chunk=rows_per_chunk,
         name=job.name,
