@@ -2,11 +2,16 @@
 
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import event, given
 
@@ -14,15 +19,14 @@ from ontoweir.checker.check_query import check_query
 from ontoweir.checker.verdict import Tier
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.check_aggregates import check_aggregates
+from ontoweir.rewriter.parse_sql import parse_sql
 from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, SpjUnion
 from ontoweir.runtime.replay import ReplayJob, ReplaySummary
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer, load
-from tests.oracle.test_aggregates_against_oracle import (
-    aggregate_naively,
-    make_aggregates,
-)
+from tests.oracle.test_aggregates_against_oracle import aggregate_naively, make_aggregates
+from tests.runtime.harness import make_catalog
 from tests.runtime.in_process import EPOCH, replay_here, store
 
 
@@ -49,12 +53,14 @@ def _split(random: Random, union: SpjUnion, catalog: Catalog) -> SpjUnion:
     )
 
 
-def _job(union: SpjUnion, case: Case) -> ReplayJob | None:
-    verdict = check_query(union, case.catalog, disprove=False)
+def _job(union: SpjUnion, catalog: Catalog) -> ReplayJob | None:
+    verdict = check_query(union, catalog, disprove=False)
     if verdict.plans is None or verdict.bound is None or verdict.tier is Tier.UNSATISFIABLE:
         return None
     parts = tuple((p.part, len(p.plans)) for p in verdict.parts)
-    return ReplayJob("q", union, verdict.plans, case.catalog, verdict.bound.rows, parts=parts)
+    return ReplayJob(
+        "q", union, verdict.plans, catalog, verdict.bound.rows, verdict.declarations, parts
+    )
 
 
 def _compare(one: ReplaySummary, many: ReplaySummary) -> None:
@@ -93,7 +99,7 @@ def test_ranges_equal_one_range_and_the_oracle(style: str, seed: int) -> None:
     if random.random() < 0.4:
         union = _split(random, union, case.catalog)
     check_aggregates(union, case.catalog)
-    job = _job(union, case)
+    job = _job(union, case.catalog)
     event("bounded" if job else "not bounded")
     if job is None:
         return
@@ -110,5 +116,98 @@ def test_ranges_equal_one_range_and_the_oracle(style: str, seed: int) -> None:
                 ranges=ranges, rows_per_chunk=random.choice([1, 3, 1000]),
             )  # fmt: skip
             event(f"{many.ranges} ranges, {'some' if rows else 'no'} rows")
+            assert rows == whole
+            _compare(one, many)
+
+
+TOML = """
+[streams.a]
+source = { format = "parquet", path = "a.parquet" }
+timestamp = { column = "ts", unit = "1 second" }
+columns = { k = { type = "int", min = 0, max = 3 }, v = "int" }
+[streams.b]
+source = { format = "parquet", path = "b.parquet" }
+timestamp = { column = "ts", unit = "1 second" }
+max_per_timestamp = 50
+
+[streams.b.columns]
+k = { type = "int", min = 0, max = 3 }
+name = { type = "string", enum = ["ash", "elm", "fir"] }
+c = { type = "decimal(4,1)", min = 0, max = 2 }
+f = { type = "double", enum = [0.0, 0.5, 1.0] }
+x = "decimal(8,2)"
+d = "double"
+day = "date"
+"""
+EVERY = """COUNT(*) AS n, SUM(b.x) AS total, AVG(b.x) AS mean, MIN(b.x) AS low, MAX(b.x) AS high,
+MIN(b.d) AS least, MAX(b.d) AS most, MAX(b.day) AS latest, MEDIAN(b.c) AS middle,
+MEDIAN(b.f) AS half, COUNT(DISTINCT b.c) AS kinds, COUNT(DISTINCT b.name) AS names"""
+QUERIES = {
+    "stateless": f"SELECT b.k, {EVERY} FROM b GROUP BY b.k",
+    "ungrouped": f"SELECT {EVERY} FROM b",
+    "by text": f"SELECT b.name, b.f, {EVERY} FROM b GROUP BY b.name, b.f",
+    "joined": f"SELECT b.k, {EVERY} FROM a, b WHERE a.k = b.k AND a.ts < b.ts GROUP BY b.k",
+    "first": "SELECT e.name, MIN(e.x) AS low, SUM(e.x) AS total, COUNT(DISTINCT e.c) AS kinds "
+    "FROM b e, a WHERE a.k = e.k AND e.ts < a.ts GROUP BY e.name",
+    "front": "SELECT a.k, MAX(b.x) AS high FROM a, b WHERE a.k = b.k AND a.v <= b.x GROUP BY a.k",
+    "set": "SELECT b.k, MIN(b.x) AS low, COUNT(DISTINCT b.name) AS names FROM b GROUP BY b.k",
+    "three": "SELECT a.k, COUNT(*) AS n, MIN(f.x) AS low FROM b e, a, b f "
+    "WHERE a.k = e.k AND f.k = a.k AND e.ts < a.ts AND a.ts < f.ts GROUP BY a.k",
+}
+
+
+def write_data(folder: Path, seed: int, rows: int = 200) -> None:
+    """Two streams of small row groups; now and then a column trends, is NULL, or breaks its
+    domain."""
+    random = np.random.default_rng(seed)
+    for name in ("a", "b"):
+        steps = np.sort(random.integers(0, 90, rows))
+        trend = random.choice([-3, 0, 3]) * np.arange(rows)
+        wild = random.integers(-200, 200, rows) + trend
+        columns = {
+            "k": random.integers(0, 4, rows),
+            "v": wild // 50,
+            "name": random.choice(["ash", "elm", "fir"], rows),
+            "c": [Decimal(int(n)) / 10 for n in random.integers(-1, 22, rows)],
+            "f": random.choice([-0.0, 0.0, 0.5, 1.0], rows),
+            "x": [None if n % 11 == 0 else Decimal(int(n)) / 100 for n in wild],
+            "d": [None if n % 13 == 0 else n / 7 for n in wild.tolist()],
+            "day": pa.array(wild + 20_000, pa.int32()).cast(pa.date32()),
+        }
+        times = pa.array(steps * 1_000_000).cast(pa.timestamp("us"))
+        pq.write_table(
+            pa.table({"ts": times, **columns}), folder / f"{name}.parquet", row_group_size=15
+        )
+
+
+def _sql_job(sql: str, folder: Path) -> ReplayJob:
+    catalog = make_catalog(folder, TOML)
+    job = _job(parse_sql(sql, catalog, name="q", file="q.sql"), catalog)
+    assert job is not None, "not bounded"
+    return job
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_aggregate(
+    name: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_data(tmp_path, seed)
+    job = _sql_job(QUERIES[name], tmp_path)
+    random = Random(seed)
+    if seed % 2:
+        split = _job(_split(random, job.union, job.catalog), job.catalog)
+        assert split is not None
+        job = split
+    spans = [{}, {"start": EPOCH + timedelta(seconds=20), "stop": EPOCH + timedelta(seconds=70)}]
+    for span in spans:
+        whole, one = replay_here(monkeypatch, job, tmp_path / "1.parquet", ranges=1, **span)
+        assert whole
+        for ranges in (2, 5):
+            rows, many = replay_here(
+                monkeypatch, job, tmp_path / "n.parquet", ranges=ranges, rows_per_range=1,
+                rows_per_chunk=random.choice([40, 1000]), **span,
+            )  # fmt: skip
+            assert many.ranges == ranges
             assert rows == whole
             _compare(one, many)
