@@ -14,14 +14,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import event, given
+from pyspark.sql import SparkSession
 
 from ontoweir.checker.check_query import check_query
 from ontoweir.checker.verdict import Tier
+from ontoweir.errors import RunError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.check_aggregates import check_aggregates
 from ontoweir.rewriter.parse_sql import parse_sql
 from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, SpjUnion
-from ontoweir.runtime.replay import ReplayJob, ReplaySummary
+from ontoweir.runtime import scan_ranges
+from ontoweir.runtime.replay import ReplayJob, ReplaySummary, replay_history
+from ontoweir.runtime.replay_job import OutputFormat
+from ontoweir.runtime.replay_range import GroupTask
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer, load
@@ -211,3 +216,62 @@ def test_every_aggregate(
             assert many.ranges == ranges
             assert rows == whole
             _compare(one, many)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", ["joined", "set"])
+def test_tasks_of_spark_make_the_same_updates(
+    name: str, tmp_path: Path, spark: SparkSession
+) -> None:
+    write_data(tmp_path, 5)
+    job = _sql_job(QUERIES[name], tmp_path)
+    told = {}
+    forms: tuple[OutputFormat, ...] = ("parquet", "jsonl")
+    for form in forms:
+        for ranges in (1, 3):
+            output = tmp_path / f"{ranges}.{form}"
+            summary = replay_history(
+                job, output=output, format=form, spark=spark, small=0,
+                rows_per_range=10, ranges=ranges, rows_per_chunk=50,
+            )  # fmt: skip
+            assert summary.ranges == ranges
+            told[form, ranges] = summary
+        _compare(told[form, 1], told[form, 3])
+    assert told["parquet", 3].results == told["jsonl", 3].results > 0
+    one, three = (pq.read_table(tmp_path / f"{n}.parquet") for n in (1, 3))
+    assert three.equals(one)
+    assert (tmp_path / "3.jsonl").read_bytes() == (tmp_path / "1.jsonl").read_bytes()
+    assert not list(tmp_path.glob(".ontoweir-*"))
+
+
+def test_what_a_task_has_written_must_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_data(tmp_path, 5)
+    job = _sql_job(QUERIES["stateless"], tmp_path)
+    monkeypatch.setattr(
+        scan_ranges,
+        "GroupTask",
+        lambda index, found, *more: GroupTask(index, str(tmp_path / "elsewhere"), *more),
+    )
+    with pytest.raises(RunError, match=r"000000-00000000\.part is not there"):
+        replay_here(monkeypatch, job, tmp_path / "n.parquet", ranges=2, rows_per_range=1)
+    assert not (tmp_path / "n.parquet").exists()
+
+
+def test_a_state_beyond_its_bound_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups that several ranges find together are more than any of them finds."""
+    times = pa.array([1_000_000 * n for n in range(40)]).cast(pa.timestamp("us"))
+    keys = [n // 10 for n in range(40)]
+    pq.write_table(pa.table({"ts": times, "k": keys}), tmp_path / "b.parquet", row_group_size=5)
+    job = _sql_job("SELECT b.k, COUNT(*) AS n FROM b GROUP BY b.k", tmp_path)
+    for bound, fits in ((4, True), (3, False)):
+        for ranges in (1, 4):
+            options = {"ranges": ranges, "rows_per_range": 1}
+            limited = replace(job, bound=bound)
+            if fits:
+                _, summary = replay_here(monkeypatch, limited, tmp_path / "o.parquet", **options)
+                assert (summary.state_rows_max, summary.ranges) == (4, ranges)
+            else:
+                with pytest.raises(RunError, match=r"4 rows, more than its bound of 3 \(groups 4"):
+                    replay_here(monkeypatch, limited, tmp_path / "n.parquet", **options)
