@@ -1,7 +1,7 @@
 """Advance the plans of a query over a chunk of rows: what replay and live runs share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,12 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import AggregateFunction
 from ontoweir.runtime.admit_rows import Admitted, ReferenceCheck, admit_rows
-from ontoweir.runtime.aggregate_chunk import AggregateWork, advance_groups, read_numbers
+from ontoweir.runtime.aggregate_chunk import (
+    AggregateWork,
+    PartRows,
+    advance_groups,
+    read_numbers,
+)
 from ontoweir.runtime.cut_chunk import Chunk
 from ontoweir.runtime.encode import StringPool
 from ontoweir.runtime.encode_members import MemberEncoder
@@ -174,6 +179,35 @@ def advance_rows(
     state: ReplayState,
 ) -> tuple[ReplayState, pa.Table]:
     """Advance every plan over what was admitted of a chunk: the state after, and the answers."""
+    state, found = _advance_plans(work, plans, admitted, chunk, state)
+    if work.aggregates is None:
+        return state, _union(found, work.schema, work.distinct)
+    parts = _by_part(work.aggregates, found)
+    answers, groups = advance_groups(work.aggregates, parts, state.groups)
+    return replace(state, groups=groups), answers
+
+
+def advance_parts(
+    work: ReplayWork,
+    plans: Sequence[PreparedPlan],
+    admitted: Mapping[str, Admitted],
+    chunk: Chunk,
+    state: ReplayState,
+) -> tuple[ReplayState, PartRows]:
+    """As advance_rows, of an aggregate query; but what is new for its groups, which are left as
+    they are, instead of answers."""
+    assert work.aggregates is not None
+    state, found = _advance_plans(work, plans, admitted, chunk, state)
+    return state, _by_part(work.aggregates, found)
+
+
+def _advance_plans(
+    work: ReplayWork,
+    plans: Sequence[PreparedPlan],
+    admitted: Mapping[str, Admitted],
+    chunk: Chunk,
+    state: ReplayState,
+) -> tuple[ReplayState, "list[_Found]"]:
     kernels, texts = [], []
     found: list[_Found] = []
     encoded = MemberEncoder(work.catalog, admitted)
@@ -194,13 +228,7 @@ def advance_rows(
         after, kept = forget_texts(prepared, after, pool)
         kernels.append(after)
         texts.append(kept)
-    if work.aggregates is None:
-        answers, groups = _union(found, work.schema, work.distinct), state.groups
-    else:
-        answers, groups = advance_groups(
-            work.aggregates, _by_part(work.aggregates, found), state.groups
-        )
-    return ReplayState(chunk.after, tuple(kernels), tuple(texts), groups), answers
+    return ReplayState(chunk.after, tuple(kernels), tuple(texts), state.groups), found
 
 
 def advance_level(
@@ -305,9 +333,7 @@ def _part_of(work: ReplayWork, index: int) -> tuple[AggregatePart | None, pa.Sch
     raise AssertionError("a plan of no part")
 
 
-def _by_part(
-    work: AggregateWork, found: Sequence[_Found]
-) -> list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]]:
+def _by_part(work: AggregateWork, found: Sequence[_Found]) -> PartRows:
     """The results of every part, with their numbers; distinct values of several plans once."""
     parts: list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]] = []
     start = 0

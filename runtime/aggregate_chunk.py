@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,9 @@ from ontoweir.runtime.encode import unscale_floats
 from ontoweir.runtime.frame import WEIGHT, Array, Frame, first_of, group_codes
 from ontoweir.runtime.render_results import AT, INSTANT, MULTIPLICITY, result_schema
 from ontoweir.runtime.update_groups import Deltas, GroupState, update_groups
+
+PartRows: TypeAlias = Sequence[Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]]
+"""New matches, per part of an aggregate query: rows of the part's schema, with numbers beside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +118,19 @@ class _Unit:
         return made
 
 
+def code_rows(table: pa.Table, names: Sequence[str]) -> tuple[Array, int]:
+    """A code for every row that tells distinct values of some columns apart, and how many."""
+    columns = []
+    for name in names:
+        column = table.column(name).combine_chunks()
+        if not pa.types.is_floating(column.type):  # of floats, numpy takes -0.0 for 0.0
+            column = column.dictionary_encode().indices
+        columns.append(column.to_numpy())
+    return group_codes(columns, table.num_rows)
+
+
 def advance_groups(
-    work: AggregateWork,
-    tables: Sequence[Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]],
-    state: GroupState,
+    work: AggregateWork, tables: PartRows, state: GroupState
 ) -> tuple[pa.Table, GroupState]:
     """The rows of groups that a chunk changed, in order of `at`, and the groups after.
 
@@ -129,10 +141,7 @@ def advance_groups(
         return work.schema.empty_table(), state
     names = list(work.aggregation.group)
     keys = pa.concat_tables([t.select([*names, AT]) for t, _ in flat])
-    codes, count = group_codes(
-        [keys.column(n).combine_chunks().dictionary_encode().indices.to_numpy() for n in names],
-        keys.num_rows,
-    )
+    codes, count = code_rows(keys, names)
     unique = keys.take(pa.array(first_of(codes, count))).select(names)
     groups = [tuple(row[n] for n in names) for row in unique.to_pylist()] if names else [()]
     deltas, start = [], 0
@@ -144,7 +153,7 @@ def advance_groups(
             continue
         rows = sum(t.num_rows for t, _ in filled)
         at = np.concatenate([t.column(AT).cast(pa.int64()).to_numpy() for t, _ in filled])
-        deltas.append(Deltas(codes[start : start + rows], at, _join(part, filled)))
+        deltas.append(Deltas(codes[start : start + rows], at, join_numbers(part, filled)))
         start += rows
     scales = {name: scale.scale for name, scale in work.scales.items()}
     code, at, columns, after = update_groups(
@@ -161,7 +170,7 @@ def advance_groups(
     return table.sort_by([(n, "ascending") for n in (AT, *names)]), after
 
 
-def _join(
+def join_numbers(
     part: AggregatePart, entries: Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]
 ) -> dict[tuple[Any, ...], Array]:
     """The numbers of a part's tables, one after the other; matches are counted too."""

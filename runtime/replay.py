@@ -119,7 +119,7 @@ def replay_history(
             work = _prepare(job, session, folder, schema, (start, stop), rows_per_chunk, statics)
             work = dataclasses.replace(work, aggregates=aggregates)
             here = _is_small(work, small, ranges, rows_per_range)
-            cut = here or _cut(work, session(), ranges, rows_per_range)
+            cut = here or _cut(work, session, ranges, rows_per_range, growing=job.growing)
             # what the driver has to look at again, it gets as Arrow
             again = written != schema or (work.distinct and len(cut) > 1)
             work = dataclasses.replace(work, parquet=format == "parquet" and not again)
@@ -180,11 +180,17 @@ def _is_small(
 
 
 def _cut(
-    work: ReplayWork, spark: "SparkSession", wanted: int | None, rows_per_range: int
+    work: ReplayWork,
+    session: "Callable[[], SparkSession]",
+    wanted: int | None,
+    rows_per_range: int,
+    *,
+    growing: bool,
 ) -> Ranges:
     """The ranges of time that tasks replay side by side."""
-    if work.aggregates is not None:
-        return Ranges((), "aggregates are brought up to date from marker to marker")
+    if growing:
+        return Ranges((), "the query is not bounded, nor is what ranges would exchange")
+    spark = session()
     if wanted is None:
         connected = is_connect(spark)
         wanted = count_cores(spark) if connected else spark.sparkContext.defaultParallelism
@@ -253,7 +259,7 @@ def _prepare(
         statics={n: table.select(sorted(needed[n])) for n, table in loaded.items()},
         references=references,
         schema=schema,
-        distinct=job.union.distinct,
+        distinct=job.union.distinct and job.union.aggregation is None,
         span=(start_us, stop_us),
         rows_per_chunk=rows_per_chunk,
         name=job.name,

@@ -28,6 +28,8 @@ class ReplayJob:
             chunk.
         declarations: declared constraints; references among them are enforced on every tuple.
         parts: of an aggregate query, with the number of plans that each has, in order.
+        growing: the query is not bounded, and its plans keep whatever may be needed: it is
+            replayed in one range, as what ranges would exchange may grow with the history.
     """
 
     name: str
@@ -37,6 +39,7 @@ class ReplayJob:
     bound: int | None
     declarations: tuple[Declaration, ...] = ()
     parts: tuple[tuple[AggregatePart, int], ...] = ()
+    growing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,6 @@ from ontoweir.errors import QueryError, RunError
 from ontoweir.mappings.catalog import Catalog, Stream
 from ontoweir.rewriter.print_sql import print_sql
 from ontoweir.rewriter.spj import SpjUnion
-from ontoweir.runtime.aggregate_columns import aggregate_schema
-from ontoweir.runtime.group_naively import group_naively
 from ontoweir.runtime.load_statics import load_statics
 from ontoweir.runtime.read_source import BAD, locate_source, read_source
 from ontoweir.runtime.render_results import AT, MULTIPLICITY, result_schema
@@ -56,8 +54,8 @@ def replay_naively(
 ) -> ReplaySummary:
     """The same results as a replay, by Spark's own joins over everything at once.
 
-    An aggregate query's matches are grouped one after the other. Rows are not rejected, and IRIs
-    are not percent-encoded. Warns (UserWarning).
+    The query has no aggregates. Rows are not rejected, and IRIs are not percent-encoded. Warns
+    (UserWarning).
 
     Raises:
         DataError: data is missing or unreadable.
@@ -73,9 +71,8 @@ def replay_naively(
     )
     begun = time.perf_counter()
     schema = result_schema(union, catalog)
-    grouped = union.aggregation is not None
-    shown = aggregate_schema(union, catalog) if grouped else schema
-    with ResultWriter(output, format, shown) as writer:
+    assert union.aggregation is None
+    with ResultWriter(output, format, schema) as writer:
         home = spark or start_session()
         session = home.newSession()
         session.conf.set("spark.sql.session.timeZone", "UTC")
@@ -97,8 +94,7 @@ def replay_naively(
             ) from error
         ordered = found.select(schema.names).cast(schema)
         keys = [(n, "ascending") for n in (AT, *union.variables)]
-        updates = group_naively(ordered, union, catalog) if grouped else ordered.sort_by(keys)
-        writer.write(updates)
+        writer.write(ordered.sort_by(keys))
         writer.commit()
     seconds = time.perf_counter() - begun
     rate = tuples / seconds if seconds > 0 else 0.0

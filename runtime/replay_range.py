@@ -1,4 +1,9 @@
-"""One Spark task of a replay: advance every plan over a range of time, chunk by chunk."""
+"""One Spark task of a replay: advance every plan over a range of time, chunk by chunk.
+
+Groups of an aggregate query hold what all ranges before have found. So of several ranges, a task
+of history writes what is new for the groups, and another one of the same range, which is given the
+groups at its beginning, makes answers of it.
+"""
 
 import os
 import pickle
@@ -8,7 +13,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, assert_never
 
 import pyarrow as pa
 
@@ -19,25 +24,30 @@ from ontoweir.runtime.advance_rows import (
     ReplayState,
     ReplayWork,
     advance_level,
+    advance_parts,
     advance_rows,
     count_markers,
     prepare_plan,
     reference_checks,
 )
+from ontoweir.runtime.aggregate_chunk import PartRows, advance_groups
+from ontoweir.runtime.fold_matches import drop_known, fold_matches
 from ontoweir.runtime.level_tables import level_streams
 from ontoweir.runtime.one_behind import one_behind
 from ontoweir.runtime.read_chunks import read_chunks
 from ontoweir.runtime.store_statics import open_statics
+from ontoweir.runtime.update_groups import GroupState
 from ontoweir.runtime.write_results import write_part
 
 
 @dataclass(frozen=True, slots=True)
-class RangeTask:
+class HistoryTask:
     """A range to replay: [start, stop) in µs (None: no end), from a state.
 
     `level`: only advance partial matches of so many streams (EVERY: all), without answers; None:
     answer.
     `folder`: where answers and progress are written, which driver and workers see.
+    `grouped`: write what is new for groups instead of answers, for a GroupTask.
     """
 
     index: int
@@ -46,6 +56,27 @@ class RangeTask:
     level: int | None
     state: ReplayState
     folder: str
+    grouped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTask:
+    """Answers of a range of an aggregate query, from what its task of history has written.
+
+    `found`: the folder of that task, with so many `parts`.
+    `before`: what all ranges before have found (fold_matches).
+    `folder`: where answers and progress are written.
+    """
+
+    index: int
+    found: str
+    parts: int
+    before: PartRows
+    folder: str
+
+
+RangeTask: TypeAlias = HistoryTask | GroupTask
+"""A closed union."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +94,15 @@ class RangeProgress:
 
 @dataclass(frozen=True, slots=True)
 class RangeOutcome:
-    """What a task did; `most`: the most state rows after any chunk."""
+    """What a task did; `most`: the most state rows after any chunk; `matches`: what is new for
+    groups in the whole range (fold_matches)."""
 
     index: int
     state: ReplayState
     progress: RangeProgress
     most: int
     rejected: Mapping[str, int]
+    matches: PartRows = ()
 
 
 Prepared = tuple[ReplayWork, tuple[PreparedPlan, ...], Mapping[str, Sequence[ReferenceCheck]]]
@@ -88,7 +121,7 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
         if key not in _prepared:
             _prepared.clear()
             _prepared[key] = prepare_work(open_statics(pickle.loads(packed.value)))
-        outcome = replay_task(_prepared[key], pickle.loads(task), lambda: None)
+        outcome = run_task(_prepared[key], pickle.loads(task), lambda: None)
     except OntoweirError as error:
         return pickle.dumps((type(error), error.what, error.why, error.fix, error.source))
     return pickle.dumps(outcome)
@@ -123,18 +156,24 @@ def progress_file(folder: str, index: int) -> Path:
     return Path(folder, f"{index:06d}.progress")
 
 
-def replay_task(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -> RangeOutcome:
+def run_task(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -> RangeOutcome:
     """Chunk after chunk, each with the state of the one before; `look` is called after each.
 
     Raises:
         OntoweirError: the data breaks its declarations, or the state its bound.
     """
-    with ExitStack() as held:
-        return _replay(prepared, task, look, held)
+    match task:
+        case HistoryTask():
+            with ExitStack() as held:
+                return _replay(prepared, task, look, held)
+        case GroupTask():
+            return _group(prepared[0], task, look)
+        case _:
+            assert_never(task)
 
 
 def _replay(
-    prepared: Prepared, task: RangeTask, look: Callable[[], None], held: ExitStack
+    prepared: Prepared, task: HistoryTask, look: Callable[[], None], held: ExitStack
 ) -> RangeOutcome:
     work, plans, checks = prepared
     histories = work.histories
@@ -143,6 +182,7 @@ def _replay(
         histories = tuple(h for h in histories if h.stream.name in wanted)
     state, progress, most = task.state, RangeProgress(), 0
     rejected: Counter[str] = Counter()
+    matches: PartRows = ()
     span = (task.start_us, task.stop_us)
     chunks = held.enter_context(closing(read_chunks(work, histories, checks, state.cursors, span)))
     later = held.enter_context(one_behind())
@@ -150,6 +190,14 @@ def _replay(
         parts, write = progress.parts, _nothing
         if task.level is not None:
             state = advance_level(work, plans, admitted, chunk, state, task.level)
+        elif task.grouped:
+            state, found = advance_parts(work, plans, admitted, chunk, state)
+            assert work.aggregates is not None
+            matches = fold_matches(work.aggregates, matches, found)
+            file = part_file(task.folder, task.index, parts)
+            packed = pickle.dumps((found, state.rows, _list_sizes(work, state)))
+            write = partial(_replace, file, packed)
+            parts += 1
         else:
             state, answers = advance_rows(work, plans, admitted, chunk, state)
             if answers.num_rows:
@@ -170,7 +218,37 @@ def _replay(
         check_bound(work, state)
         told = progress_file(task.folder, task.index)
         later(partial(_tell, write, told, progress, look))
-    return RangeOutcome(task.index, replace(state, cursors={}), progress, most, dict(rejected))
+    state = replace(state, cursors={})
+    return RangeOutcome(task.index, state, progress, most, dict(rejected), matches)
+
+
+def _group(work: ReplayWork, task: GroupTask, look: Callable[[], None]) -> RangeOutcome:
+    """The answers of a range: the groups of a chunk after those of the chunk before."""
+    assert work.aggregates is not None
+    _, groups = advance_groups(work.aggregates, task.before or (), GroupState())
+    progress, most = RangeProgress(), 0
+    for part in range(task.parts):
+        file = part_file(task.found, task.index, part)
+        try:
+            found, rows, sizes = pickle.loads(file.read_bytes())
+        except OSError as error:
+            raise RunError(
+                f"{file} is not there, which a task has written",
+                why="workers exchange what is new for groups in a folder beside the output",
+                fix="write --output to a file system that all of them see",
+            ) from error
+        found = drop_known(work.aggregates, found, task.before)
+        answers, groups = advance_groups(work.aggregates, found, groups)
+        if answers.num_rows:
+            _write(part_file(task.folder, task.index, progress.parts), answers, work.parquet)
+            progress = replace(progress, parts=progress.parts + 1)
+        most = max(most, rows + groups.rows)
+        _check_rows(work, rows + groups.rows, [*sizes, f"groups {groups.rows}"])
+        _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
+        look()
+    progress = replace(progress, done=True)
+    _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
+    return RangeOutcome(task.index, ReplayState({}, (), (), groups), progress, most, {})
 
 
 def _nothing() -> None:
@@ -191,8 +269,11 @@ def check_bound(work: ReplayWork, state: ReplayState) -> None:
     Raises:
         RunError: the state has more rows than its bound.
     """
-    if work.bound is None or state.rows <= work.bound:
-        return
+    _check_rows(work, state.rows, _list_sizes(work, state))
+
+
+def _list_sizes(work: ReplayWork, state: ReplayState) -> list[str]:
+    """What the state has rows of."""
     sizes = []
     for plan, kernel in zip(work.plans, state.kernels, strict=True):
         for table in plan.tables:
@@ -202,8 +283,14 @@ def check_bound(work: ReplayWork, state: ReplayState) -> None:
                 sizes.append(f"{{{names}}} {frame.rows} of {table.bound.rows}")
     if state.groups.rows:
         sizes.append(f"groups {state.groups.rows}")
+    return sizes
+
+
+def _check_rows(work: ReplayWork, rows: int, sizes: Sequence[str]) -> None:
+    if work.bound is None or rows <= work.bound:
+        return
     raise RunError(
-        f"{work.name}: the state has {state.rows} rows, more than its bound of {work.bound} "
+        f"{work.name}: the state has {rows} rows, more than its bound of {work.bound} "
         f"({'; '.join(sizes)})",
         why="a bounded query never exceeds its bound: a declaration does not hold, or the plan "
         "is wrong",

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.advance_rows import ReplayWork
-from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, prepare_work, replay_task
+from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, prepare_work, run_task
 from ontoweir.runtime.run_ranges import RunTasks
 
 
@@ -22,7 +22,7 @@ def in_process(work: ReplayWork) -> Iterator[RunTasks]:
 
     def run(tasks: Sequence[RangeTask], look: Callable[[], None]) -> list[RangeOutcome]:
         try:
-            return [replay_task(prepared, task, look) for task in tasks]
+            return [run_task(prepared, task, look) for task in tasks]
         except (OSError, MemoryError, pa.ArrowException) as error:
             raise RunError(
                 f"the replay failed: {type(error).__name__}: {str(error)[:300]}",

@@ -5,24 +5,37 @@ first the partial matches of one stream, then, with these known everywhere, thos
 on. Each level is one Spark job over the streams it needs, and the last one answers. Of two ranges,
 the first finds all levels in one job, as it begins with nothing. Only synopses, which are bounded,
 are exchanged.
+
+The groups of an aggregate query are one level more: the tasks that read history for the last time
+write what is new for the groups of their range, and return it folded to one row a group; what the
+ranges before a range have found is a fold of these, and one job more, which reads no history, makes
+answers of what the tasks have written.
 """
 
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ontoweir.errors import OntoweirError
 from ontoweir.runtime.advance_rows import ReplayState, ReplayWork, prepare_plan
+from ontoweir.runtime.aggregate_chunk import PartRows
 from ontoweir.runtime.collect_parts import PartCollector, ProgressWatch
+from ontoweir.runtime.fold_matches import fold_matches
 from ontoweir.runtime.fold_states import fold_states
 from ontoweir.runtime.kernel import KernelState
 from ontoweir.runtime.level_tables import EVERY, count_levels, level_streams
 from ontoweir.runtime.plan_ranges import Ranges, find_start
 from ontoweir.runtime.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.replay_job import ProgressListener
-from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, check_bound
+from ontoweir.runtime.replay_range import (
+    GroupTask,
+    HistoryTask,
+    RangeOutcome,
+    RangeTask,
+    check_bound,
+)
 from ontoweir.runtime.run_ranges import RunTasks
 from ontoweir.runtime.update_groups import GroupState
 from ontoweir.runtime.write_results import ResultWriter
@@ -117,7 +130,7 @@ class _Scan:
         """Put the state at the beginning of every range into `starts`, level by level."""
         plans = [prepare_plan(p, self.work) for p in self.work.plans]
         for level in self.levels:
-            outcomes = self._run(starts[:-1], level, None)
+            outcomes = self._read(starts[:-1], level, self._folder(f"level-{level}"))
             running = starts[0]
             for i, outcome in enumerate(outcomes):
                 last = self.ranges.cuts[i] - 1
@@ -136,37 +149,62 @@ class _Scan:
         folder = self._folder("answers")
         joined = self.work.parquet
         collector = PartCollector(folder, writer, names, expand, joined)
-        outcomes = self._run(starts, None, collector, folder)
-        collector.take(outcomes)
+        if self.work.aggregates is not None and len(starts) > 1:
+            outcomes = self._group(starts, folder, collector)
+        else:
+            outcomes = self._read(starts, None, folder, collector)
         return outcomes
+
+    def _group(
+        self, starts: Sequence[ReplayState], folder: str, collector: PartCollector
+    ) -> list[RangeOutcome]:
+        """What is new for groups, range by range, and then answers."""
+        assert self.work.aggregates is not None
+        found = self._folder("matches")
+        outcomes = self._read(starts, None, found, grouped=True)
+        tasks: list[RangeTask] = []
+        before: PartRows = ()
+        for outcome in outcomes:
+            parts = outcome.progress.parts
+            tasks.append(GroupTask(outcome.index, found, parts, before, folder))
+            before = fold_matches(self.work.aggregates, before, outcome.matches)
+        grouped = self._run(tasks, folder, collector)
+        return [replace(o, most=g.most) for o, g in zip(outcomes, grouped, strict=True)]
 
     def _folder(self, name: str) -> str:
         made = self.folder / f"{name}-{uuid.uuid4().hex}"
         made.mkdir()
         return str(made)
 
-    def _run(
+    def _read(
         self,
         starts: Sequence[ReplayState],
         level: int | None,
-        collector: PartCollector | None,
-        folder: str | None = None,
+        folder: str,
+        collector: PartCollector | None = None,
+        *,
+        grouped: bool = False,
     ) -> list[RangeOutcome]:
-        folder = folder or self._folder(f"level-{level}")
+        """One pass over history."""
         start, stop = self.work.span
-        tasks = []
+        tasks: list[RangeTask] = []
         for i, state in enumerate(starts):
             low, high = self.ranges.start(i), self.ranges.stop(i)
-            task = RangeTask(
+            task = HistoryTask(
                 i,
                 start if low is None else low,
                 stop if high is None else high,
                 level,
                 state,
                 folder,
+                grouped,
             )
             tasks.append(task)
+        return self._run(tasks, folder, collector)
 
+    def _run(
+        self, tasks: Sequence[RangeTask], folder: str, collector: PartCollector | None
+    ) -> list[RangeOutcome]:
         def look() -> None:
             if collector is not None:
                 collector.take()
@@ -174,4 +212,6 @@ class _Scan:
 
         outcomes = self.run(tasks, look)
         self.watch.look(folder, range(len(tasks)))
+        if collector is not None:
+            collector.take(outcomes)
         return outcomes

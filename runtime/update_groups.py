@@ -17,6 +17,8 @@ from ontoweir.runtime.frame import Array, check_total
 Group: TypeAlias = tuple[Any, ...]
 _BLOCK = 1 << 22
 """Numbers of a median's table handled at once."""
+_FAR = float(1 << 61)
+"""Sums of so much are looked at one by one: whether each fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,10 @@ class _Moments:
         at = np.concatenate([d.at for d in deltas]) if deltas else np.zeros(0, np.int64)
         self._times, inner = np.unique(at, return_inverse=True)
         self._span = max(len(self._times), 1)
-        self._pairs = np.unique(codes * self._span + inner.reshape(-1))
+        pairs = np.sort(codes * self._span + inner.reshape(-1))  # np.unique is slower
+        fresh = np.ones(len(pairs), dtype=np.bool_)
+        np.not_equal(pairs[1:], pairs[:-1], out=fresh[1:])
+        self._pairs = pairs[fresh]
         self.code = self._pairs // self._span
         self.at = self._times[self._pairs % self._span] if len(self._pairs) else at
         self.first = np.ones(len(self.code), dtype=np.bool_)
@@ -154,15 +159,28 @@ def _run(
                     found[start] = choose(found[start], before)
                 found[start:stop] = choose.accumulate(found[start:stop])
         case _:
-            check_total(np.abs(column))
-            found = np.zeros(size, dtype=np.int64)
-            np.add.at(found, place, column)
-            for start, _ in moments.segments:
-                found[start] += known[int(moments.code[start])].get(name, 0)
-            check_total(np.abs(found))
-            total = np.cumsum(found)
-            for start, stop in moments.segments:
-                found[start:stop] = total[start:stop] - (total[start - 1] if start else 0)
+            found = _add_up(moments, place, name, column, known)
+            most = float(np.sum(np.abs(column), dtype=np.float64))
+            if most + sum(abs(k.get(name, 0)) for k in known) > _FAR:
+                # what wraps on the way is right again wherever the sum itself is not too great
+                near = _add_up(moments, place, name, column.astype(np.float64), known)
+                check_total(np.max(np.abs(near), keepdims=True))
+    return found
+
+
+def _add_up(
+    moments: _Moments,
+    place: Array,
+    name: Group,
+    column: Array,
+    known: Sequence[Mapping[Group, Any]],
+) -> Array:
+    """A column's running sums per group."""
+    found = np.zeros(len(moments.code), dtype=column.dtype)
+    np.add.at(found, place, column)
+    for start, stop in moments.segments:
+        found[start : start + 1] += known[int(moments.code[start])].get(name, 0)
+        found[start:stop] = np.cumsum(found[start:stop])
     return found
 
 

@@ -122,7 +122,7 @@ class OpenProject:
             output: the Parquet file to write (default: a temporary one).
             start: of application time, UTC; the first.
             stop: the first that is left out.
-            allow_unbounded: run what is not bounded by a plain join over the whole history.
+            allow_unbounded: run what is not bounded, in memory that grows with the history.
             progress: show a progress bar on stderr.
 
         Raises:

@@ -159,6 +159,7 @@ def make_job(
         bound=bound,
         declarations=verdict.declarations,
         parts=parts,
+        growing=refined.plans is None,
     )
     return job, refined
 
@@ -173,7 +174,8 @@ def replay_query(
     needed: not for a short history of local Parquet files.
 
     The verdict is found from the schema first, without a JVM; the plan that runs is made again
-    with what the static data says, which only tightens it.
+    with what the static data says, which only tightens it. Where it is allowed, an aggregate query
+    that is not bounded keeps whatever it needs (plan_anyway); another one is a plain join.
 
     Returns:
         The summary of the interface contract, and `spark_start_seconds`: 0 where no session was
@@ -203,13 +205,19 @@ def replay_query(
         workspace.note("Spark is started", starting[0])
         return started
 
-    if verdict.plans is None:
+    if verdict.plans is None and compiled.union.aggregation is None:
         naive = _replay_naively(workspace, compiled, options, session())
         return {**naive, "spark_start_seconds": round(sum(starting), 3)}
     catalog = workspace.project.catalog
     names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
     tables = load_statics(session, catalog, names)
-    job, _ = make_job(workspace, compiled, verdict, gather_statistics(tables))
+    anyway = options.allow_unbounded
+    job, _ = make_job(workspace, compiled, verdict, gather_statistics(tables), anyway=anyway)
+    if job.growing:
+        workspace.warn(
+            f"{compiled.name} is not known to be bounded: its memory and time may grow with the "
+            "history"
+        )
     with show_progress(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(
             job,

@@ -193,6 +193,32 @@ def test_an_unbounded_query_only_where_it_is_allowed(
     assert output.exists()
 
 
+GROUPED = """PREFIX : <http://traffic.example/ns#>
+SELECT ?reading (COUNT(*) AS ?n) (MAX(?speed) AS ?top)
+WHERE { GRAPH ?t { ?reading :averageSpeed ?speed } } GROUP BY ?reading"""
+
+
+def test_an_unbounded_aggregate_query_keeps_its_groups(
+    run: Run, project: Path, spark: "SparkSession"
+) -> None:
+    write_data(project, [0, 1, 2, 3], [140, 90, 135, 70])
+    (project / "queries" / "grouped.rq").write_text(GROUPED)
+    output = project / "out.csv"
+    command = ("replay", project, "--query", "grouped", "--output", output, "--summary", "json")
+    assert "--allow-unbounded" in run(*command).err
+    assert not output.exists()
+    since = ("--from", "2014-08-01T00:05:00")
+    told = []
+    for more in ((), since):
+        allowed = run(*command, "--allow-unbounded", *more)
+        assert allowed.code == 0, allowed.err
+        assert allowed.err.startswith("warning: grouped is not known to be bounded: ")
+        summary = json.loads(allowed.out)
+        assert (summary["bound_rows"], summary["state_rows_max"] > 2) == (None, True)
+        told.append([(r["n"], r["top"]) for r in csv.DictReader(output.read_text().splitlines())])
+    assert told == [[("1", "140"), ("1", "90"), ("1", "135"), ("1", "70")], told[0][1:]]
+
+
 def test_the_installed_command_says_one_line(project: Path) -> None:
     """Neither Java nor Spark adds to it."""
     file = write_data(project, [0, 2, 1], [140, 140, 140])

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -17,7 +18,7 @@ from ontoweir.runtime.replay_job import ReplayJob
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer, load
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
-from tests.runtime.in_process import answers_upto
+from tests.runtime.in_process import answers_upto, replay_here, store
 from tests.runtime.live_cases import cut_arrivals, make_table
 
 
@@ -97,6 +98,32 @@ def test_aggregates_equal_the_oracle(seed: int) -> None:
             if _micros(row["at"]) == marker:
                 latest[tuple(row[g] for g in groups)] = tuple(row[n] for n in names)
         assert latest == wanted[marker]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_aggregates_are_replayed_in_one_range(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(seed)
+    case = _make_case(random)
+    union = make_aggregates(random, case)
+    found = plan_anyway(union, case.catalog)
+    if _is_bounded(case, union) or not found.plans:
+        return
+    catalog, statics = store(case, random, tmp_path)
+    job = ReplayJob("q", union, found.plans, catalog, None, parts=found.parts, growing=True)
+    output = tmp_path / "out.parquet"
+    rows, summary = replay_here(
+        monkeypatch, job, output, statics=statics, ranges=3, rows_per_range=1, rows_per_chunk=4
+    )
+    assert summary.ranges == 1
+    assert "not bounded" in (summary.one_range_because or "")
+    assert union.aggregation is not None
+    names = [a.name for a in union.aggregation.aggregates]
+    latest: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for row in rows:
+        latest[tuple(row[g] for g in union.aggregation.group)] = tuple(row[n] for n in names)
+    assert latest == expect(case, union)[-1]
 
 
 def test_enough_of_the_cases_are_not_bounded() -> None:

@@ -72,3 +72,18 @@ def test_a_sum_that_does_not_fit_is_an_error() -> None:
     parts = [deltas(*((0, m, 1 << 61, 1) for m in range(4)))]
     with pytest.raises(RunError, match="exceeds 2\\^62"):
         update_groups([AVG], {"v": 0}, [("g",)], parts, GroupState())
+
+
+def test_only_a_sum_that_does_not_fit_is_an_error() -> None:
+    """Whatever chunks the data comes in: neither other groups nor what cancels out counts."""
+    large = 3 << 60
+    rows = [(g, m, large if m % 2 else -large, 1) for g in range(3) for m in range(1, 9)]
+    groups = [(g,) for g in range(3)]
+    for cut in (0, 5, 20):
+        state, told = GroupState(), 0
+        for part in (rows[:cut], rows[cut:]):
+            if part:
+                _, at, _, state = update_groups([AVG], {"v": 0}, groups, [deltas(*part)], state)
+                told += len(at)
+        assert [k[("s", "v")] for k in state.groups.values()] == [0, 0, 0]
+        assert told == 24
