@@ -173,6 +173,21 @@ def test_what_a_redundant_occurrence_implies_stays(catalog: Catalog) -> None:
     assert "a.v = c.v" in shown(found)
 
 
+def test_a_time_and_a_number_are_not_compared(catalog: Catalog) -> None:
+    """Not even where their constants would allow it: a.ts <= 4 <= a.v."""
+    query = spj("s a, s b, s c", "a.ts = c.ts", "b.ts <= c.ts", "a.ts <= 4", "a.v >= 4")
+    found = remove_redundant_occurrences(query, catalog)
+    assert [o.alias for o in found.occurrences] == ["a"]
+    assert shown(found) == ["a.ts <= 4", "a.v >= 4", "a.k IS NOT NULL"]
+    apart = spj(
+        "s a, s b, s c", "a.ts = c.ts", "b.ts <= c.ts", "a.ts <= 4", "a.v >= 4", "b.v < a.v"
+    )
+    found = remove_redundant_occurrences(apart, catalog)
+    assert [o.alias for o in found.occurrences] == ["a", "b"]
+    assert {"b.ts <= a.ts", "b.ts <= 4"} <= set(shown(found))
+    assert "b.ts <= a.v" not in shown(found)
+
+
 def test_a_null_is_not_equal_to_itself(catalog: Catalog) -> None:
     """Where a redundant occurrence goes, what it was equated with stays not NULL."""
     query = remove_redundant_occurrences(spj("s a, s b", "a.v = b.v"), catalog)
