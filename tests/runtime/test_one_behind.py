@@ -35,7 +35,8 @@ def _job(folder: Path, stamps: list[int], keys: list[int] | None = None) -> Repl
 
 
 def _threads() -> list[str]:
-    return [t.name for t in threading.enumerate() if t.name.startswith("ontoweir-")]
+    mine = ("ontoweir-read", "ontoweir-write", "ontoweir-group")
+    return [t.name for t in threading.enumerate() if t.name.startswith(mine)]
 
 
 def test_jobs_are_done_in_order_one_behind() -> None:
