@@ -32,6 +32,7 @@ from ontoweir.runtime.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.level_tables import level_tables, members_of
 from ontoweir.runtime.render_results import AT, MULTIPLICITY, render_results
 from ontoweir.runtime.resolve_breaks import resolve_breaks
+from ontoweir.runtime.select_candidates import Selection, select_candidates
 from ontoweir.runtime.update_groups import GroupState
 
 
@@ -80,13 +81,15 @@ class ReplayState:
 
 @dataclass(frozen=True, slots=True)
 class PreparedPlan:
-    """A plan with its static data encoded; `texts`: strings with permanent codes."""
+    """A plan with its static data encoded; `texts`: strings with permanent codes; `selections`: of
+    every member, what its candidates keep."""
 
     plan: SynopsisPlan
     columns: Mapping[str, set[str]]
     statics: Mapping[str, StaticData]
     texts: tuple[str, ...]
     step_us: int
+    selections: tuple[Selection, ...]
 
 
 def needed_static_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
@@ -133,7 +136,11 @@ def prepare_plan(plan: SynopsisPlan, work: ReplayWork) -> PreparedPlan:
             for constant in group.domain.values or ():
                 pool.code(str(constant))
     ready = resolve_breaks(plan, statics, pool)
-    return PreparedPlan(ready, columns, statics, tuple(pool.texts), plan_step(plan, catalog))
+    selections = tuple(
+        select_candidates(m, ready.form, catalog.streams[m.stream]) for m in ready.form.members
+    )
+    step = plan_step(plan, catalog)
+    return PreparedPlan(ready, columns, statics, tuple(pool.texts), step, selections)
 
 
 def reference_checks(work: ReplayWork) -> dict[str, list[ReferenceCheck]]:
@@ -303,10 +310,10 @@ def _batches(
     form = prepared.plan.form
     intake = Intake(form, work.catalog, prepared.statics, pool)
     return [
-        intake.batch(member, encoded.arrival(member, form, pool))
+        intake.batch(member, encoded.arrival(member, form, pool, selection))
         if members is None or member.index in members
         else Frame(0, {})
-        for member in form.members
+        for member, selection in zip(form.members, prepared.selections, strict=True)
     ]
 
 

@@ -12,9 +12,7 @@ from ontoweir.runtime.admit_rows import Admitted
 from ontoweir.runtime.encode import Encoded, StringPool, encode_column
 from ontoweir.runtime.frame import Array
 from ontoweir.runtime.intake import Arrival
-from ontoweir.runtime.select_candidates import Limits, select_candidates
-
-Selection = tuple[Limits, ...]
+from ontoweir.runtime.select_candidates import Limits, Selection
 
 FEW = 4
 """Candidates are picked out where they are at most one row in so many."""
@@ -33,13 +31,14 @@ class MemberEncoder:
         self.selected: dict[tuple[str, Selection], Array | None] = {}
         self.some: dict[tuple[str, Selection, str, int], Encoded] = {}
 
-    def arrival(self, member: Member, form: NormalForm, pool: StringPool) -> Arrival:
-        """The tuples that can be a member's, with the columns that it has in its plan."""
+    def arrival(
+        self, member: Member, form: NormalForm, pool: StringPool, selection: Selection
+    ) -> Arrival:
+        """The tuples that can be a member's (select_candidates), with the columns that it has in
+        its plan."""
         name = member.stream
         rows = self.admitted[name]
         columns = sorted({a.column for a in form.class_of if a.alias == member.alias})
-        stream = self.catalog.streams[name]
-        selection = select_candidates(member, form, stream)
         index = self._select(name, selection)
         if index is None or len(index) * self.few > len(rows.steps):
             return Arrival(rows.steps, {c: self._encode(name, c, form.unit, pool) for c in columns})

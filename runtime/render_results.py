@@ -50,6 +50,8 @@ _RESERVED = re.compile(
     "\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd\U00040000-\U000dfffd]"
 )
 
+_PLAIN = r"\A[A-Za-z0-9\-._~]*\z"
+
 
 def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
     """The columns of results: the variables, `at`, and `multiplicity` for the bag semantics.
@@ -178,8 +180,8 @@ class _Rendering:
                 continue
             distinct, inner = codes[part]
             texts = _written(self._decode(distinct, part))
-            if encoded:
-                texts = pa.array([_encode(t) for t in texts.to_pylist()], pa.string())
+            if encoded and not isinstance(self.types.type_of(part), IntType):
+                texts = _encode_all(texts)
             pieces.append(texts if inner is None else texts.take(pa.array(inner)))
         return pc.binary_join_element_wise(*pieces, "")
 
@@ -220,6 +222,13 @@ class _Rendering:
                 return pa.array(codes).cast(INSTANT)
             case _:
                 assert_never(kind)
+
+
+def _encode_all(texts: "pa.Array") -> "pa.Array":
+    """Texts percent-encoded; most need not be."""
+    if pc.all(pc.match_substring_regex(texts, _PLAIN), min_count=0).as_py():
+        return texts
+    return pa.array([_encode(t) for t in texts.to_pylist()], pa.string())
 
 
 def _encode(text: str) -> str:

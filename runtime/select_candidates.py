@@ -15,8 +15,10 @@ from ontoweir.rewriter.spj import Compare, Constant, Op
 Limits = tuple[str, int | None, int | None]
 """A column, and the least and greatest value wanted of it."""
 
+Selection = tuple[Limits, ...]
 
-def select_candidates(member: Member, form: NormalForm, stream: Stream) -> tuple[Limits, ...]:
+
+def select_candidates(member: Member, form: NormalForm, stream: Stream) -> Selection:
     """What all rows keep that can be a member's.
 
     Args:

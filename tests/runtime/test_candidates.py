@@ -18,6 +18,7 @@ from ontoweir.runtime.encode import StringPool
 from ontoweir.runtime.encode_members import MemberEncoder
 from ontoweir.runtime.frame import Frame
 from ontoweir.runtime.intake import Intake
+from ontoweir.runtime.select_candidates import select_candidates
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
 from tests.runtime.harness import make_catalog
@@ -53,8 +54,9 @@ def test_candidates_are_never_too_few(seed: int) -> None:
     intake = Intake(form, case.catalog, statics, pool)
     some, every = (MemberEncoder(case.catalog, admitted, few=n) for n in (1, 1 << 60))
     for member in form.members:
-        found = intake.batch(member, some.arrival(member, form, pool))
-        wanted = intake.batch(member, every.arrival(member, form, pool))
+        selection = select_candidates(member, form, case.catalog.streams[member.stream])
+        found = intake.batch(member, some.arrival(member, form, pool, selection))
+        wanted = intake.batch(member, every.arrival(member, form, pool, selection))
         assert _rows(found) == _rows(wanted)
 
 
@@ -145,5 +147,7 @@ def test_candidates_of_conditions(condition: str, tmp_path: Path) -> None:
     intake = Intake(form, catalog, {}, pool)
     some, every = (MemberEncoder(catalog, admitted, few=n) for n in (1, 1 << 60))
     for member in form.members:
-        found = intake.batch(member, some.arrival(member, form, pool))
-        assert _rows(found) == _rows(intake.batch(member, every.arrival(member, form, pool)))
+        selection = select_candidates(member, form, catalog.streams["X"])
+        found = intake.batch(member, some.arrival(member, form, pool, selection))
+        wanted = intake.batch(member, every.arrival(member, form, pool, selection))
+        assert _rows(found) == _rows(wanted)

@@ -35,8 +35,8 @@ def _job(folder: Path, stamps: list[int], keys: list[int] | None = None) -> Repl
 
 
 def _threads() -> list[str]:
-    of_tasks = ("ontoweir-read", "ontoweir-group", "ontoweir-write")
-    return [t.name for t in threading.enumerate() if t.name.startswith(of_tasks)]
+    mine = ("ontoweir-read", "ontoweir-write", "ontoweir-group")
+    return [t.name for t in threading.enumerate() if t.name.startswith(mine)]
 
 
 def test_jobs_are_done_in_order_one_behind() -> None:

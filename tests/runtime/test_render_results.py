@@ -1,0 +1,35 @@
+"""Texts in IRIs are percent-encoded as R2RML asks, each by itself, however many need it."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ontoweir.runtime.render_results import _encode, _encode_all
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+
+
+@given(st.lists(TEXTS | st.from_regex(r"\A[A-Za-z0-9\-._~]*\Z")))
+def test_all_are_encoded_as_each_is(texts: list[str]) -> None:
+    assert _encode_all(pa.array(texts, pa.string())).to_pylist() == [_encode(t) for t in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoded"),
+    [
+        ("Az09-._~", "Az09-._~"),
+        ("", ""),
+        ("a b", "a%20b"),
+        ("a\n", "a%0A"),
+        ("\n", "%0A"),
+        ("a/b", "a%2Fb"),
+        ("50%", "50%25"),
+        ("Søftenvej", "Søftenvej"),
+        ("^", "%5E"),
+    ],
+)
+def test_what_is_encoded(text: str, encoded: str) -> None:
+    for others in ([], ["plain"], ["æ", "/"]):
+        found = _encode_all(pa.array([text, *others], pa.string())).to_pylist()
+        assert found[0] == encoded
