@@ -7,11 +7,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.find_java import LEAST_JAVA, find_java
+from ontoweir.runtime.start_java import start_java
 
 _LOGGING = """\
 rootLogger.level = error
@@ -38,6 +40,7 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
 
     Raises:
         RunError: Spark does not start (usually: no Java).
+        UsageError: packages that are wanted (`spark.jars.packages`) cannot be had.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -67,11 +70,11 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
     wanted.setdefault("spark.driver.extraClassPath", str(LOCAL_FILES))
     if "spark.driver.extraJavaOptions" not in wanted:
         wanted["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_logging_file()}"
-    builder = SparkSession.builder
-    for key, setting in wanted.items():
-        builder = builder.config(key, setting)
+    conf = SparkConf().setAll(list(wanted.items()))
     try:
-        session = builder.getOrCreate()
+        if SparkContext._gateway is None:
+            SparkContext(conf=conf, gateway=start_java(conf))
+        session = SparkSession.builder.config(conf=conf).getOrCreate()
     except PySparkException as error:
         raise RunError(
             f"Spark does not start: {str(error).splitlines()[0]}",

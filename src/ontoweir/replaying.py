@@ -18,7 +18,6 @@ from ontoweir.checker.verdict import Verdict
 from ontoweir.errors import DataError, QueryError, Source, UsageError
 from ontoweir.mappings.catalog import Catalog, Relation, Stream
 from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.quiet_java import without_greeting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -229,8 +228,7 @@ def replay_query(
 def _start() -> "SparkSession":
     from ontoweir.runtime.start_session import start_session
 
-    with without_greeting():
-        return start_session()
+    return start_session()
 
 
 def _replay_naively(

@@ -8,7 +8,6 @@ from ontoweir.errors import Source, UsageError
 from ontoweir.hold_lock import hold_lock
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.preparing import prepare_run
-from ontoweir.quiet_java import without_greeting
 from ontoweir.register_query import check_live
 from ontoweir.run_options import RunOptions
 from ontoweir.state_alarm import StateAlarm
@@ -163,5 +162,4 @@ def open_session(options: RunOptions, spark: "SparkSession | None") -> "SparkSes
 
     if spark is not None:
         return spark
-    with without_greeting():
-        return start_session(options.spark)
+    return start_session(options.spark)
