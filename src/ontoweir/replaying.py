@@ -207,7 +207,7 @@ def replay_query(
         return {**naive, "spark_start_seconds": round(sum(starting), 3)}
     catalog = workspace.project.catalog
     names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
-    tables = load_statics(session, catalog, names)
+    tables = load_statics(session, catalog, names, options.output)
     job, _ = make_job(workspace, compiled, verdict, gather_statistics(tables))
     with show_progress(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(

@@ -67,6 +67,7 @@ def run_queries(
         verdicts,
         session,
         options.most_waiting,
+        options.output,
         allow_unbounded=anyway,
     )
     alarm = StateAlarm(options.alarm, workspace.warn)

@@ -106,7 +106,13 @@ def start_entry(
         anyway = entry.allow_unbounded
         verdict = check_live(workspace, compiled, allow_unbounded=anyway)
         running.prepared = prepare_run(
-            workspace, [compiled], [verdict], spark, options.most_waiting, allow_unbounded=anyway
+            workspace,
+            [compiled],
+            [verdict],
+            spark,
+            options.most_waiting,
+            options.output,
+            allow_unbounded=anyway,
         )
         running.alarm = StateAlarm(options.alarm, workspace.warn)
         place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
