@@ -36,12 +36,15 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
 
     Args:
         settings: Spark properties, stronger than the defaults. The master is `spark.master` here,
-            else the environment's SPARK_MASTER, else `local[*]`.
+            else the environment's SPARK_MASTER, else `local[*]`. Where the environment has
+            SPARK_REMOTE, that is the server of Spark Connect whose session it is, as it is.
 
     Raises:
         RunError: Spark does not start (usually: no Java).
         UsageError: packages that are wanted (`spark.jars.packages`) cannot be had.
     """
+    if remote := os.environ.get("SPARK_REMOTE"):
+        return _connect(remote)
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
@@ -83,6 +86,17 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
         ) from error
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def _connect(remote: str) -> SparkSession:
+    try:
+        return SparkSession.builder.remote(remote).getOrCreate()
+    except PySparkException as error:
+        raise RunError(
+            f"there is no session of Spark Connect: {str(error).splitlines()[0][:300]}",
+            why=f"SPARK_REMOTE is {remote}",
+            fix='start that server, `pip install "pyspark[connect]"`, or unset SPARK_REMOTE',
+        ) from error
 
 
 def _need_java() -> None:

@@ -157,10 +157,11 @@ def open_session(options: RunOptions, spark: "SparkSession | None") -> "SparkSes
     """The session given, or a new one with the properties that the run was asked for.
 
     Raises:
+        UsageError: it is one of Spark Connect; or what is asked of Spark cannot be had.
         RunError: Spark does not start.
     """
+    from ontoweir.runtime.refuse_connect import refuse_connect
     from ontoweir.runtime.start_session import start_session
 
-    if spark is not None:
-        return spark
-    return start_session(options.spark)
+    refuse_connect(spark, options.spark)
+    return start_session(options.spark) if spark is None else spark
