@@ -97,7 +97,7 @@ def main() -> None:
     while done < kills:
         mine = folder / str(cases)
         work = choose(seed + 1000 * cases)
-        deepest = {"in-kernel": 60, FULL: 60}.get(stage, 2)
+        deepest = {"in-kernel": 240, FULL: 60}.get(stage, 2)
         ended = False
         while done < kills and not ended:
             died = cycle(mine / "killed", stage, random.randint(1, deepest), work)
