@@ -194,7 +194,7 @@ class OpenProject:
 
         root = self.workspace.project.root
         options = RunOptions(
-            checkpoint=Path("unused"),
+            checkpoint=None,
             output=root / "out" / "answers" if output is None else Path(output).absolute(),
             once=once,
             seconds=seconds,

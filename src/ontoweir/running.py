@@ -35,12 +35,19 @@ def run_queries(
 
     Raises:
         QueryError: a query is not bounded, or selects nothing.
-        UsageError: the checkpoint is of another run, damaged, or in use.
+        UsageError: the checkpoint is missing, of another run, damaged, or in use.
         DataError: data is missing, or breaks what is declared of static relations.
         RunError: failed while running; what was committed is intact.
     """
     import time
 
+    checkpoint = options.checkpoint
+    if checkpoint is None:
+        raise UsageError(
+            "there is no checkpoint",
+            why="a run goes on from it after a stop; only registered queries have their own",
+            fix="name a folder: RunOptions(checkpoint=…, output=…)",
+        )
     anyway = options.allow_unbounded
     verdicts = [check_live(workspace, query, allow_unbounded=anyway) for query in compiled]
     for query, verdict in zip(compiled, verdicts, strict=True):
@@ -90,7 +97,7 @@ def run_queries(
             )
 
     live = LiveOptions(
-        checkpoint=options.checkpoint,
+        checkpoint=checkpoint,
         output=options.output,
         once=options.once,
         seconds=options.seconds,
@@ -99,13 +106,13 @@ def run_queries(
         metrics=options.metrics,
         listeners=options.listeners,
     )
-    lock = hold_lock(options.checkpoint)
+    lock = hold_lock(checkpoint)
     if lock is None:
         raise UsageError(
-            f"another process runs from the checkpoint {options.checkpoint}",
+            f"another process runs from the checkpoint {checkpoint}",
             why="two would write one state",
             fix="stop the other, or name another --checkpoint and --output",
-            source=Source(str(options.checkpoint)),
+            source=Source(str(checkpoint)),
         )
     try:
         running = run_live(job, prepared.fingerprint, session, live)
