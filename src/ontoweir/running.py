@@ -56,15 +56,12 @@ def run_queries(
                 f"{query.name} is not known to be bounded: it runs, and its memory may grow with "
                 "the streams"
             )
+    from ontoweir.runtime.await_live import await_live, stop_live
+    from ontoweir.runtime.describe_live import describe_live
     from ontoweir.runtime.live_job import LiveJob, LiveState
-    from ontoweir.runtime.run_live import (
-        LiveOptions,
-        await_live,
-        describe_live,
-        mask_run,
-        run_live,
-        stop_live,
-    )
+    from ontoweir.runtime.live_options import LiveOptions
+    from ontoweir.runtime.mask_run import mask_run
+    from ontoweir.runtime.run_live import run_live
 
     sink = open_sink(options)
     session = open_session(options, spark)

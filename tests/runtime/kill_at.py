@@ -64,7 +64,7 @@ def _is_at(stage: str, frame: FrameType, event: str, argument: Any) -> bool:
         case "after-output-commit":
             return event == "c_return" and code.co_name == "write_part" and argument is os.replace
         case "after-batch":
-            return event == "return" and code.co_qualname == "_Sink.advance"
+            return event == "return" and code.co_qualname == "BatchTaker.advance"
         case _:
             raise ValueError(stage)
 
