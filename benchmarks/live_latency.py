@@ -31,7 +31,8 @@ from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.project import load_project
 from ontoweir.run_options import RunOptions
 from ontoweir.running import run_queries
-from ontoweir.runtime import run_live
+from ontoweir.runtime import await_live as waiting
+from ontoweir.runtime import take_batches
 
 TUPLES = 1000
 WARM_UP = 15.0
@@ -97,7 +98,7 @@ def measure_latency(folder: Path, seconds: float, rate: float) -> dict[str, Any]
     producing: list[subprocess.Popen[str]] = []
     stop = threading.Event()
     last_finished = (markers - 1) * 1_000_000 - 1
-    commit = run_live.write_metrics
+    commit = take_batches.write_metrics
 
     def told(place: Path, record: dict[str, Any], *more: Any) -> None:
         # called when the answers of a micro-batch have been published
@@ -109,7 +110,7 @@ def measure_latency(folder: Path, seconds: float, rate: float) -> dict[str, Any]
         if finished >= last_finished:
             stop.set()
 
-    run_live.write_metrics = told  # type: ignore[assignment]
+    take_batches.write_metrics = told  # type: ignore[assignment]
     command = [sys.executable, __file__, "--produce", str(folder), f"{markers}", str(rate)]
     options = RunOptions(folder / "check", folder / "out", progress=False)
     produce(folder, 0, 1, rate)  # the first timestamp is there when the run begins
@@ -121,7 +122,7 @@ def measure_latency(folder: Path, seconds: float, rate: float) -> dict[str, Any]
         producer.terminate()  # in case the run gave up
         assert producer.stdout is not None
         arrived = dict(json.loads(line) for line in producer.stdout)
-    run_live.write_metrics = commit
+    take_batches.write_metrics = commit
     found = []
     for marker in range(int(WARM_UP * rate), markers - 1):
         there = next((t for t, f in published if f >= marker * 1_000_000), None)
@@ -184,13 +185,13 @@ def main() -> None:
     print(json.dumps(found, indent=1))
 
 
-OURS = ("read", "advance_live", "commit_batch", "publish", "measure_batch", "write_metrics")
+OURS = ("read_batch", "advance_live", "commit_batch", "publish", "measure_batch", "write_metrics")
 
 
 def profile_run(folder: Path, seconds: float, rate: float) -> None:
     """Where the time goes: Spark's phases of a micro-batch, and ours, milliseconds."""
     spent: dict[str, list[float]] = {}
-    await_live = run_live.await_live
+    await_live = waiting.await_live
 
     def awaited(run: Any, *arguments: Any, **named: Any) -> None:
         # no listener: with one, Spark reads the rows itself
@@ -201,7 +202,7 @@ def profile_run(folder: Path, seconds: float, rate: float) -> None:
                 for phase, took in progress["durationMs"].items():
                     spent.setdefault(phase, []).append(took)
 
-    run_live.await_live = awaited
+    waiting.await_live = awaited
 
     def timed(name: str, function: Any) -> Any:
         def call(*arguments: Any, **named: Any) -> Any:
@@ -213,10 +214,11 @@ def profile_run(folder: Path, seconds: float, rate: float) -> None:
         return call
 
     for name in OURS:
-        for owner in (run_live, run_live._Sink):
+        for owner in (take_batches, take_batches.BatchTaker):
             if hasattr(owner, name):
                 setattr(owner, name, timed(name, getattr(owner, name)))
-    run_live._Sink.take = timed("all of it", run_live._Sink.take)  # type: ignore[method-assign]
+    taker = take_batches.BatchTaker
+    taker.take = timed("all of it", taker.take)  # type: ignore[method-assign]
     print(json.dumps(measure_latency(folder, seconds, rate)))
     for phase, took in sorted(spent.items()):
         late = statistics.quantiles(took[-100:], n=20)[-1]

@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from ontoweir.mappings.catalog import Catalog, FloatType, Relation
+from ontoweir.runtime.spool_frame import LARGE
 
 _PARTS = {"expressions", "from_", "where", "group"}
 _EXTREMES: dict[type[exp.Expr], str] = {exp.Min: "min", exp.Max: "max"}
@@ -66,6 +67,8 @@ def evaluate_view(
     if (group and not set(plain) <= set(group)) or (not group and len(plain) < len(found)):
         return None
     rows = load(table.name)
+    if rows.nbytes >= LARGE and (group or tests):
+        return None  # what is made here would be in memory
     for column, null in tests:
         held = rows.column(column)
         rows = rows.filter(pc.is_null(held) if null else pc.is_valid(held))

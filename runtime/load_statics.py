@@ -1,15 +1,21 @@
 """Load static relations, and hold them to what the catalog declares.
 
-Small plain files and simple views are read here, in some milliseconds; everything else by Spark.
+Small plain files and simple views are read here, in some milliseconds; everything else by Spark:
+of local files that are not large its rows are collected, of all else its tasks write them
+(spool_frame), as nobody knows how many they are.
 """
 
+import tempfile
+import uuid
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from ontoweir.errors import CatalogError, DataError, Source
 from ontoweir.mappings.catalog import Catalog, FloatType, Relation
@@ -19,23 +25,27 @@ from ontoweir.runtime.read_small import read_small
 from ontoweir.runtime.read_source import (
     BAD,
     Located,
+    literal_path,
     locate_source,
     missing_column,
     read_source,
     unreadable,
 )
-from ontoweir.runtime.spool_frame import spool_frame
+from ontoweir.runtime.spool_frame import LARGE, not_written, spool_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-LARGE = 64 << 20
-"""Bytes of files from which on a relation's rows are mapped to memory, not collected."""
+_DENSE = 8
+"""About how much more rows take than what is compressed."""
 
 
 def load_statics(
-    spark: "SparkSession | Callable[[], SparkSession]", catalog: Catalog, names: Iterable[str]
+    spark: "SparkSession | Callable[[], SparkSession]",
+    catalog: Catalog,
+    names: Iterable[str],
+    beside: Path | None = None,
 ) -> dict[str, pa.Table]:
     """The declared columns of static relations, in their declared types.
 
@@ -43,25 +53,45 @@ def load_statics(
         spark: the session whose readers and SQL are used, or what gives it where it is needed.
         catalog: the declarations.
         names: the relations wanted.
+        beside: a file or folder to be, beside which Spark's tasks can write what this process sees
+            (default: the system's temporary files).
 
     Raises:
         DataError: a file or column is missing, or a row breaks a type, domain, key or max_rows.
         CatalogError: a view is wrong.
+        RunError: what tasks write beside it is not seen here.
     """
-    loader = _Loader(spark, catalog)
-    return {name: loader.load(name) for name in sorted(set(names))}
+    with ExitStack() as stack:
+        loader = _Loader(spark, catalog, _find_folder(beside), stack)
+        return {name: loader.load(name) for name in sorted(set(names))}
 
 
-def _size(located: Located) -> int:
-    """Bytes of the local files of a source."""
-    return sum(Path(f).stat().st_size for f in located.files or ())
+def _find_folder(beside: Path | None) -> Path:
+    """The folder that something is to be in: the nearest that is there."""
+    if beside is None:
+        return Path(tempfile.gettempdir())
+    return next(p for p in beside.absolute().parents if p.is_dir())
+
+
+def _is_small(located: Located) -> bool:
+    """Whether a source is local files whose rows can be collected."""
+    if located.files is None:
+        return False
+    sizes = ((Path(f).stat().st_size, Path(f).suffix) for f in located.files)
+    return sum(n if kind in (".csv", ".json", ".txt") else n * _DENSE for n, kind in sizes) < LARGE
 
 
 class _Loader:
     def __init__(
-        self, spark: "SparkSession | Callable[[], SparkSession]", catalog: Catalog
+        self,
+        spark: "SparkSession | Callable[[], SparkSession]",
+        catalog: Catalog,
+        place: Path,
+        stack: ExitStack,
     ) -> None:
         self.spark, self.catalog = spark, catalog
+        self.place, self.stack = place, stack
+        self._folder: Path | None = None
         self._session: SparkSession | None = None
         self.tables: dict[str, pa.Table] = {}
         self.open: list[str] = []
@@ -78,6 +108,19 @@ class _Loader:
             self._session = self.home.newSession()
             self._session.conf.set("spark.sql.session.timeZone", "UTC")
         return self._session
+
+    @property
+    def folder(self) -> Path:
+        """A folder for rows, which is removed in the end."""
+        if self._folder is None:
+            try:
+                made = tempfile.TemporaryDirectory(
+                    prefix=".ontoweir-static-", dir=self.place, ignore_cleanup_errors=True
+                )
+            except OSError as error:
+                raise not_written(self.place, error) from None
+            self._folder = Path(self.stack.enter_context(made))
+        return self._folder
 
     def load(self, name: str) -> pa.Table:
         """One relation, once."""
@@ -97,10 +140,10 @@ class _Loader:
 
     def _read(self, relation: Relation) -> pa.Table:
         view, place = relation.data.view, relation.data.path or self.catalog.file
-        large = False
+        collected = False
         if view is None:
             located = locate_source(relation.data, relation.name, self.catalog.file)
-            place, large = located.path, _size(located) > LARGE
+            place, collected = located.path, _is_small(located)
             small = read_small(relation.data, place, relation.columns)
         else:
             small = evaluate_view(relation, view, self.catalog, self.load)
@@ -116,7 +159,7 @@ class _Loader:
         else:
             frame = self._view(relation, view)
         try:
-            table = spool_frame(frame) if large else frame.toArrow()
+            table = frame.toArrow() if collected else spool_frame(frame, self.folder)
         except PySparkException as error:
             raise unreadable(place, error) from error
         return _check(relation, table, source)
@@ -127,7 +170,7 @@ class _Loader:
         from pyspark.sql import functions as fn
 
         for other in mentioned(view, relation, self.catalog):
-            self.session.createDataFrame(self.load(other)).createOrReplaceTempView(other)
+            self._give(self.load(other)).createOrReplaceTempView(other)
         try:
             frame = self.session.sql(view)
             there = frame.columns
@@ -144,6 +187,19 @@ class _Loader:
                 missing.source = relation.source
                 raise missing
         return frame.select(*[fn.col(f"`{c.name}`") for c in relation.columns])
+
+    def _give(self, table: pa.Table) -> "DataFrame":
+        """Rows as Spark's: many by a file, as they would be copied into Java's memory."""
+        if table.nbytes < LARGE:
+            return self.session.createDataFrame(table)
+        file = str(self.folder / f"{uuid.uuid4().hex}.parquet")
+        try:
+            pq.write_table(table, file, row_group_size=1 << 20)
+        except OSError as error:
+            raise not_written(self.folder, error) from None
+        schema = self.session.createDataFrame(table.slice(0, 0)).schema
+        reader = self.session.read.schema(schema).option("datetimeRebaseMode", "CORRECTED")
+        return reader.parquet(literal_path(file))
 
 
 def _check(relation: Relation, table: pa.Table, source: Source | None) -> pa.Table:

@@ -250,7 +250,7 @@ def _prepare(
         histories.append(History(stream, columns, pieces, staged))
     loaded = {n: t for n, t in (statics or {}).items() if n in wanted}
     if missing := wanted - set(loaded):
-        loaded |= load_statics(spark, catalog, missing)
+        loaded |= load_statics(spark, catalog, missing, folder / "statics")
     return ReplayWork(
         key=uuid.uuid4().hex,
         plans=job.plans,

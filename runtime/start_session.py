@@ -7,11 +7,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.find_java import LEAST_JAVA, find_java
+from ontoweir.runtime.start_java import start_java
 
 _LOGGING = """\
 rootLogger.level = error
@@ -34,11 +36,15 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
 
     Args:
         settings: Spark properties, stronger than the defaults. The master is `spark.master` here,
-            else the environment's SPARK_MASTER, else `local[*]`.
+            else the environment's SPARK_MASTER, else `local[*]`. Where the environment has
+            SPARK_REMOTE, that is the server of Spark Connect whose session it is, as it is.
 
     Raises:
         RunError: Spark does not start (usually: no Java).
+        UsageError: packages that are wanted (`spark.jars.packages`) cannot be had.
     """
+    if remote := os.environ.get("SPARK_REMOTE"):
+        return _connect(remote)
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
@@ -67,11 +73,11 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
     wanted.setdefault("spark.driver.extraClassPath", str(LOCAL_FILES))
     if "spark.driver.extraJavaOptions" not in wanted:
         wanted["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_logging_file()}"
-    builder = SparkSession.builder
-    for key, setting in wanted.items():
-        builder = builder.config(key, setting)
+    conf = SparkConf().setAll(list(wanted.items()))
     try:
-        session = builder.getOrCreate()
+        if SparkContext._gateway is None:
+            SparkContext(conf=conf, gateway=start_java(conf))
+        session = SparkSession.builder.config(conf=conf).getOrCreate()
     except PySparkException as error:
         raise RunError(
             f"Spark does not start: {str(error).splitlines()[0]}",
@@ -80,6 +86,17 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
         ) from error
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def _connect(remote: str) -> SparkSession:
+    try:
+        return SparkSession.builder.remote(remote).getOrCreate()
+    except PySparkException as error:
+        raise RunError(
+            f"there is no session of Spark Connect: {str(error).splitlines()[0][:300]}",
+            why=f"SPARK_REMOTE is {remote}",
+            fix='start that server, `pip install "pyspark[connect]"`, or unset SPARK_REMOTE',
+        ) from error
 
 
 def _need_java() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.verdict import Verdict
@@ -32,11 +33,13 @@ def prepare_run(
     verdicts: Sequence[Verdict],
     spark: "SparkSession",
     most_waiting: int | None,
+    output: Path,
     *,
     allow_unbounded: bool = False,
 ) -> PreparedRun:
     """Prepare queries with their verdicts, of check_live: they are bounded, and select something.
 
+    Large static relations are written beside `output` for a moment.
     With `allow_unbounded` a query that is not bounded keeps whatever it needs (plan_anyway).
 
     Raises:
@@ -49,7 +52,7 @@ def prepare_run(
 
     catalog = workspace.project.catalog
     names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
-    statics = load_statics(spark, catalog, names)
+    statics = load_statics(spark, catalog, names, output)
     known = gather_statistics(statics)
     made = [
         make_job(workspace, query, verdict, known, anyway=allow_unbounded)

@@ -185,16 +185,17 @@ class OpenProject:
         Raises:
             QueryError: the query is not bounded, and that is not allowed.
             UsageError: the name is another query's, or the query runs already; or its checkpoint is
-                of another run, or damaged.
+                of another run, or damaged; or the session is one of Spark Connect.
             DataError: data is missing, or breaks what is declared of static relations.
         """
         from ontoweir.run_options import RunOptions
         from ontoweir.running import open_session, open_sink
+        from ontoweir.runtime.refuse_connect import refuse_connect
         from ontoweir.start_entry import start_entry
 
         root = self.workspace.project.root
         options = RunOptions(
-            checkpoint=Path("unused"),
+            checkpoint=None,
             output=root / "out" / "answers" if output is None else Path(output).absolute(),
             once=once,
             seconds=seconds,
@@ -206,6 +207,7 @@ class OpenProject:
         records: deque[dict[str, Any]] = deque(maxlen=KEPT)
         with self._names():
             open_sink(options)
+            refuse_connect(self.views or self.spark, options.spark)
             entry = self._enter(query, name, replace=replace, allow_unbounded=allow_unbounded)
             home = open_session(options, self.views or self.spark)
             running = start_entry(

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from ontoweir.checker.normal_form import Statistics
 from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.quiet_java import without_greeting
 from ontoweir.replaying import list_tables
 
 if TYPE_CHECKING:
@@ -30,6 +29,5 @@ def read_statistics(
     catalog = workspace.project.catalog
     names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
     if spark is None:
-        with without_greeting():
-            spark = start_session()
+        spark = start_session()
     return gather_statistics(load_statics(spark, catalog, names))

@@ -18,7 +18,6 @@ from ontoweir.checker.verdict import Verdict
 from ontoweir.errors import DataError, QueryError, Source, UsageError
 from ontoweir.mappings.catalog import Catalog, Relation, Stream
 from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.quiet_java import without_greeting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -210,7 +209,7 @@ def replay_query(
         return {**naive, "spark_start_seconds": round(sum(starting), 3)}
     catalog = workspace.project.catalog
     names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
-    tables = load_statics(session, catalog, names)
+    tables = load_statics(session, catalog, names, options.output)
     anyway = options.allow_unbounded
     job, _ = make_job(workspace, compiled, verdict, gather_statistics(tables), anyway=anyway)
     if job.growing:
@@ -237,8 +236,7 @@ def replay_query(
 def _start() -> "SparkSession":
     from ontoweir.runtime.start_session import start_session
 
-    with without_greeting():
-        return start_session()
+    return start_session()
 
 
 def _replay_naively(

@@ -21,14 +21,16 @@ ALARM = 1_000_000
 class RunOptions:
     """What a run was asked for.
 
-    `sink`: parquet, jsonl, console or kafka, with its options (or a MemorySink, from Python);
+    `checkpoint`: the folder of the state of queries that run together (None: they are registered,
+    and each has its own in the registry); `sink`: parquet, jsonl, console or kafka, with its
+    options (or a MemorySink, from Python);
     `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
     `most_waiting`: rows that may wait for a marker; `listeners`: are told Spark's progress;
     `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
     bound holds so many rows.
     """
 
-    checkpoint: Path
+    checkpoint: Path | None
     output: Path
     once: bool = False
     seconds: float = 0.0

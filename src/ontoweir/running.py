@@ -8,7 +8,6 @@ from ontoweir.errors import Source, UsageError
 from ontoweir.hold_lock import hold_lock
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.preparing import prepare_run
-from ontoweir.quiet_java import without_greeting
 from ontoweir.register_query import check_live
 from ontoweir.run_options import RunOptions
 from ontoweir.state_alarm import StateAlarm
@@ -36,12 +35,19 @@ def run_queries(
 
     Raises:
         QueryError: a query is not bounded, or selects nothing.
-        UsageError: the checkpoint is of another run, damaged, or in use.
+        UsageError: the checkpoint is missing, of another run, damaged, or in use.
         DataError: data is missing, or breaks what is declared of static relations.
         RunError: failed while running; what was committed is intact.
     """
     import time
 
+    checkpoint = options.checkpoint
+    if checkpoint is None:
+        raise UsageError(
+            "there is no checkpoint",
+            why="a run goes on from it after a stop; only registered queries have their own",
+            fix="name a folder: RunOptions(checkpoint=…, output=…)",
+        )
     anyway = options.allow_unbounded
     verdicts = [check_live(workspace, query, allow_unbounded=anyway) for query in compiled]
     for query, verdict in zip(compiled, verdicts, strict=True):
@@ -50,15 +56,12 @@ def run_queries(
                 f"{query.name} is not known to be bounded: it runs, and its memory may grow with "
                 "the streams"
             )
+    from ontoweir.runtime.await_live import await_live, stop_live
+    from ontoweir.runtime.describe_live import describe_live
     from ontoweir.runtime.live_job import LiveJob, LiveState
-    from ontoweir.runtime.run_live import (
-        LiveOptions,
-        await_live,
-        describe_live,
-        mask_run,
-        run_live,
-        stop_live,
-    )
+    from ontoweir.runtime.live_options import LiveOptions
+    from ontoweir.runtime.mask_run import mask_run
+    from ontoweir.runtime.run_live import run_live
 
     sink = open_sink(options)
     session = open_session(options, spark)
@@ -68,6 +71,7 @@ def run_queries(
         verdicts,
         session,
         options.most_waiting,
+        options.output,
         allow_unbounded=anyway,
     )
     alarm = StateAlarm(options.alarm, workspace.warn)
@@ -90,7 +94,7 @@ def run_queries(
             )
 
     live = LiveOptions(
-        checkpoint=options.checkpoint,
+        checkpoint=checkpoint,
         output=options.output,
         once=options.once,
         seconds=options.seconds,
@@ -99,13 +103,13 @@ def run_queries(
         metrics=options.metrics,
         listeners=options.listeners,
     )
-    lock = hold_lock(options.checkpoint)
+    lock = hold_lock(checkpoint)
     if lock is None:
         raise UsageError(
-            f"another process runs from the checkpoint {options.checkpoint}",
+            f"another process runs from the checkpoint {checkpoint}",
             why="two would write one state",
             fix="stop the other, or name another --checkpoint and --output",
-            source=Source(str(options.checkpoint)),
+            source=Source(str(checkpoint)),
         )
     try:
         running = run_live(job, prepared.fingerprint, session, live)
@@ -157,11 +161,11 @@ def open_session(options: RunOptions, spark: "SparkSession | None") -> "SparkSes
     """The session given, or a new one with the properties that the run was asked for.
 
     Raises:
+        UsageError: it is one of Spark Connect; or what is asked of Spark cannot be had.
         RunError: Spark does not start.
     """
+    from ontoweir.runtime.refuse_connect import refuse_connect
     from ontoweir.runtime.start_session import start_session
 
-    if spark is not None:
-        return spark
-    with without_greeting():
-        return start_session(options.spark)
+    refuse_connect(spark, options.spark)
+    return start_session(options.spark) if spark is None else spark

@@ -62,11 +62,14 @@ def serve_registry(
         entry, under `queries`, its status.
 
     Raises:
-        UsageError: another process serves this registry.
+        UsageError: another process serves this registry; or the session is one of Spark Connect.
         RunError: with `once`, an entry failed.
     """
+    from ontoweir.runtime.refuse_connect import refuse_connect
+
     begun = time.perf_counter()
     open_sink(options)  # wrong options are found before anything starts
+    refuse_connect(spark, options.spark)
     lock = hold_lock(registry)
     if lock is None:
         raise UsageError(

@@ -106,7 +106,13 @@ def start_entry(
         anyway = entry.allow_unbounded
         verdict = check_live(workspace, compiled, allow_unbounded=anyway)
         running.prepared = prepare_run(
-            workspace, [compiled], [verdict], spark, options.most_waiting, allow_unbounded=anyway
+            workspace,
+            [compiled],
+            [verdict],
+            spark,
+            options.most_waiting,
+            options.output,
+            allow_unbounded=anyway,
         )
         running.alarm = StateAlarm(options.alarm, workspace.warn)
         place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
@@ -129,7 +135,9 @@ def _run(
     more: Callable[[Mapping[str, Any]], None] | None,
 ) -> "LiveRun":
     """`place`: of the checkpoint, and of rejected rows and metrics."""
-    from ontoweir.runtime.run_live import LiveOptions, describe_live, run_live
+    from ontoweir.runtime.describe_live import describe_live
+    from ontoweir.runtime.live_options import LiveOptions
+    from ontoweir.runtime.run_live import run_live
 
     def told(state: Any, job: Any) -> None:
         if running.alarm is not None:
@@ -168,7 +176,8 @@ def _run(
 
 def follow_entry(running: RunningEntry, seconds: float) -> bool:
     """Whether an entry has ended within so many seconds; if it failed, its status says why."""
-    from ontoweir.runtime.run_live import mask_run, wait_live
+    from ontoweir.runtime.await_live import wait_live
+    from ontoweir.runtime.mask_run import mask_run
 
     run = running.run
     if run is None or running.ended:
@@ -185,14 +194,14 @@ def follow_entry(running: RunningEntry, seconds: float) -> bool:
 
 def stop_entry(running: RunningEntry) -> None:
     """Stop an entry; when this returns, nothing of it writes any more."""
-    from ontoweir.runtime.run_live import stop_live
+    from ontoweir.runtime.await_live import stop_live
 
     if running.ended:
         return
     failed = None
     if running.run is not None:
         stop_live(running.run)
-        failed = running.run.sink.failed
+        failed = running.run.taker.failed
     end_entry(running, failed)
 
 
@@ -202,7 +211,7 @@ def end_entry(running: RunningEntry, error: OntoweirError | None = None) -> None
         return
     running.error = error
     if running.run is not None:
-        running.run.sink.close()
+        running.run.taker.close()
     running.status |= {
         "state": "stopped" if error is None else "failed",
         "error": None if error is None else str(error),

@@ -10,6 +10,9 @@ from tests.cli.conftest import Run
 from tests.cli.test_errors import is_one_line
 from tests.cli.test_replay import QUERY, SUMMARY, write_data
 
+import ontoweir
+from ontoweir.errors import UsageError
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -64,6 +67,28 @@ def test_an_option_that_no_sink_has_is_refused(run: Run, project: Path) -> None:
         assert is_one_line(ran.err)
         assert said in ran.err
     assert not (project / "out").exists()
+
+
+def test_spark_connect_is_refused_before_anything_starts(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_data(project, [0, 1], [140, 131])
+    assert run("register", project, "--query", QUERY).code == 0
+    for more in ((), ("--query", QUERY)):
+        ran = run("run", project, "--once", "--spark", "spark.remote=sc://here", *more)
+        assert (ran.code, ran.out) == (2, "")
+        assert is_one_line(ran.err)
+        assert ran.err.startswith("--spark spark.remote: ")
+    monkeypatch.setenv("SPARK_REMOTE", "sc://here")
+    ran = run("run", project, "--once")
+    assert ran.code == 2
+    assert "SPARK_REMOTE names a server of Spark Connect; a live run keeps its state" in ran.err
+    session = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+    opened = ontoweir.open_project(project, spark=session)
+    with pytest.raises(UsageError, match="the session is one of Spark Connect"):
+        opened.register(QUERY, name="another")
+    assert [e.name for e in opened.list()] == [QUERY]
+    assert not (project / "out" / "answers").exists()
 
 
 UNBOUNDED = """PREFIX : <http://traffic.example/ns#>

@@ -3,7 +3,8 @@
     python -m tests.runtime.connect_driver FOLDER
 
 FOLDER has an `ontoweir.toml` and `q.sql`. Prints the summaries as JSON: of two ranges on Connect,
-of one, of what needs no session, and what a stream that breaks its declarations says.
+of one, of what needs no session, and what is said of a stream that breaks its declarations, and of
+a live run.
 """
 
 import json
@@ -12,21 +13,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
-
 from ontoweir.errors import OntoweirError
 from ontoweir.pipeline import Workspace
 from ontoweir.project import load_project
 from ontoweir.replaying import ReplayOptions, replay_query
+from ontoweir.run_options import RunOptions
+from ontoweir.running import run_queries
 from ontoweir.runtime.replay import replay_history
+from ontoweir.runtime.start_session import start_session
 from tests.runtime.harness import make_sql_job
 
 
 def main(folder: Path) -> None:
     """Replay."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.remote("local[2]")
-    spark = builder.config("spark.ui.enabled", "false").getOrCreate()
+    os.environ["SPARK_REMOTE"] = "local[2]"
+    spark = start_session()
     workspace = Workspace(load_project(folder, environ={}))
     job = make_sql_job((folder / "q.sql").read_text(), workspace.project.catalog)
     told: dict[str, object] = {"module": type(spark).__module__}
@@ -48,6 +50,12 @@ def main(folder: Path) -> None:
         replay_query(workspace, compiled, options, spark)
     except OntoweirError as error:
         told["broken"] = str(error)
+    for given in (spark, None):
+        try:
+            live = RunOptions(folder / "live" / "check", folder / "live" / "out", once=True)
+            run_queries(workspace, [compiled], live, given)
+        except OntoweirError as error:
+            told[f"live {given is None}"] = str(error)
     spark.stop()
     print(json.dumps(told))
 

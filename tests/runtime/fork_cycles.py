@@ -19,8 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from ontoweir.errors import OntoweirError
 from ontoweir.runtime.live_job import LiveJob
+from ontoweir.runtime.live_options import LiveOptions
 from ontoweir.runtime.read_stream import STREAM
-from ontoweir.runtime.run_live import LiveOptions, _Sink
+from ontoweir.runtime.take_batches import BatchTaker
 from tests.oracle.random_queries import Case
 from tests.runtime.kill_at import kill_at
 from tests.runtime.live_cases import cut_arrivals, find_case
@@ -63,11 +64,11 @@ def run(folder: Path, job: LiveJob, batches: list[dict[str, pa.Table]]) -> None:
     spark = folder / "check" / "spark"
     (spark / "commits").mkdir(parents=True, exist_ok=True)
     (spark / "metadata").write_text("the run")
-    sink = _Sink(job, "fingerprint", LiveOptions(folder / "check", folder / "out"))
+    taker = BatchTaker(job, "fingerprint", LiveOptions(folder / "check", folder / "out"))
     first = len(list((spark / "commits").iterdir()))
     for number in range(first, len(batches)):
         rows: Any = _Rows(batches[number])
-        sink.advance(rows, number)
+        taker.advance(rows, number)
         (spark / "commits" / str(number)).touch()
 
 
@@ -97,7 +98,7 @@ def main() -> None:
     while done < kills:
         mine = folder / str(cases)
         work = choose(seed + 1000 * cases)
-        deepest = {"in-kernel": 60, FULL: 60}.get(stage, 2)
+        deepest = {"in-kernel": 240, FULL: 60}.get(stage, 2)
         ended = False
         while done < kills and not ended:
             died = cycle(mine / "killed", stage, random.randint(1, deepest), work)

@@ -5,6 +5,7 @@
 """
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -24,6 +25,7 @@ _BROKER = "4.3.1"
 _CLIENTS = "3.9.1"
 # Spark's own version first; where the repository lacks it, the newest pair that runs on it.
 _FALLBACK = ("4.2.0", "4.1.0-preview1")
+_GROUPS = {"kafka-clients": "org.apache.kafka", "commons-pool2": "org.apache.commons"}
 _PROPERTIES = """\
 process.roles=broker,controller
 node.id=1
@@ -51,6 +53,42 @@ def list_jars(part: str) -> list[str]:
     """The cached jars of `broker` or `connector` (none: not fetched)."""
     folder = CACHE / part
     return sorted(map(str, folder.glob("*.jar"))) if (folder / "complete").exists() else []
+
+
+def make_repository(folder: Path) -> tuple[str, dict[str, str]]:
+    """The cached connector as a Maven repository: the connector's coordinates, and Spark's
+    properties that have packages looked for there, and nowhere else (~/.m2, Maven Central)."""
+    jars = {}
+    for jar in map(Path, list_jars("connector")):
+        found = re.fullmatch(r"(.+?)-(\d+\.\d+\..*)\.jar", jar.name)
+        assert found is not None
+        name, version = found.groups()
+        group = _GROUPS.get(name, "org.apache.spark")
+        jars[name] = (group, name, version)
+        place = folder / "repository" / group.replace(".", "/") / name / version
+        place.mkdir(parents=True)
+        shutil.copy(jar, place)
+    connector = jars["spark-sql-kafka-0-10_2.13"]
+    for group, name, version in jars.values():
+        place = folder / "repository" / group.replace(".", "/") / name / version
+        needed = [j for j in jars.values() if j != connector] if name == connector[1] else []
+        (place / f"{name}-{version}.pom").write_text(_pom(group, name, version, needed))
+    return ":".join(connector), make_settings(folder)
+
+
+def make_settings(folder: Path) -> dict[str, str]:
+    """Properties that have Spark look for packages in FOLDER/repository, and nowhere else."""
+    nothing = folder / "ivysettings.xml"
+    nothing.write_text(
+        '<ivysettings><settings defaultResolver="none"/><resolvers><filesystem name="none">'
+        f'<artifact pattern="{folder}/none/[artifact].[ext]"/></filesystem></resolvers>'
+        "</ivysettings>"
+    )
+    return {
+        "spark.jars.repositories": (folder / "repository").as_uri(),
+        "spark.jars.ivy": str(folder / "ivy"),
+        "spark.jars.ivySettings": str(nothing),
+    }
 
 
 @contextmanager
@@ -115,6 +153,27 @@ def fetch() -> None:
                 return
 
 
+def _pom(
+    group: str,
+    name: str,
+    version: str,
+    needed: list[tuple[str, str, str]],
+    each: str = "",
+    more: str = "",
+) -> str:
+    """A Maven description of an artifact, and of what it depends on."""
+    named = "".join(
+        f"<dependency><groupId>{g}</groupId><artifactId>{n}</artifactId><version>{v}</version>"
+        f"{each}</dependency>"
+        for g, n, v in needed
+    )
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        f"<groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version>"
+        f"{more}<dependencies>{named}</dependencies></project>"
+    )
+
+
 def _copy(part: str, artifacts: list[tuple[str, str, str]], *, whole: bool) -> None:
     """Copy artifacts (`whole`: with all they depend on) to the cache."""
     folder = CACHE / part
@@ -126,16 +185,8 @@ def _copy(part: str, artifacts: list[tuple[str, str, str]], *, whole: bool) -> N
         else "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion>"
         "</exclusions>"
     )
-    named = "".join(
-        f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>"
-        f"<version>{version}</version>{alone}</dependency>"
-        for group, name, version in artifacts
-    )
-    (folder / "pom.xml").write_text(
-        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
-        f"<groupId>ontoweir</groupId><artifactId>{part}</artifactId><version>1</version>"
-        f"<packaging>pom</packaging><dependencies>{named}</dependencies></project>"
-    )
+    pom = _pom("ontoweir", part, "1", artifacts, alone, "<packaging>pom</packaging>")
+    (folder / "pom.xml").write_text(pom)
     goal = ["mvn", "-B", "-q", "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
     subprocess.run(goal, cwd=folder, check=True, timeout=600, stdout=subprocess.DEVNULL)
     (folder / "complete").touch()

@@ -19,11 +19,14 @@ STAGES = (
     "after-batch",
 )
 
+_ADVANCE = ("advance_kernel", "advance_tables")
+
 
 def kill_at(stage: str, count: int, kill: Callable[[], None] | None = None) -> None:
     """From now on, in all threads to come, the `count`-th time that a stage is reached is the last.
 
-    `in-kernel` is a call of any function of the kernel's own module: `count` says how deep in it.
+    `in-kernel` is any call, also of numpy's and Arrow's own functions, from within the kernel's
+    advance: `count` says how deep in it.
     """
     if stage == "never":
         return
@@ -49,7 +52,7 @@ def _is_at(stage: str, frame: FrameType, event: str, argument: Any) -> bool:
         case "after-read":
             return event == "call" and code.co_name == "advance_live"
         case "in-kernel":
-            return event == "call" and code.co_filename.endswith("runtime/kernel.py")
+            return event in ("call", "c_call") and _is_in_kernel(frame)
         case "before-state-commit":
             return event == "call" and code.co_name == "commit_batch"
         case "in-state-commit":
@@ -61,6 +64,18 @@ def _is_at(stage: str, frame: FrameType, event: str, argument: Any) -> bool:
         case "after-output-commit":
             return event == "c_return" and code.co_name == "write_part" and argument is os.replace
         case "after-batch":
-            return event == "return" and code.co_qualname == "_Sink.advance"
+            return event == "return" and code.co_qualname == "BatchTaker.advance"
         case _:
             raise ValueError(stage)
+
+
+def _is_in_kernel(frame: FrameType | None) -> bool:
+    """Whether the kernel advances a plan: its calls are at most so deep."""
+    for _ in range(16):
+        if frame is None:
+            return False
+        code = frame.f_code
+        if code.co_name in _ADVANCE and code.co_filename.endswith("runtime/kernel.py"):
+            return True
+        frame = frame.f_back
+    return False

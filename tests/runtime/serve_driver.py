@@ -15,9 +15,7 @@ def main() -> None:
     """Serve; everything that is told goes to stdout."""
     folder, once = Path(sys.argv[1]), sys.argv[2] == "once"
     java = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.master": "local[1]"}
-    options = RunOptions(
-        folder / "unused", folder / "out", once=once, progress=False, spark=java, seconds=0.2
-    )
+    options = RunOptions(None, folder / "out", once=once, progress=False, spark=java, seconds=0.2)
     serve_registry(
         lambda: Workspace(load_project(folder, environ={})),
         folder / "registry",

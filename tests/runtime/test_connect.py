@@ -64,4 +64,7 @@ def test_replay_on_connect(root: Path, tmp_path: Path) -> None:
     for name in ("two", "here", "whole"):
         assert pq.read_table(tmp_path / f"{name}.parquet").equals(answers)
     assert "b.ts goes backwards" in told["broken"]
+    assert "the session is one of Spark Connect" in told["live False"]
+    assert "SPARK_REMOTE names a server of Spark Connect" in told["live True"]
+    assert not (tmp_path / "live").exists()
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".ontoweir")]

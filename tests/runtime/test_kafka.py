@@ -1,6 +1,8 @@
 """Live from and to a real Kafka broker: rows, rejects, lanes, repeats, restarts, secrets."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,11 @@ from pyspark.sql import SparkSession
 from ontoweir.errors import CatalogError, OntoweirError
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.project import load_project
+from ontoweir.register_query import register_query
 from ontoweir.run_options import RunOptions
 from ontoweir.running import run_queries
 from ontoweir.runtime.publish_batch import MemorySink
-from tests.runtime.kafka_broker import MISSING, list_jars, start_broker
+from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 
 TOML = """
 [streams.s]
@@ -234,3 +237,23 @@ def test_secrets_are_nowhere(
     monkeypatch.delenv("LOGIN")
     with pytest.raises(CatalogError, match="needs the environment variable LOGIN"):
         run_queries(workspace, compiled, options(tmp_path), spark)
+
+
+def test_the_connector_by_its_package(spark: SparkSession, broker: str, tmp_path: Path) -> None:
+    """`ontoweir run` in a process of its own, whose Spark has no connector but the package."""
+    send(spark, broker, "t7-s", [{"ts": at(1), "k": 1}])
+    send(spark, broker, "t7-u", [{"ts": at(5), "k": 1, "b": "x"}])
+    beat(spark, broker, "t7", 10)
+    workspace, _ = open_query(tmp_path, broker, "t7")
+    register_query(workspace, tmp_path / "out" / "registry", "q", "sql", SQL, "q.sql")
+    package, settings = make_repository(tmp_path)
+    command = [sys.executable, "-m", "ontoweir", "run", str(tmp_path), "--once", "--summary=json"]
+    for name, text in {"spark.jars.packages": package, **settings}.items():
+        command += ["--spark", f"{name}={text}"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["results"] == 1
+    assert [(r["k"], r["b"]) for r in read(tmp_path / "out" / "answers" / "q")] == [(1, "x")]
+    # of what Spark says of packages, only the downloads
+    told = {line.split(" ")[0] for line in done.stderr.splitlines()}
+    assert told == {"downloading", "q:"}, done.stderr

@@ -58,7 +58,7 @@ def test_driver_killed_and_resumed(
     write_history(tmp_path, 0, 24 if kills > 1 else 4)
     workspace, compiled = open_queries(tmp_path, list(QUERIES))
     random = Random(STAGES.index(stage) if stage in STAGES else 99)
-    deepest = {"in-kernel": 150}.get(stage, 1)
+    deepest = {"in-kernel": 2500}.get(stage, 1)  # of about 2,000 calls in a micro-batch
     for _ in range(kills):
         assert drive(tmp_path, stage, random.randint(1, deepest)) == (
             3 if stage == "java" else -signal.SIGKILL

@@ -15,7 +15,7 @@ from ontoweir.pipeline import Workspace
 from ontoweir.project import load_project
 from ontoweir.run_options import RunOptions
 from ontoweir.running import run_queries
-from ontoweir.runtime import run_live
+from ontoweir.runtime import open_sources, run_live
 from ontoweir.runtime.list_lanes import list_peers
 from ontoweir.runtime.plan_sources import FILE
 from ontoweir.runtime.start_session import LOCAL_FILES
@@ -45,11 +45,11 @@ def shared(folder: Path) -> list[str]:
 def test_two_folders_share_a_source_and_a_run_goes_on_by_either_reader(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = run_live._direct
+    opened = open_sources.find_direct
     for part in range(4):
         write_history(tmp_path, 2 * part, 2 * part + 2)
         by_spark = part in (1, 2)
-        monkeypatch.setattr(run_live, "_direct", (lambda j, s: {}) if by_spark else opened)
+        monkeypatch.setattr(run_live, "find_direct", (lambda j, s: {}) if by_spark else opened)
         assert run(tmp_path, spark) == 60
     assert shared(tmp_path / "check") == ["s", "u"]
     assert len(list((tmp_path / "check" / "spark" / "sources").iterdir())) == 1

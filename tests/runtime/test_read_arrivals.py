@@ -19,7 +19,7 @@ from ontoweir.pipeline import Workspace
 from ontoweir.project import load_project
 from ontoweir.run_options import RunOptions
 from ontoweir.running import run_queries
-from ontoweir.runtime import read_arrivals, run_live
+from ontoweir.runtime import open_sources, read_arrivals, run_live
 from ontoweir.runtime.list_arrivals import list_arrivals
 from tests.runtime.test_run_live import open_queries, read_output, replayed, write_history
 
@@ -185,7 +185,7 @@ def test_as_spark_reads(
     direct = outcome(tmp_path, spark, "direct")
     if change in PLAIN or not everywhere:
         assert bool(asked) == (change not in PLAIN)
-    monkeypatch.setattr(run_live, "_direct", lambda job, session: {})
+    monkeypatch.setattr(run_live, "find_direct", lambda job, session: {})
     assert direct == outcome(tmp_path, spark, "spark")
     assert isinstance(direct, str) or bool(direct["q"]) == (change not in EMPTY or not everywhere)
 
@@ -198,7 +198,7 @@ def test_names_that_spark_takes_for_patterns(
     tables = [make_table(Random(n), n) for n in range(3)]
     write(tmp_path, [tables[0], CHANGES[change](tables[1], 1), tables[2]], "[1]{a,b}")
     assert outcome(tmp_path, spark, "direct")["tuples"] == 3 * ROWS
-    monkeypatch.setattr(run_live, "_direct", lambda job, session: {})
+    monkeypatch.setattr(run_live, "find_direct", lambda job, session: {})
     assert outcome(tmp_path, spark, "spark") == "RunError"
     assert not read_output(tmp_path / "spark-out", "q")
 
@@ -235,7 +235,7 @@ def test_beside_a_stream_that_spark_reads(
     assert run_queries(workspace, compiled, options, spark)["tuples"] == 90
     write_some(3, 5)
     assert run_queries(workspace, compiled, options, spark)["tuples"] == 60
-    monkeypatch.setattr(run_live, "_direct", lambda job, session: {})
+    monkeypatch.setattr(run_live, "find_direct", lambda job, session: {})
     whole = RunOptions(tmp_path / "check2", tmp_path / "out2", once=True, progress=False)
     assert run_queries(workspace, compiled, whole, spark)["tuples"] == 150
     found = read_output(tmp_path / "out", "matches")
@@ -249,11 +249,11 @@ def test_a_run_goes_on_by_the_other_reader(
     """A checkpoint is of either: offsets and state are the same."""
     workspace, compiled = open_queries(tmp_path, ["matches"])
     options = RunOptions(tmp_path / "check", tmp_path / "out", once=True, progress=False)
-    opened = run_live._direct
+    opened = open_sources.find_direct
     for part in range(4):
         write_history(tmp_path, 2 * part, 2 * part + 2)
         by_spark = part % 2
-        monkeypatch.setattr(run_live, "_direct", (lambda j, s: {}) if by_spark else opened)
+        monkeypatch.setattr(run_live, "find_direct", (lambda j, s: {}) if by_spark else opened)
         assert run_queries(workspace, compiled, options, spark)["tuples"] == 60
     expected = replayed(tmp_path, workspace, compiled[0], spark)
     assert read_output(tmp_path / "out", "matches") == expected

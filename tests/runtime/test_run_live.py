@@ -152,6 +152,14 @@ def test_a_changed_query_or_half_a_checkpoint_is_refused(
     assert run_queries(workspace, compiled, options, spark)["tuples"] == 0
 
 
+def test_a_run_has_a_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
+    write_history(tmp_path, 0, 1)
+    workspace, compiled = open_queries(tmp_path, ["matches"])
+    with pytest.raises(UsageError, match="there is no checkpoint"):
+        run_queries(workspace, compiled, RunOptions(None, tmp_path / "out", once=True), spark)
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_unbounded_query_does_not_run(spark: SparkSession, tmp_path: Path) -> None:
     workspace, _ = open_queries(tmp_path, [])
     (tmp_path / "bad.sql").write_text("SELECT s.k FROM s, u WHERE s.ts < u.ts AND s.a < u.b")

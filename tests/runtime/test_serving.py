@@ -41,9 +41,7 @@ def register(folder: Path, name: str, text: str | None = None, *, replace: bool 
 def serve(
     folder: Path, spark: SparkSession, stop: threading.Event | None = None, **more: Any
 ) -> dict[str, Any]:
-    options = RunOptions(
-        folder / "unused", folder / "out", once=stop is None, progress=False, **more
-    )
+    options = RunOptions(None, folder / "out", once=stop is None, progress=False, **more)
     return serve_registry(
         lambda: Workspace(load_project(folder, environ={})),
         folder / "registry",

@@ -1,89 +1,234 @@
-"""Large static relations are mapped to memory from what tasks write: the rows are the same."""
+"""Static relations that are or may be large are mapped to memory from what tasks write: rows and
+errors are those of collecting them."""
 
-import os
-import tempfile
+from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from ontoweir.errors import DataError
+from ontoweir.errors import DataError, RunError
+from ontoweir.runtime import evaluate_view
 from ontoweir.runtime import load_statics as module
+from ontoweir.runtime import spool_frame as spooling
 from ontoweir.runtime.load_statics import load_statics
+from ontoweir.runtime.spool_frame import spool_frame
 from tests.runtime.harness import make_catalog
 
-TOML = """
-[relations.place]
-source = { format = "csv", path = "place", options = { header = "true" } }
+COLUMNS = """
 keys = [["id"]]
-[relations.place.columns]
-id = "int"
+max_rows = 3000
+[relations.{0}.columns]
+id = {{ type = "int", max = 2999 }}
 name = "string"
 since = "date"
 checked = "timestamp"
 size = "decimal(6,2)"
+share = "float"
 """
+WAYS = {
+    "local": 'source = { format = "csv", path = "place", options = { header = "true" } }',
+    "remote": 'source = { format = "csv", path = "viewfs://NAME/place", '
+    'options = { header = "true" } }',
+    "frame": 'source = { format = "view", path = "held" }',
+    "view": 'source = { view = "SELECT * FROM base WHERE id >= 0" }',
+    "simple": 'source = { view = "SELECT id, name, since, checked, size, share FROM base WHERE '
+    'id IS NOT NULL" }',
+}
+"""How a relation is given; `base` is the local one, without what is declared to be enforced."""
+
+
+def write_rows(folder: Path, more: str = "") -> None:
+    """Three files of a thousand rows, some of them NULL, and one more row."""
+    (folder / "place").mkdir(exist_ok=True)
+    for part in range(3):
+        rows = [
+            f"{i},{'' if i % 7 == 0 else f'n{i}'},{1500 + i % 28}-01-{1 + i % 28:02d},"
+            f"2020-01-01 10:00:{i % 60:02d},{i}.25,0.5"
+            for i in range(part * 1000, part * 1000 + 1000)
+            if not (more and i == 2001)
+        ]
+        text = "\n".join(
+            ["id,name,since,checked,size,share", *rows, *([more] if part == 2 else [])]
+        )
+        (folder / "place" / f"{part}.csv").write_text(text + "\n", encoding="utf-8")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Three files of a thousand rows, some of them NULL."""
-    (tmp_path / "place").mkdir()
-    for part in range(3):
-        rows = [
-            f"{i},{'' if i % 7 == 0 else f'n{i}'},2020-01-{1 + i % 28:02d},"
-            f"2020-01-01 10:00:{i % 60:02d},{i}.25"
-            for i in range(part * 1000, part * 1000 + 1000)
-        ]
-        text = "\n".join(["id,name,since,checked,size", *rows]) + "\n"
-        (tmp_path / "place" / f"{part}.csv").write_text(text, encoding="utf-8")
-    return tmp_path
+def give(tmp_path: Path, spark: SparkSession) -> Iterator[Callable[[str], dict[str, pa.Table]]]:
+    """What loads the relation, given in one of the WAYS."""
+    name = tmp_path.name.replace("_", "-")
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
+    hadoop.set(f"fs.viewfs.mounttable.{name}.link./place", (tmp_path / "place").as_uri())
+
+    def load(way: str) -> dict[str, pa.Table]:
+        if way == "frame":
+            reader = spark.read.option("header", "true")
+            reader.csv(f"{tmp_path}/place").createOrReplaceTempView("held")
+        base = COLUMNS.replace('keys = [["id"]]\n', "").replace("max_rows = 3000\n", "")
+        base = base.replace('{{ type = "int", max = 2999 }}', '"int"').format("base")
+        toml = f"[relations.place]\n{WAYS[way].replace('NAME', name)}{COLUMNS.format('place')}"
+        toml += f"[relations.base]\n{WAYS['local']}{base}"
+        return load_statics(spark, make_catalog(tmp_path, toml), ["place"], tmp_path / "answers")
+
+    yield load
+    spark.catalog.dropTempView("held")
 
 
+class Spy:
+    """Counts the rows that are collected, and those that are copied to Java."""
+
+    def __init__(self, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.collected, self.copied = 0, 0
+        kind, session = type(spark.range(1)), type(spark)
+        collect, create = kind.toArrow, session.createDataFrame
+
+        def counted(frame: DataFrame) -> pa.Table:
+            table = collect(frame)
+            self.collected += table.num_rows
+            return table
+
+        def copied(session: SparkSession, rows: Any, *more: Any, **named: Any) -> DataFrame:
+            self.copied += len(rows)
+            return create(session, rows, *more, **named)
+
+        monkeypatch.setattr(kind, "toArrow", counted)
+        monkeypatch.setattr(session, "createDataFrame", copied)
+
+
+def make_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let everything be large."""
+    for place in (module, spooling, evaluate_view):
+        monkeypatch.setattr(place, "LARGE", 0)
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_the_same_rows_without_collecting_them(
-    folder: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    way: str,
+    give: Callable[[str], dict[str, pa.Table]],
+    tmp_path: Path,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    catalog = make_catalog(folder, TOML)
-    wanted = load_statics(spark, catalog, ["place"])["place"]
+    write_rows(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "spool_frame", lambda frame, folder: frame.toArrow())
+        wanted = give(way)["place"].sort_by("id")
     assert wanted.num_rows == 3000
-    collected: list[int] = []
-    kind = type(spark.range(1))
-    collect = kind.toArrow
-
-    def counted(frame: Any) -> pa.Table:
-        table = collect(frame)
-        collected.append(table.num_rows)
-        return table
-
-    monkeypatch.setattr(kind, "toArrow", counted)
-    monkeypatch.setattr(module, "LARGE", 0)
-    before = set(os.listdir(tempfile.gettempdir()))
-    found = load_statics(spark, catalog, ["place"])["place"]
-    assert found.equals(wanted)
-    assert collected == []
-    left = set(os.listdir(tempfile.gettempdir())) - before
-    assert not [name for name in left if name.startswith("ontoweir-static-")]
+    assert wanted.column("since")[0].as_py() == date(1500, 1, 1)
+    spy = Spy(spark, monkeypatch)
+    make_small(monkeypatch)
+    found = give(way)["place"]
+    assert found.sort_by("id").equals(wanted)
+    assert (spy.collected, spy.copied) == (0, 0)
+    assert {p.name for p in tmp_path.iterdir()} == {"place", "ontoweir.toml"}
 
 
-def test_what_is_broken_is_told_as_before(
-    folder: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("way", ["remote", "frame", "view"])
+def test_what_is_not_known_to_be_small_is_not_collected(
+    way: str,
+    give: Callable[[str], dict[str, pa.Table]],
+    tmp_path: Path,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with (folder / "place" / "2.csv").open("a", encoding="utf-8") as file:
-        file.write("1,again,2020-01-01,2020-01-01 10:00:00,1\n")
-    catalog = make_catalog(folder, TOML)
-    said = []
-    for large in (1 << 40, 0):
-        monkeypatch.setattr(module, "LARGE", large)
-        with pytest.raises(DataError, match="occurs 2 times") as caught:
-            load_statics(spark, catalog, ["place"])
-        said.append(str(caught.value))
-    assert said[0] == said[1]
+    write_rows(tmp_path)
+    spy = Spy(spark, monkeypatch)
+    assert give(way)["place"].num_rows == 3000
+    assert spy.collected == (3000 if way == "view" else 0)  # of `base`, which is a small file
 
 
-def test_no_rows(folder: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    for file in (folder / "place").iterdir():
-        file.write_text("id,name,since,checked,size\n", encoding="utf-8")
-    monkeypatch.setattr(module, "LARGE", 0)
-    assert load_statics(spark, make_catalog(folder, TOML), ["place"])["place"].num_rows == 0
+BROKEN = [
+    ("7,again,2020-01-01,2020-01-01 10:00:00,1,0.5", "id = 7 occurs 2 times"),
+    ("3000,new,2020-01-01,2020-01-01 10:00:00,1,0.5", "outside the column's declared domain"),
+    ("2999,x,2020-01-01,2020-01-01 10:00:00,many,0.5", "size is not"),
+    ("2998,x,2020-01-01,2020-01-01 10:00:00,1,NaN", "share is nan"),
+    ("2998,x,2020-01-01,2020-01-01 10:00:00,1,0.5\n,,,,,", "3001 rows"),
+]
+
+
+@pytest.mark.parametrize(
+    ("way", "row", "said"),
+    # of a view, only what its relation may have: that has neither key nor domain
+    [(w, *b) for w in WAYS for n, b in enumerate(BROKEN) if n < 2 or "view =" not in WAYS[w]],
+)
+def test_what_is_broken_is_told_as_when_collected(
+    way: str,
+    row: str,
+    said: str,
+    give: Callable[[str], dict[str, pa.Table]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write_rows(tmp_path, row)
+    told = []
+    for spooled in (False, True):
+        with monkeypatch.context() as patched:
+            if spooled:
+                make_small(patched)
+            else:
+                patched.setattr(module, "spool_frame", lambda frame, folder: frame.toArrow())
+            with pytest.raises(DataError) as caught:
+                give(way)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    assert said in told[0]
+
+
+def test_no_rows(
+    give: Callable[[str], dict[str, pa.Table]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_rows(tmp_path)
+    for file in (tmp_path / "place").iterdir():
+        file.write_text("id,name,since,checked,size,share\n", encoding="utf-8")
+    make_small(monkeypatch)
+    for way in WAYS:
+        assert give(way)["place"].num_rows == 0
+
+
+def test_types_are_those_of_collecting(spark: SparkSession, tmp_path: Path) -> None:
+    """Also of columns whose names differ in case alone, or have dots; and of no type at all."""
+    home = spark.newSession()
+    home.conf.set("spark.sql.session.timeZone", "UTC")
+    frame = home.sql(
+        "SELECT CAST(id AS TINYINT) a, CAST(id AS SMALLINT) `A`, CAST(id AS INT) `b.c`, id d, "
+        "CAST(id AS FLOAT) e, CAST(id AS DOUBLE) f, CAST(id AS DECIMAL(38,9)) g, "
+        "CAST(id AS STRING) h, X'00ff' i, id > 2 j, DATE'0001-01-01' k, "
+        "TIMESTAMP'1500-01-01 00:00:00' l, TIMESTAMP_NTZ'1500-01-01 00:00:00' m FROM range(5)"
+    )
+    found, wanted = spool_frame(frame, tmp_path), frame.toArrow()
+    assert found.column_names == wanted.column_names
+    for one, other in zip(found.columns, wanted.columns, strict=True):
+        assert one.type == other.type
+        assert one.equals(other)
+    nothing = spool_frame(home.sql("SELECT NULL a, id FROM range(5)"), tmp_path)
+    assert nothing.column("a").null_count == 5
+    arrays = home.sql("SELECT array(id) a FROM range(5)")
+    assert spool_frame(arrays, tmp_path).equals(arrays.toArrow())
+    assert not [p for p in tmp_path.rglob("*") if p.suffix in (".parquet", ".arrow")]
+
+
+def test_where_the_driver_does_not_see_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few rows are collected; many are not: the message says what to do."""
+    monkeypatch.setattr(Path, "glob", lambda *_: iter(()))
+    assert spool_frame(spark.range(10), tmp_path).num_rows == 10
+    monkeypatch.setattr(spooling, "LARGE", 0)
+    with pytest.raises(RunError, match=r"does not see .*--output"):
+        spool_frame(spark.range(10), tmp_path)
+
+
+def test_a_place_that_cannot_be_written_to(
+    give: Callable[[str], dict[str, pa.Table]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    write_rows(tmp_path)
+    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
+    with pytest.raises(RunError, match="Permission denied"):
+        give("frame")

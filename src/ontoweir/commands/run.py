@@ -4,6 +4,7 @@ import argparse
 import json
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def _serve(given: argparse.Namespace, registry: Path) -> int:
         warnings.release()
         return workspace
 
-    options = read_run_options(given, find_root(given.project))
+    options = replace(read_run_options(given, find_root(given.project)), checkpoint=None)
     more: dict[str, Any] = {"tell": lambda text: None} if given.quiet else {}
     with _Terminated() as stop:
         summary = serve_registry(opened, registry, options, stop=stop, **more)

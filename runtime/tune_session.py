@@ -1,0 +1,49 @@
+"""Spark's settings for short micro-batches."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_STREAMING = "org.apache.spark.sql.execution.streaming"
+
+
+def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
+    """Set a session up for short micro-batches; for files too, where the checkpoint is local."""
+    found = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.adaptive.enabled": "false",  # there is no shuffle to adapt
+        "spark.sql.files.minPartitionNum": "1",  # few tasks for small files
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.sources.ignoreDataLocality": "true",  # asked of every file at every listing
+        "spark.sql.streaming.fileSource.log.compactInterval": "100",  # of 10: a pause at each tenth
+        # a source of which only the offsets matter is not planned
+        "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan": "true",
+    }
+    java = getattr(spark, "_jvm", None)  # Spark Connect has none
+    if "://" not in str(checkpoint) and java is not None:
+        for place in ("checkpointing.", ""):  # since 4.1, before
+            name = f"{_STREAMING}.{place}FileSystemBasedCheckpointFileManager"
+            try:
+                java.java.lang.Class.forName(name)
+            except Exception:
+                continue
+            found["spark.sql.streaming.checkpointFileManagerClass"] = name
+            break
+        # no file of checksums beside every file of offsets: our own commit has hashes of its own
+        found["spark.sql.streaming.checkpoint.fileChecksum.enabled"] = "false"
+        found["fs.file.impl"] = _local_files(java)
+        found["fs.file.impl.disable.cache"] = "true"
+    for setting, text in found.items():
+        spark.conf.set(setting, text)
+
+
+def _local_files(java: Any) -> str:
+    """What writes the checkpoint's files: without checksums, and in sessions that we start without
+    a process for each file (start_session)."""
+    try:
+        java.java.lang.Class.forName("ontoweir.LocalFiles")
+    except Exception:
+        return "org.apache.hadoop.fs.RawLocalFileSystem"
+    return "ontoweir.LocalFiles"
