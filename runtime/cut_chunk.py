@@ -17,9 +17,10 @@ from ontoweir.runtime.read_source import BAD, unreadable
 
 BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4
-_AHEAD = 2
-"""Row groups of a stream that are read ahead, each by a thread of its own: a file's largest column
-takes as long as all others."""
+_AHEAD = 4
+"""Row groups of a stream that are read ahead at most."""
+_READERS = 2
+"""Threads that read them: often one column takes as long as all others."""
 _CACHED_FOOTERS = 16
 
 
@@ -194,7 +195,7 @@ class RowGroups:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
         self._footers: OrderedDict[str, pq.FileMetaData] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
-        self._pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="ontoweir-group")
+        self._pool = ThreadPoolExecutor(_READERS, thread_name_prefix="ontoweir-group")
 
     def close(self) -> None:
         """Read no more."""

@@ -3,11 +3,17 @@
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from itertools import count
+
+import pyarrow as pa
 
 from ontoweir.runtime.admit_rows import Admitted, ReferenceCheck
 from ontoweir.runtime.advance_rows import ReplayWork, admit_chunk
 from ontoweir.runtime.cut_chunk import Chunk, RowGroups, cut_chunk
 from ontoweir.runtime.history import Cursor, History
+
+_TIDY = 4
+"""Chunks after which Arrow gives back what its threads have freed, which it keeps otherwise."""
 
 
 def read_chunks(
@@ -42,7 +48,11 @@ def read_chunks(
         ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
     ):
         coming = None if done else pool.submit(read, cursors)
-        while coming is not None:
+        for number in count(1):
+            if coming is None:
+                return
             chunk, admitted = coming.result()
             coming = None if chunk.done else pool.submit(read, chunk.after)
             yield chunk, admitted
+            if number % _TIDY == 0:
+                pa.default_memory_pool().release_unused()
