@@ -116,6 +116,7 @@ def _implied(
     bounds = bound_differences(query, catalog, domains=False)
     if bounds is None:
         return found
+    types = Types(catalog, query.occurrences)
     others = tuple(
         c
         for c in (*query.conditions, *found)
@@ -131,6 +132,8 @@ def _implied(
         if old is not None and (old[0] < limit or old == (limit, strict)):
             continue
         if left is not None and right is not None:
+            if types.step_of(left) != types.step_of(right):
+                continue  # a time and a number: by way of constants, which say so on their own
             whole = int(limit) if limit == limit.to_integral_value() else limit
             found.append(Compare(left, Op.LT if strict else Op.LE, right, whole))
         elif left is not None:

@@ -173,6 +173,13 @@ def test_what_a_redundant_occurrence_implies_stays(catalog: Catalog) -> None:
     assert "a.v = c.v" in shown(found)
 
 
+def test_no_time_is_compared_with_a_number(catalog: Catalog) -> None:
+    """Though a.ts <= 4 <= a.v: both constants say so on their own."""
+    query = spj("s a, s b", "a.ts = b.ts", "b.ts <= 4", "a.v >= 4")
+    found = shown(remove_redundant_occurrences(query, catalog))
+    assert found == ["a.v >= 4", "a.ts <= 4", "a.k IS NOT NULL"]
+
+
 def test_a_null_is_not_equal_to_itself(catalog: Catalog) -> None:
     """Where a redundant occurrence goes, what it was equated with stays not NULL."""
     query = remove_redundant_occurrences(spj("s a, s b", "a.v = b.v"), catalog)
