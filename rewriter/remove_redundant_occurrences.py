@@ -108,7 +108,6 @@ def _implied(
     """What the conditions on an occurrence imply for the others: equalities, and comparisons of
     numbers and times that nothing else says."""
     found: list[Condition] = []
-    types = Types(catalog, query.occurrences)
     for first, more in classes.members():
         members = {first, *more}
         rest = sorted(a for a in members if a.alias != alias)
@@ -117,6 +116,7 @@ def _implied(
     bounds = bound_differences(query, catalog, domains=False)
     if bounds is None:
         return found
+    types = Types(catalog, query.occurrences)
     others = tuple(
         c
         for c in (*query.conditions, *found)
@@ -132,8 +132,8 @@ def _implied(
         if old is not None and (old[0] < limit or old == (limit, strict)):
             continue
         if left is not None and right is not None:
-            if (types.step_of(left) is None) != (types.step_of(right) is None):
-                continue  # a time and a number: both compare with constants, which say it all
+            if types.step_of(left) != types.step_of(right):
+                continue  # a time and a number: by way of constants, which say so on their own
             whole = int(limit) if limit == limit.to_integral_value() else limit
             found.append(Compare(left, Op.LT if strict else Op.LE, right, whole))
         elif left is not None:

@@ -30,7 +30,7 @@ from ontoweir.runtime.history import Cursor, History
 from ontoweir.runtime.intake import Intake, StaticData, encode_static, used_columns
 from ontoweir.runtime.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.level_tables import level_tables, members_of
-from ontoweir.runtime.render_results import AT, MULTIPLICITY, render_results
+from ontoweir.runtime.render_results import AT, MULTIPLICITY, may_coincide, render_results
 from ontoweir.runtime.resolve_breaks import resolve_breaks
 from ontoweir.runtime.select_candidates import Selection, select_candidates
 from ontoweir.runtime.update_groups import GroupState
@@ -227,7 +227,7 @@ def _advance_plans(
         table = old = None
         if results.rows:
             table = _render(work, prepared, results, pool, schema)
-        if distinct and several:
+        if distinct and (several or may_coincide(prepared.plan.form.query)):
             said = before.tables.get(prepared.plan.tables[-1].members)
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema)
@@ -369,19 +369,20 @@ def _render(
 
 def _union(found: Sequence[_Found], schema: pa.Schema, distinct: bool) -> pa.Table:
     """All plans' results, in order; merged (bag), or without what was a result before (set)."""
+    several = len(found) > 1 or any(may_coincide(f.plan.form.query) for f in found)
     tables = [f.table for f in found if f.table is not None]
     old = [f.old for f in found if f.old is not None]
     if not tables:
         return schema.empty_table()
     whole = pa.concat_tables(tables)
     variables = [n for n in schema.names if n not in (AT, MULTIPLICITY)]
-    if len(found) > 1 and distinct:
+    if several and distinct:
         both = pa.concat_tables([*tables, *old])
         first = both.group_by(variables, use_threads=False).aggregate([(AT, "min")])
         first = first.rename_columns([*variables, AT]).select(schema.names)
         since = pc.min(whole.column(AT))
         whole = first.filter(pc.greater_equal(first.column(AT), since)).cast(schema)
-    elif len(found) > 1:
+    elif several:
         merged = whole.group_by([*variables, AT], use_threads=False)
         summed = merged.aggregate([(MULTIPLICITY, "sum")])
         summed = summed.rename_columns([*variables, AT, MULTIPLICITY])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import assert_never
 from urllib.parse import quote
 
@@ -32,6 +33,7 @@ from ontoweir.rewriter.spj import (
     IriOutput,
     LiteralOutput,
     Output,
+    SpjQuery,
     SpjUnion,
     TemplateLiteralOutput,
 )
@@ -125,6 +127,27 @@ def _written(column: "pa.Array") -> "pa.Array":
     if pa.types.is_string(column.type) or pa.types.is_integer(column.type):
         return _texts(column)
     return pa.array([write_value(v) for v in column.to_pylist()], pa.string())
+
+
+def may_coincide(query: SpjQuery) -> bool:
+    """Whether different values may make the same terms: of columns in a template between which
+    there is no text that they cannot hold themselves."""
+    for _, output in query.outputs:
+        match output:
+            case LiteralOutput() | ConstantOutput():
+                continue
+            case IriOutput(parts=parts) | BlankOutput(parts=parts):
+                encoded = True
+            case TemplateLiteralOutput(parts=parts):
+                encoded = False
+            case _:
+                assert_never(output)
+        columns = [i for i, part in enumerate(parts) if isinstance(part, Attribute)]
+        for left, right in pairwise(columns):
+            between = "".join(str(part) for part in parts[left + 1 : right])
+            if not encoded or not _RESERVED.search(between.replace("%", "")):
+                return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,8 @@ class ReplaySummary:
     """What a replay did.
 
     `markers`: distinct timestamps; `tuples`: rows read in the replayed span, those rejected
-    included; `results`: rows written; `state_rows_max`: the most state rows after any chunk;
+    included; `results`: rows written; `state_rows_max`: the most state rows after any chunk (with
+    SELECT DISTINCT and several ranges, without answers that ranges before have told);
     `late`: always 0 in a replay; `rejected`: tuples not let in, by reason; `ranges`: of how many
     ranges of time, each a Spark task; `one_range_because`: why there was only one.
     """

@@ -31,6 +31,7 @@ from ontoweir.runtime.advance_rows import (
     reference_checks,
 )
 from ontoweir.runtime.aggregate_chunk import PartRows, advance_groups
+from ontoweir.runtime.count_told import count_own, count_told
 from ontoweir.runtime.fold_matches import drop_known, fold_matches
 from ontoweir.runtime.level_tables import level_streams
 from ontoweir.runtime.one_behind import one_behind
@@ -195,7 +196,8 @@ def _replay(
             assert work.aggregates is not None
             matches = fold_matches(work.aggregates, matches, found)
             file = part_file(task.folder, task.index, parts)
-            packed = pickle.dumps((found, state.rows, _list_sizes(work, state)))
+            rest = state.rows - count_own(work, state)
+            packed = pickle.dumps((found, rest, _list_sizes(work, state)))
             write = partial(_replace, file, packed)
             parts += 1
         else:
@@ -230,7 +232,7 @@ def _group(work: ReplayWork, task: GroupTask, look: Callable[[], None]) -> Range
     for part in range(task.parts):
         file = part_file(task.found, task.index, part)
         try:
-            found, rows, sizes = pickle.loads(file.read_bytes())
+            found, rest, sizes = pickle.loads(file.read_bytes())
         except OSError as error:
             raise RunError(
                 f"{file} is not there, which a task has written",
@@ -242,8 +244,9 @@ def _group(work: ReplayWork, task: GroupTask, look: Callable[[], None]) -> Range
         if answers.num_rows:
             _write(part_file(task.folder, task.index, progress.parts), answers, work.parquet)
             progress = replace(progress, parts=progress.parts + 1)
-        most = max(most, rows + groups.rows)
-        _check_rows(work, rows + groups.rows, [*sizes, f"groups {groups.rows}"])
+        rows = rest + count_told(work, groups) + groups.rows
+        most = max(most, rows)
+        _check_rows(work, rows, [*sizes, f"groups {groups.rows}"])
         _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
         look()
     progress = replace(progress, done=True)

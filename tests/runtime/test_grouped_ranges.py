@@ -216,6 +216,8 @@ def test_every_aggregate(
             assert many.ranges == ranges
             assert rows == whole
             _compare(one, many)
+            if len(job.plans) == len(job.parts):  # and what is kept only grows
+                assert many.state_rows_max == one.state_rows_max
 
 
 @pytest.mark.spark

@@ -1,0 +1,41 @@
+"""How many rows of state an aggregate query's plans have of what they have answered."""
+
+from collections.abc import Iterator
+
+from ontoweir.checker.split_aggregates import AggregatePart
+from ontoweir.rewriter.aggregation import AggregateFunction
+from ontoweir.runtime.advance_rows import ReplayState, ReplayWork
+from ontoweir.runtime.update_groups import GroupState
+
+
+def count_own(work: ReplayWork, state: ReplayState) -> int:
+    """As the plans of a range have it, which know of no range before; of parts of one plan."""
+    found = 0
+    for index, _ in _single(work):
+        frame = state.kernels[index].tables.get(work.plans[index].tables[-1].members)
+        found += 0 if frame is None else frame.rows
+    return found
+
+
+def count_told(work: ReplayWork, groups: GroupState) -> int:
+    """As one range would have it after the same marker: for minima and maxima a row a group, for
+    distinct values a row a value; of parts of one plan."""
+    found = 0
+    for _, part in _single(work):
+        first = part.aggregates[0]
+        if first.function is AggregateFunction.COUNT_DISTINCT:
+            column = ("distinct", first.argument)
+            found += sum(known[column] for known in groups.groups.values())
+        else:
+            found += len(groups.groups)
+    return found
+
+
+def _single(work: ReplayWork) -> Iterator[tuple[int, AggregatePart]]:
+    """The parts whose answers are kept (sets), and which have one plan, with its place."""
+    assert work.aggregates is not None
+    index = 0
+    for part, plans in work.aggregates.parts:
+        if plans == 1 and part.union.distinct:
+            yield index, part
+        index += plans
