@@ -19,8 +19,6 @@ BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4
 _AHEAD = 4
 """Row groups of a stream that are read ahead at most."""
-_READERS = 2
-"""Threads that read them: often one column takes as long as all others."""
 _CACHED_FOOTERS = 16
 
 
@@ -189,13 +187,14 @@ class _Reader:
 class RowGroups:
     """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
     files say of themselves, as their row groups are read one by one. While one is looked at,
-    threads read the next ones of its stream; `close` waits for them."""
+    a thread reads the next ones of its stream, and `close` waits for it. More threads, Arrow's too,
+    cost more than they save where others compute and write."""
 
     def __init__(self) -> None:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
         self._footers: OrderedDict[str, pq.FileMetaData] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
-        self._pool = ThreadPoolExecutor(_READERS, thread_name_prefix="ontoweir-group")
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
 
     def close(self) -> None:
         """Read no more."""
