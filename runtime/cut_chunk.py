@@ -187,8 +187,7 @@ class _Reader:
 class RowGroups:
     """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
     files say of themselves, as their row groups are read one by one. While one is looked at,
-    a thread reads the next ones of its stream, and `close` waits for it. More threads, Arrow's too,
-    cost more than they save where others compute and write."""
+    a thread (with Arrow's, for columns) reads the next ones of its stream; `close` waits for it."""
 
     def __init__(self) -> None:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
@@ -242,9 +241,7 @@ class RowGroups:
                     while len(self._footers) > _CACHED_FOOTERS:
                         self._footers.popitem(last=False)
                 there = set(file.schema_arrow.names)
-                table = file.read_row_group(
-                    piece.group, columns=[n for n in wanted if n in there], use_threads=False
-                )
+                table = file.read_row_group(piece.group, columns=[n for n in wanted if n in there])
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
         for column in wanted:
