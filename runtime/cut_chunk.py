@@ -19,8 +19,6 @@ BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4
 _AHEAD = 4
 """Row groups of a stream that are read ahead at most."""
-_READERS = 2
-"""Threads that read them: often one column takes as long as all others."""
 _CACHED_FOOTERS = 16
 
 
@@ -189,13 +187,13 @@ class _Reader:
 class RowGroups:
     """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
     files say of themselves, as their row groups are read one by one. While one is looked at,
-    threads read the next ones of its stream; `close` waits for them."""
+    a thread (with Arrow's, for columns) reads the next ones of its stream; `close` waits for it."""
 
     def __init__(self) -> None:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
         self._footers: OrderedDict[str, pq.FileMetaData] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
-        self._pool = ThreadPoolExecutor(_READERS, thread_name_prefix="ontoweir-group")
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
 
     def close(self) -> None:
         """Read no more."""
@@ -243,9 +241,7 @@ class RowGroups:
                     while len(self._footers) > _CACHED_FOOTERS:
                         self._footers.popitem(last=False)
                 there = set(file.schema_arrow.names)
-                table = file.read_row_group(
-                    piece.group, columns=[n for n in wanted if n in there], use_threads=False
-                )
+                table = file.read_row_group(piece.group, columns=[n for n in wanted if n in there])
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
         for column in wanted:
