@@ -92,15 +92,27 @@ def _close(
     found: dict[tuple[Node, Node], Limit], nodes: tuple[Node, ...]
 ) -> dict[tuple[Node, Node], Limit] | None:
     """All shortest paths (Floyd, Warshall); None if there is a negative cycle."""
-    for middle in nodes:
-        into = [(n, found[n, middle]) for n in nodes if (n, middle) in found]
-        out = [(n, found[middle, n]) for n in nodes if (middle, n) in found]
-        for left, a in into:
-            for right, b in out:
+    place = {node: n for n, node in enumerate(nodes)}
+    rows: list[list[Limit | None]] = [[None] * len(nodes) for _ in nodes]
+    known = [(place[left], place[right]) for left, right in found]
+    for (i, j), limit in zip(known, found.values(), strict=True):
+        rows[i][j] = limit
+    for middle in range(len(nodes)):
+        out = [(j, b) for j, b in enumerate(rows[middle]) if b is not None]
+        for i, row in enumerate(rows):
+            a = row[middle]
+            if a is None:
+                continue
+            for j, b in out:
                 limit = (a[0] + b[0], a[1] or b[1])
-                if left == right:
+                old = row[j]
+                if i == j:
                     if limit[0] < 0 or (limit[0] == 0 and limit[1]):
                         return None
-                elif (old := found.get((left, right))) is None or _tighter(limit, old):
-                    found[left, right] = limit
-    return found
+                elif old is None:
+                    row[j] = limit
+                    known.append((i, j))
+                elif _tighter(limit, old):
+                    row[j] = limit
+    closed = ((i, j, rows[i][j]) for i, j in known)
+    return {(nodes[i], nodes[j]): limit for i, j, limit in closed if limit is not None}

@@ -70,7 +70,9 @@ def is_contained(
                 if o.table == table.name
             }
     implied = implied or Implied(small, catalog)
-    rank = {o.alias: n for n, o in enumerate(big.occurrences)}
+    # what has to leave its own place comes first: most often it cannot, and nothing else matters
+    order = sorted(big.occurrences, key=lambda o: o.alias != avoid)
+    rank = {o.alias: n for n, o in enumerate(order)}
     due: list[list[Condition]] = [[] for _ in big.occurrences]
     for condition in big.conditions:
         due[max(rank[a.alias] for a in condition_attributes(condition))].append(condition)
@@ -105,9 +107,9 @@ def is_contained(
             return False
         if any(map_output(output, move) != wanted for output, wanted in made[size]):
             return False
-        if size == len(big.occurrences):
+        if size == len(order):
             return True
-        todo = big.occurrences[size]
+        todo = order[size]
         return any(
             search({**chosen, todo.alias: target.alias})
             for target in small.occurrences

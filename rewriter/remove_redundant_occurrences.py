@@ -48,6 +48,8 @@ def remove_redundant_occurrences(query: SpjQuery, catalog: Catalog) -> SpjQuery:
         implied = Implied(query, catalog)
         for occurrence in reversed(query.occurrences):
             alias = occurrence.alias
+            if sum(o.table == occurrence.table for o in query.occurrences) < 2:
+                continue
             if not is_contained(query, query, catalog, avoid=alias, implied=implied):
                 continue  # not even with all that is said of this occurrence
             smaller = _without(query, alias, catalog)
@@ -63,11 +65,8 @@ def _refold(fold: Fold, output: Output) -> Fold:
 
 
 def _without(query: SpjQuery, alias: str, catalog: Catalog) -> SpjQuery | None:
-    """What the query says of the other occurrences; None where there is no other of the table,
-    or a result is made of this one alone."""
-    table = next(o.table for o in query.occurrences if o.alias == alias)
-    if sum(o.table == table for o in query.occurrences) < 2:
-        return None
+    """What the query says of the other occurrences; None where a result is made of this one
+    alone."""
     classes = EqualityClasses(query.occurrences, query.conditions)
     types = Types(catalog, query.occurrences)
     others: dict[Attribute, Attribute] = {}
