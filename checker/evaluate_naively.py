@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias, assert_never
 
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.equality_classes import condition_attributes
 from ontoweir.rewriter.spj import (
-    Attribute,
     BlankOutput,
     Compare,
     Constant,
@@ -91,7 +91,7 @@ def _answers(query: SpjQuery, instance: Instance) -> Counter[tuple[Any, ...]]:
     order = [o.alias for o in query.occurrences]
     ready: list[list[Test]] = [[] for _ in order]
     for c in query.conditions:
-        places = [order.index(a.alias) for a in _attributes(c)]
+        places = [order.index(a.alias) for a in condition_attributes(c)]
         ready[max(places)].append(_test(c))
     row: dict[str, Tuple] = {}
 
@@ -107,12 +107,6 @@ def _answers(query: SpjQuery, instance: Instance) -> Counter[tuple[Any, ...]]:
 
     extend(0)
     return found
-
-
-def _attributes(c: Compare | NotNull) -> tuple[Attribute, ...]:
-    if isinstance(c, NotNull):
-        return (c.attribute,)
-    return (c.left, c.right) if isinstance(c.right, Attribute) else (c.left,)
 
 
 def _test(c: Compare | NotNull) -> Test:

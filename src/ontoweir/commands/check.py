@@ -92,21 +92,20 @@ def _check(given: argparse.Namespace) -> int:
         names = given.query or workspace.query_names()
     else:
         names = [Path(given.sql).stem]
-    if given.format == "json":
-        tell = tell_json(catalog)
-    else:
-        tell = tell_text(catalog, names, verbose=given.verbose)
-    page = given.format in ("sarif", "html")
-    if page or given.sql is not None or given.static_data or given.witness is not None:
+    if given.format in ("sarif", "html"):
         decided = _decide(given, workspace, names, warnings, timed)
         warnings.release()
         tiers = [d.verdict.tier for d in decided]
-        if page:
-            _print_page(given.format, workspace, decided, warnings)
-        else:
-            print_told([tell(d) for d in decided], given.format)
+        _print_page(given.format, workspace, decided, warnings)
     else:
-        told = decide_queries(workspace, names, warnings, tell, timed=timed)
+        if given.format == "json":
+            tell = tell_json(catalog)
+        else:
+            tell = tell_text(catalog, names, verbose=given.verbose)
+        if given.sql is not None or given.static_data or given.witness is not None:
+            told = [tell(d) for d in _decide(given, workspace, names, warnings, timed)]
+        else:
+            told = decide_queries(workspace, names, warnings, tell, timed=timed)
         warnings.release()
         tiers = [t.tier for t in told]
         print_told(told, given.format)
