@@ -41,13 +41,22 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("long" if config.getoption("--long") else "ci")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that uses a fixture of ours carries its marker, so `-m "not spark"` works."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A test that uses a fixture of ours carries its marker, so `-m "not spark"` works.
+
+    Where several processes share the tests (`-n 2 --dist loadgroup`), one of them has all files
+    that use the Spark session, and any other file stays in one piece.
+    """
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         for name in ("spark", "shared"):
             if name in fixtures:
                 item.add_marker(name)
+    if config.pluginmanager.hasplugin("xdist"):
+        session = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
+        for item in items:
+            group = "spark" if item.path in session else item.path.stem
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
