@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from ontoweir.checker.confirm_aggregates import confirm_aggregates, confirm_medians
-from ontoweir.checker.evaluate_naively import evaluate_naively
+from ontoweir.checker.evaluate_naively import Tuple, evaluate_naively, list_matches
 from ontoweir.checker.find_rank import find_rank
-from ontoweir.checker.witness import Witness, WitnessRow, instance_of
+from ontoweir.checker.witness import Witness, WitnessRow, content_of, instance_of
 from ontoweir.mappings.catalog import Catalog, Column, DecimalType, Stream
 from ontoweir.rewriter.spj import SpjUnion
 
@@ -52,22 +52,23 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
     they add up: no match uses two optional tuples."""
     size = len(witness.optional)
     rows: list[list[Fraction]] = []
-    subsets: list[Sequence[WitnessRow]] = [(), witness.optional, *((o,) for o in witness.optional)]
-    prefixes = [[*witness.fixed, *subset] for subset in subsets]
-    before = [evaluate_naively(union, instance_of(catalog, prefix)) for prefix in prefixes]
-
-    def new(subset: int, suffix: Sequence[WitnessRow]) -> Counter[Any]:
-        after = evaluate_naively(union, instance_of(catalog, [*prefixes[subset], *suffix]))
-        after.subtract(before[subset])
-        return after
-
     for suffix in witness.suffixes:
-        none, everything, *single = (new(place, suffix) for place in range(len(subsets)))
-        for answer in set(everything) | set(none) | {a for s in single for a in s}:
-            row = [Fraction(s[answer] - none[answer]) for s in single]
-            if everything[answer] - none[answer] != sum(row):
+        instance: dict[str, list[Tuple]] = {}
+        place: dict[int, int] = {}  # optional tuples first, then the suffix
+        for number, given in enumerate([*witness.optional, *suffix, *witness.fixed]):
+            content = content_of(catalog, given)
+            place[id(content)] = number
+            instance.setdefault(given.table, []).append(content)
+        new: dict[Any, list[Fraction]] = {}
+        for answer, used in list_matches(union, instance):
+            numbers = {place[id(r)] for r in used}
+            told = [n for n in numbers if n < size]
+            if not told or not any(size <= n < size + len(suffix) for n in numbers):
+                continue
+            if len(told) > 1:
                 return False
-            rows.append(row)
+            new.setdefault(answer, [Fraction(0)] * size)[told[0]] += 1
+        rows += new.values()
     return find_rank(rows, size) == size
 
 

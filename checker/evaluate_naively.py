@@ -30,15 +30,19 @@ Tuple: TypeAlias = Mapping[str, Any]
 Test: TypeAlias = Callable[[Mapping[str, Tuple]], bool]
 Instance: TypeAlias = Mapping[str, Sequence[Tuple]]
 """Rows of every table, by name; a row maps column names (timestamps too) to values."""
+Match: TypeAlias = tuple[tuple[Any, ...], tuple[Tuple, ...]]
+"""An answer, and the rows that it is made of: those of the instance themselves."""
 
 
 def evaluate_naively(union: SpjUnion, instance: Instance) -> Counter[tuple[Any, ...]]:
     """All answers with their multiplicities (all one under DISTINCT)."""
-    found: Counter[tuple[Any, ...]] = Counter()
-    for query in union.disjuncts:
-        for answer, count in _answers(query, instance).items():
-            found[answer] += count
+    found = Counter(answer for answer, _ in list_matches(union, instance))
     return Counter(dict.fromkeys(found, 1)) if union.distinct else found
+
+
+def list_matches(union: SpjUnion, instance: Instance) -> list[Match]:
+    """All matches of all disjuncts, each an answer and the rows that it is made of."""
+    return [match for query in union.disjuncts for match in _matches(query, instance)]
 
 
 def aggregate_naively(
@@ -86,8 +90,8 @@ def _aggregate(
             assert_never(aggregate.function)
 
 
-def _answers(query: SpjQuery, instance: Instance) -> Counter[tuple[Any, ...]]:
-    found: Counter[tuple[Any, ...]] = Counter()
+def _matches(query: SpjQuery, instance: Instance) -> list[Match]:
+    found: list[Match] = []
     order = [o.alias for o in query.occurrences]
     ready: list[list[Test]] = [[] for _ in order]
     for c in query.conditions:
@@ -97,7 +101,8 @@ def _answers(query: SpjQuery, instance: Instance) -> Counter[tuple[Any, ...]]:
 
     def extend(depth: int) -> None:
         if depth == len(order):
-            found[tuple(_render(o, row) for _, o in query.outputs)] += 1
+            answer = tuple(_render(o, row) for _, o in query.outputs)
+            found.append((answer, tuple(row.values())))
             return
         occurrence = query.occurrences[depth]
         for candidate in instance.get(occurrence.table, ()):

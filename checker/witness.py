@@ -29,11 +29,17 @@ class Witness:
 
 
 def instance_of(catalog: Catalog, rows: Iterable[WitnessRow]) -> Instance:
+    """The rows, by table."""
     tables: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        content = dict(row.values)
-        table = catalog.table(row.table)
-        if isinstance(table, Stream):
-            content[table.timestamp] = row.step
-        tables.setdefault(row.table, []).append(content)
+        tables.setdefault(row.table, []).append(content_of(catalog, row))
     return tables
+
+
+def content_of(catalog: Catalog, row: WitnessRow) -> dict[str, Any]:
+    """What a row holds, by column, its timestamp too."""
+    content = dict(row.values)
+    table = catalog.table(row.table)
+    if isinstance(table, Stream):
+        content[table.timestamp] = row.step
+    return content

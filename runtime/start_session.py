@@ -15,19 +15,10 @@ from ontoweir.errors import RunError
 from ontoweir.runtime.find_java import LEAST_JAVA, find_java
 from ontoweir.runtime.start_java import start_java
 
-_LOGGING = """\
-rootLogger.level = error
-rootLogger.appenderRef.stderr.ref = stderr
-logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
-logger.gateway.level = error
-appender.stderr.type = Console
-appender.stderr.name = stderr
-appender.stderr.target = SYSTEM_ERR
-appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
-"""
 LOCAL_FILES = Path(__file__).with_name("local_files.jar")
 """Hadoop's local files without a process for each (runtime/java/LocalFiles.java)."""
+LOGGING = Path(__file__).with_name("log4j.properties")
+"""Says nothing below errors, and nothing on stdout."""
 _NO_SETTINGS: Mapping[str, str] = {}
 
 
@@ -72,7 +63,7 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
         )
     wanted.setdefault("spark.driver.extraClassPath", str(LOCAL_FILES))
     if "spark.driver.extraJavaOptions" not in wanted:
-        wanted["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_logging_file()}"
+        wanted["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
     conf = SparkConf().setAll(list(wanted.items()))
     try:
         if SparkContext._gateway is None:
@@ -111,11 +102,3 @@ def _need_java() -> None:
             fix="run `ontoweir doctor`, which names the command that installs it",
         )
     os.environ["JAVA_HOME"] = str(found[0].parent.parent)
-
-
-def _logging_file() -> str:
-    """A log4j configuration that says nothing below errors, and nothing on stdout."""
-    handle, name = tempfile.mkstemp(prefix="ontoweir-log4j-", suffix=".properties")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(_LOGGING)
-    return name

@@ -1,6 +1,7 @@
 """Projects of what is in memory: graphs, texts, dictionaries; errors say <ontology> and so on."""
 
 import gc
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,14 +88,21 @@ def refused(given: dict[str, Any]) -> str:
         ("ontology", [3], "<ontology>: ontology is a int"),
     ],
 )
-def test_places_are_the_users(rooms: Path, part: str, value: Any, said: str) -> None:
-    before = set(Path("/tmp").glob("ontoweir-*"))
+def test_places_are_the_users(
+    rooms: Path,
+    part: str,
+    value: Any,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     given = {**texts(rooms), part: value}
     message = refused(given)
     assert said in message
     assert "/ontoweir-" not in message
     gc.collect()
-    assert set(Path("/tmp").glob("ontoweir-*")) <= before
+    assert not list(tmp_path.glob("ontoweir-*"))
 
 
 def test_what_is_explained_names_no_temporary_file(rooms: Path) -> None:

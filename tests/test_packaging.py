@@ -77,4 +77,5 @@ def test_a_wheel_has_every_module_once_and_is_typed(root: Path, wheel: list[Pure
     for name in ("templates", "static"):
         for path in (root / "src/ontoweir/dashboard" / name).iterdir():
             assert PurePosixPath("ontoweir/dashboard", name, path.name) in wheel
-    assert PurePosixPath("ontoweir/runtime/local_files.jar") in wheel
+    for name in ("local_files.jar", "log4j.properties"):
+        assert PurePosixPath("ontoweir/runtime", name) in wheel

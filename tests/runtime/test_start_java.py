@@ -1,5 +1,6 @@
 """Java that does not start says why in one line; what it says while it starts is left out."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -44,3 +45,18 @@ def test_what_is_asked_for_and_cannot_be(
     assert is_one_line(done.stderr), done.stderr
     assert said in done.stderr
     assert not (tmp_path / "out" / "answers").exists()
+
+
+def test_a_session_is_quiet_and_leaves_no_files(tmp_path: Path) -> None:
+    script = "from ontoweir.runtime.start_session import start_session as s; s().range(3).count()"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
