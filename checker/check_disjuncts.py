@@ -153,7 +153,7 @@ class DisjunctChecker:
             return ()
         for declaration in list(needed):
             rest = [d for d in needed if d != declaration]
-            if self.holds(query, rest.__contains__):
+            if rest and self.holds(query, rest.__contains__):
                 needed = rest
         return tuple(needed)
 
