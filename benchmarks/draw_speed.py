@@ -88,7 +88,8 @@ def _draw_ratios(outcomes: Sequence[Measured]) -> tuple[list[str], int]:
             )
             if target is not None:
                 parts.append(_line(x(target), y - 1, x(target), y + 13, width=2.5))
-            parts.append(_text(max(x(ratio), x(target or ratio)) + 5, y + 10, f"{ratio:.2f}"))
+            right = max(end, x(1 if target is None else target))
+            parts.append(_text(right + 5, y + 10, f"{ratio:.2f}"))
             y += 15
         y += 8
     for power in range(low, high + 1):
