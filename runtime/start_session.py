@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
@@ -19,6 +21,10 @@ LOCAL_FILES = Path(__file__).with_name("local_files.jar")
 """Hadoop's local files without a process for each (runtime/java/LocalFiles.java)."""
 LOGGING = Path(__file__).with_name("log4j.properties")
 """Says nothing below errors, and nothing on stdout."""
+_CONNECT_PORT = 15002
+"""Where a server of Spark Connect listens, unless told otherwise."""
+_PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
+"""What grpc looks at."""
 _NO_SETTINGS: Mapping[str, str] = {}
 
 
@@ -81,13 +87,23 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
 
 def _connect(remote: str) -> SparkSession:
     try:
+        _reach(remote)
         return SparkSession.builder.remote(remote).getOrCreate()
-    except PySparkException as error:
+    except (PySparkException, OSError, ValueError) as error:  # ValueError: it names no port
         raise RunError(
             f"there is no session of Spark Connect: {str(error).splitlines()[0][:300]}",
             why=f"SPARK_REMOTE is {remote}",
             fix='start that server, `pip install "pyspark[connect]"`, or unset SPARK_REMOTE',
         ) from error
+
+
+def _reach(remote: str) -> None:
+    """Meet what listens there, if a proxy is not between: Spark's client would ask a server that
+    is not there again and again, for minutes."""
+    address = urlsplit(remote)
+    if address.scheme == "sc" and address.hostname and not any(map(os.environ.get, _PROXIES)):
+        port = address.port or _CONNECT_PORT
+        socket.create_connection((address.hostname, port), timeout=30).close()
 
 
 def _need_java() -> None:

@@ -1,6 +1,7 @@
 """A replay on a session of Spark Connect: a server of its own, started and stopped by the test."""
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ import pyarrow as pa
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 import pytest
+
+from ontoweir.errors import RunError
+from ontoweir.runtime.start_session import start_session
 
 TOML = """
 [streams.a]
@@ -30,6 +34,22 @@ columns = { k = "int", n = "int" }
 SQL = """SELECT e.k, f.x, r.n FROM a e, b f, b g, r
 WHERE e.k = f.k AND e.ts < f.ts AND g.k = e.k AND e.ts < g.ts AND g.ts < f.ts AND f.x < 20
 AND r.k = e.k"""
+
+
+@pytest.mark.parametrize(("port", "said"), [(None, "refused"), ("65536", "out of range")])
+def test_no_server_is_one_line_at_once(
+    port: str | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark's own client would try for minutes."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))  # bound, but nothing listens
+        port = port or str(free.getsockname()[1])
+        monkeypatch.setenv("SPARK_REMOTE", f"sc://127.0.0.1:{port}")
+        for name in ("grpc_proxy", "https_proxy", "http_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        with pytest.raises(RunError, match=said) as raised:
+            start_session()
+    assert "SPARK_REMOTE is sc://127.0.0.1" in str(raised.value)
 
 
 @pytest.mark.spark
