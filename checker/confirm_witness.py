@@ -9,7 +9,7 @@ from ontoweir.checker.confirm_aggregates import confirm_aggregates, confirm_medi
 from ontoweir.checker.evaluate_naively import Tuple, evaluate_naively, list_matches
 from ontoweir.checker.find_rank import find_rank
 from ontoweir.checker.witness import Witness, WitnessRow, content_of, instance_of
-from ontoweir.mappings.catalog import Catalog, Column, DecimalType, Stream
+from ontoweir.mappings.catalog import Catalog, Column, DecimalType, IntType, Stream
 from ontoweir.rewriter.spj import SpjUnion
 
 
@@ -118,6 +118,8 @@ def _is_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> bool:
 
 def _in_domain(content: Any, column: Column) -> bool:
     if isinstance(content, Fraction):
+        return False
+    if isinstance(column.type, IntType) and not -(2**63) <= content < 2**63:
         return False
     if isinstance(column.type, DecimalType) and abs(content) >= 10 ** (
         column.type.precision - column.type.scale

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from ontoweir.checker.make_rows import make_rows
-from ontoweir.checker.normal_form import Kind, NormalForm
+from ontoweir.checker.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.plan_layouts import Layout
 from ontoweir.checker.solve_differences import Edge, Var, solve_differences
 from ontoweir.checker.units import Units
@@ -17,6 +17,8 @@ from ontoweir.rewriter.spj import Attribute, Compare, Op
 Statics: TypeAlias = Mapping[int, int | Fraction]
 """The values of classes that static data limits, by class."""
 
+
+_CALENDAR = ("0001-01-01", "9999-12-31")
 
 _MOST_CLASHES = 40
 """A layout whose values clash again and again with what they must not be is given up."""
@@ -160,12 +162,33 @@ def _lay_out(
     solution = _differ(form, edges, unequal)
     if solution is None:
         return None
+    calendar = [e for c in form.classes for n in range(size) for e in _calendar(val(c.index, n), c)]
+    if least or not _keeps(solution, calendar):
+        # only where they are needed: solutions are great, and dates would lie at the last one
+        edges.extend(calendar)
+        solution = _differ(form, edges, unequal)
+        if solution is None:
+            return None
     if least:
         for c in form.classes:
             if c.domain.within:
                 solution = _lowered(form, edges, unequal, val(c.index, 0), solution)
     values = {c.index: solution.get(val(c.index, 0), 0) for c in form.classes if c.domain.within}
     return make_rows(form, catalog, layout, size, solution, val), values
+
+
+def _calendar(var: Var, group: ValueClass) -> Iterable[Edge]:
+    """A date, or a point in time, is one that there is: of the years 1 to 9999."""
+    if group.kind in (Kind.DATE, Kind.TIMESTAMP):
+        units = Units(1, {})
+        first, last = (units.value(text, group.kind) for text in _CALENDAR)
+        shifts = [shift for _, shift in group.attributes]
+        yield var, ("zero",), last - max(shifts)
+        yield ("zero",), var, min(shifts) - first
+
+
+def _keeps(solution: Mapping[Var, int | Fraction], edges: Iterable[Edge]) -> bool:
+    return all(solution.get(a, 0) - solution.get(b, 0) <= limit for a, b, limit in edges)
 
 
 def _grain(form: NormalForm, var: Var) -> int:

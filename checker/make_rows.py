@@ -1,7 +1,7 @@
 """The concrete rows of laid out copies."""
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, assert_never
@@ -166,6 +166,8 @@ def _spare(table: Stream | Relation, column: Column, fresh: list[int]) -> Any:
             return True
         case "DateType":
             return "2000-01-01"
+        case "TimestampType":
+            return _write_time(fresh[0] * 1_000_000)
         case _:
             kind = column.type
             if isinstance(kind, DecimalType):
@@ -195,4 +197,10 @@ def decode_value(
         case Kind.DATE:
             return (date(1970, 1, 1) + timedelta(days=int(number))).isoformat()
         case Kind.TIMESTAMP:
-            return int(number)
+            return _write_time(int(number))
+
+
+def _write_time(micros: int) -> str:
+    """A point in time as constants are written: such texts compare as the times do."""
+    moment = datetime(1970, 1, 1) + timedelta(microseconds=micros)
+    return moment.isoformat(" ", timespec="microseconds")

@@ -187,7 +187,8 @@ def parse_constant(text: str, kind: ColumnType) -> Scalar | None:
             case "date":
                 return date.fromisoformat(_UTC.sub("", text.strip())).isoformat()
             case "timestamp":
-                return parse_instant(text).strftime("%Y-%m-%d %H:%M:%S.%f")
+                moment = parse_instant(text).replace(tzinfo=None)
+                return moment.isoformat(" ", timespec="microseconds")
             case _ as unreachable:
                 assert_never(unreachable)
     except (InvalidOperation, ValueError):

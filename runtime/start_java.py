@@ -5,7 +5,9 @@ Nothing that Java says is an answer: its stdout goes to stderr, too.
 
 import os
 import re
+import subprocess
 import threading
+import traceback
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import RunError, UsageError
@@ -46,8 +48,21 @@ def start_java(conf: "SparkConf") -> Any:
             os.close(heard.writer)
     except PySparkException as error:
         raise _not_started(heard.end(), packages) from error
+    except BaseException as error:
+        _end_started(error)
+        raise
     heard.pass_on(held=not packages)
     return gateway
+
+
+def _end_started(error: BaseException) -> None:
+    """End the Java process whose start was interrupted: PySpark removes the folder in which that
+    would say where it listens, and it would stay for ever. It is told nowhere but in the frames."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        process = frame.f_locals.get("proc")
+        if isinstance(process, subprocess.Popen):
+            process.kill()
+            process.wait()
 
 
 class _Heard:

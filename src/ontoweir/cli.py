@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 a verdict reached --fail-on; 2 invalid input or usage; 3 f
 
 import argparse
 import gc
+import logging
 import os
 import sys
 import traceback
@@ -56,6 +57,7 @@ COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
+    logging.getLogger().addFilter(_is_for_users)
     thresholds = gc.get_threshold()
     gc.set_threshold(1_000_000)  # queries are small: collecting often only costs start-up time
     try:
@@ -80,6 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report_bug(error)
     finally:
         gc.set_threshold(*thresholds)
+
+
+def _is_for_users(record: logging.LogRecord) -> bool:
+    """Py4J logs a traceback of a call that is interrupted, or fails, and raises an error too."""
+    return record.module != "java_gateway"
 
 
 def run_program() -> int:

@@ -175,8 +175,10 @@ def make_tables(
 
 
 def _array(values: list[Any], kind: "pa.DataType") -> "pa.Array":
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return pa.array([str(v) for v in values]).cast(kind)
+    if pa.types.is_date(kind):
+        return pa.array(values, pa.string()).cast(kind)
+    if pa.types.is_timestamp(kind):
+        return pa.array(values, pa.string()).cast(pa.timestamp("us")).cast(kind)
     return pa.array(values, kind)
 
 
