@@ -2,23 +2,18 @@
 
 from collections.abc import Sequence
 
-from ontoweir.runtime.replay_job import ReplayJob
+from ontoweir.mappings.catalog import Catalog
 
 
 def list_references(
-    job: ReplayJob, streams: Sequence[str]
+    catalog: Catalog, streams: Sequence[str]
 ) -> tuple[tuple[str, str, str, str, str], ...]:
     """Declared references to enforce: (stream, column, relation, its column, reason)."""
     found: dict[tuple[str, str, str, str, str], None] = {}
-    for declared in job.declarations:
-        if declared.kind != "reference" or declared.table not in streams:
-            continue
-        stream = job.catalog.streams[declared.table]
+    for stream in map(catalog.streams.__getitem__, streams):
         for reference in stream.references:
-            if reference.columns != declared.columns or len(reference.columns) != 1:
-                continue
             column, to = reference.columns[0], reference.to[0]
-            reason = f"{stream.name}.{column} is not in {reference.relation}.{to}"
-            if column != stream.timestamp:
+            if len(reference.columns) == 1 and column != stream.timestamp:
+                reason = f"{stream.name}.{column} is not in {reference.relation}.{to}"
                 found[(stream.name, column, reference.relation, to, reason)] = None
     return tuple(found)

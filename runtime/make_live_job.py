@@ -14,6 +14,7 @@ from ontoweir.runtime.advance_rows import (
 )
 from ontoweir.runtime.aggregate_chunk import plan_aggregates
 from ontoweir.runtime.history import History
+from ontoweir.runtime.list_held import list_held
 from ontoweir.runtime.list_references import list_references
 from ontoweir.runtime.live_job import LiveJob, LiveQuery
 from ontoweir.runtime.render_results import result_schema
@@ -46,13 +47,11 @@ def make_live_job(
             for table, names in needed_static_columns(plan).items():
                 needed.setdefault(table, set()).update(names)
     streams = sorted({m.stream for job in jobs for plan in job.plans for m in plan.form.members})
-    references = tuple(dict.fromkeys(r for job in jobs for r in list_references(job, streams)))
-    for stream, column, *_ in references:
-        needed.setdefault(stream, set()).add(column)
+    references = list_references(catalog, streams)
     histories = []
     for name in streams:
         declared = catalog.streams[name]
-        wanted = needed.get(name, set()) | {c for key in declared.keys for c in key}
+        wanted = needed.get(name, set()) | {c.name for c in list_held(declared)}
         columns = tuple(c.name for c in declared.columns if c.name in wanted)
         histories.append(History(declared, columns, (), staged=True))
     queries = []

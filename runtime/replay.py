@@ -19,10 +19,12 @@ from ontoweir.runtime.advance_rows import ReplayWork, needed_static_columns, pla
 from ontoweir.runtime.aggregate_chunk import plan_aggregates
 from ontoweir.runtime.gather_statistics import gather_statistics
 from ontoweir.runtime.history import History
+from ontoweir.runtime.list_held import list_held
 from ontoweir.runtime.list_pieces import check_file, list_pieces
 from ontoweir.runtime.list_references import list_references
 from ontoweir.runtime.load_statics import load_statics
 from ontoweir.runtime.plan_ranges import Ranges, plan_ranges
+from ontoweir.runtime.prove_domains import prove_domains
 from ontoweir.runtime.read_source import locate_source
 from ontoweir.runtime.render_results import MULTIPLICITY, result_schema
 from ontoweir.runtime.replay_job import OutputFormat, ProgressListener, ReplayJob, ReplaySummary
@@ -214,7 +216,7 @@ def _prepare(
         for table, names in needed_static_columns(plan).items():
             needed.setdefault(table, set()).update(names)
     streams = sorted({m.stream for plan in job.plans for m in plan.form.members})
-    references = list_references(job, streams)
+    references = list_references(catalog, streams)
     wanted = {t for t in needed if t in catalog.relations} | {r[2] for r in references}
     for reference in references:
         needed.setdefault(reference[0], set()).add(reference[1])
@@ -227,10 +229,16 @@ def _prepare(
     for name in streams:
         stream = catalog.streams[name]
         located = locate_source(stream.data, name, catalog.file)
-        columns = tuple(c.name for c in stream.columns if c.name in needed.get(name, ()))
         if located.files is not None and not located.files and Path(located.path).is_dir():
             raise check_file(located.path, name)
         direct = stream.data.format == "parquet" and located.files is not None
+        asked = needed.get(name, set())
+        held = [c for c in list_held(stream) if c.name not in asked]
+        proven = frozenset[str]()
+        if direct and not stream.data.sort:
+            proven = prove_domains(located.files or (), held)
+        wanted_columns = asked | {c.name for c in held} - proven
+        columns = tuple(c.name for c in stream.columns if c.name in wanted_columns)
         if direct and not stream.data.sort:
             pieces = list_pieces(
                 located.files or (),

@@ -26,7 +26,7 @@ from ontoweir.runtime.kernel import KernelState
 from ontoweir.runtime.live_job import FileGroup, LiveJob, LiveOutcome, LiveState
 from ontoweir.runtime.update_groups import GroupState
 
-VERSION = 2
+VERSION = 3
 _MANIFEST = "manifest.json"
 _KEPT = 2
 """How many committed micro-batches stay on disk."""

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from duckdb import DuckDBPyConnection
 from pyspark.sql import SparkSession
 
 from ontoweir.checker.normal_form import NormalForm
@@ -28,6 +29,7 @@ from ontoweir.runtime.replay_range import (
     unpack_outcome,
 )
 from tests.oracle.random_queries import Case
+from tests.oracle.relational import load
 
 EPOCH = datetime(1970, 1, 1)
 
@@ -77,6 +79,15 @@ def arrow_table(case: Case, name: str) -> pa.Table:
         kind = pa.int64() if column is None else arrow_type(column.type)
         cells[c] = pa.array([r[i] for r in rows], kind, from_pandas=False)
     return pa.table(cells)
+
+
+def load_admitted(case: Case) -> DuckDBPyConnection:
+    """The tuples that a run lets in, in DuckDB: NaN is no value, whatever is asked."""
+    data = {
+        name: (columns, [row for row in rows if not any(v != v for v in row)])
+        for name, (columns, rows) in case.data.items()
+    }
+    return load(data, case.types)
 
 
 def encode_statics(case: Case, form: NormalForm, pool: StringPool) -> dict[str, StaticData]:

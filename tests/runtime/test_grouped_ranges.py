@@ -29,10 +29,10 @@ from ontoweir.runtime.replay_job import OutputFormat
 from ontoweir.runtime.replay_range import GroupTask
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, Case, make_case
-from tests.oracle.relational import answer, load
+from tests.oracle.relational import answer
 from tests.oracle.test_aggregates_against_oracle import aggregate_naively, make_aggregates
 from tests.runtime.harness import make_catalog
-from tests.runtime.in_process import EPOCH, replay_here, store
+from tests.runtime.in_process import EPOCH, load_admitted, replay_here, store
 
 
 def _make_case(random: Random, style: str) -> Case:
@@ -86,7 +86,7 @@ def _current(rows: list[dict[str, Any]], union: SpjUnion, marker: int) -> dict[A
 
 def _expect(case: Case, union: SpjUnion, upto: int) -> dict[Any, Any]:
     """The groups after a marker, by DuckDB's matches."""
-    base = load(case.data, case.types)
+    base = load_admitted(case)
     stamps = dict.fromkeys(case.catalog.streams, "ts")
     matches: Counter[Any] = Counter()
     for query in union.disjuncts:

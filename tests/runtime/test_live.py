@@ -17,8 +17,9 @@ from ontoweir.runtime.live_job import LiveJob, LiveState
 from ontoweir.runtime.save_state import commit_batch, last_batch, load_state
 from ontoweir.runtime.take_arrivals import LATE
 from tests.oracle.random_queries import STYLES, Case, make_case
-from tests.oracle.relational import answer, load
+from tests.oracle.relational import answer
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
+from tests.runtime.in_process import load_admitted
 from tests.runtime.live_cases import cut_arrivals, make_job, make_table
 
 
@@ -52,7 +53,7 @@ def test_live_equals_oracle(seed: int, tmp_path: Path) -> None:
     streams = {h.stream.name for h in job.histories}
     rows, state = _run(job, cut_arrivals(case, random, streams), tmp_path)
     done = -1 if state.finished_us is None else state.finished_us
-    base = load(case.data, case.types)
+    base = load_admitted(case)
     stamps = {name: s.timestamp for name, s in case.catalog.streams.items()}
     for marker in range(done + 1):
         found: Counter[tuple[Any, ...]] = Counter()
@@ -150,7 +151,7 @@ def test_a_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> No
     file.write_bytes(whole)
     manifest = place / "manifest.json"
     text = manifest.read_text()
-    manifest.write_text(text.replace('"version": 2', '"version": 99'))
+    manifest.write_text(text.replace('"version": 3', '"version": 99'))
     with pytest.raises(UsageError, match="version 99"):
         load_state(place, "mine", "spark", job)
     manifest.write_text(text[:40])

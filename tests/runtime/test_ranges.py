@@ -24,9 +24,9 @@ from ontoweir.runtime.plan_ranges import Ranges, find_start, plan_ranges
 from ontoweir.runtime.replay import ReplayJob
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, make_case
-from tests.oracle.relational import answer, load
+from tests.oracle.relational import answer
 from tests.runtime.harness import make_catalog, make_sql_job
-from tests.runtime.in_process import EPOCH, answers_upto, replay_here, store
+from tests.runtime.in_process import EPOCH, answers_upto, load_admitted, replay_here, store
 
 
 def _plan(case: Case, catalog: Catalog) -> SynopsisPlan | None:
@@ -48,7 +48,7 @@ def test_ranges_equal_the_oracle_after_every_marker(seed: int) -> None:
             return
         plans = (plan, plan) if random.random() < 0.2 else (plan,)
         job = ReplayJob("q", case.query, plans, catalog, None)
-        base = load(case.data, case.types)
+        base = load_admitted(case)
         stamps = dict.fromkeys(catalog.streams, "ts")
         distinct = case.query.distinct
         wanted = [
