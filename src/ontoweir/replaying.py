@@ -2,7 +2,6 @@
 
 import os
 import re
-import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -173,8 +172,8 @@ def replay_query(
     needed: not for a short history of local Parquet files.
 
     The verdict is found from the schema first, without a JVM; the plan that runs is made again
-    with what the static data says, which only tightens it. Where it is allowed, an aggregate query
-    that is not bounded keeps whatever it needs (plan_anyway); another one is a plain join.
+    with what the static data says, which only tightens it. Where it is allowed, a query that is not
+    bounded keeps whatever it needs (plan_anyway).
 
     Returns:
         The summary of the interface contract, and `spark_start_seconds`: 0 where no session was
@@ -204,9 +203,6 @@ def replay_query(
         workspace.note("Spark is started", starting[0])
         return started
 
-    if verdict.plans is None and compiled.union.aggregation is None:
-        naive = _replay_naively(workspace, compiled, options, session())
-        return {**naive, "spark_start_seconds": round(sum(starting), 3)}
     catalog = workspace.project.catalog
     names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
     tables = load_statics(session, catalog, names, options.output)
@@ -237,34 +233,6 @@ def _start() -> "SparkSession":
     from ontoweir.runtime.start_session import start_session
 
     return start_session()
-
-
-def _replay_naively(
-    workspace: Workspace, compiled: CompiledQuery, options: ReplayOptions, spark: "SparkSession"
-) -> dict[str, Any]:
-    """The plain join over the whole history, for those who insist."""
-    from ontoweir.runtime.replay_naively import UncheckedQuery, replay_naively
-
-    if options.start is not None or options.stop is not None or options.expand:
-        raise UsageError(
-            "--from, --to and --expand do not go with --allow-unbounded",
-            why="the plain join runs over the whole history",
-            fix="leave them out",
-        )
-    workspace.warn(
-        f"{compiled.name} is not known to be bounded: it runs by a plain join over the whole "
-        "history, whose memory and time grow with it"
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        summary = replay_naively(
-            UncheckedQuery(compiled.union, allow_unbounded=True),
-            workspace.project.catalog,
-            output=options.output,
-            format=options.format,
-            spark=spark,
-        )
-    return _as_json(summary)
 
 
 def _as_json(summary: "ReplaySummary") -> dict[str, Any]:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from ontoweir.errors import DataError, QueryError, RunError, UsageError
+from ontoweir.errors import DataError, RunError, UsageError
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import (
     Attribute,
@@ -30,7 +30,6 @@ from ontoweir.rewriter.spj import (
     SpjUnion,
 )
 from ontoweir.runtime.replay import load_statics, replay_history
-from ontoweir.runtime.replay_naively import UncheckedQuery, replay_naively
 from ontoweir.runtime.show_progress import show_progress
 from tests.runtime.harness import Row, make_catalog, make_job, make_sql_job, read_rows, run
 
@@ -418,26 +417,6 @@ def test_statics_are_held_to_their_declarations(tmp_path: Path, spark: SparkSess
     (tmp_path / "r.csv").unlink()
     with pytest.raises(DataError, match="no data for r"):
         load_statics(spark, catalog, ["r"])
-
-
-@pytest.mark.parametrize("index", [1, 3])
-def test_naive_replay_agrees(
-    catalog: Catalog, tmp_path: Path, spark: SparkSession, index: int
-) -> None:
-    random_history(tmp_path)
-    job = make_sql_job(SAME[index][0], catalog)
-    with pytest.raises(QueryError, match="no bounded plan"):
-        UncheckedQuery(job.union, allow_unbounded=False)
-    output = tmp_path / "naive.parquet"
-    with pytest.warns(UserWarning, match="unchecked"):
-        replay_naively(
-            UncheckedQuery(job.union, allow_unbounded=True),
-            catalog,
-            output=output,
-            format="parquet",
-            spark=spark,
-        )
-    assert read_rows(output) == run(job, spark, tmp_path)[0]
 
 
 def test_progress(

@@ -36,7 +36,7 @@ def add_replay(commands: Any) -> None:
     replay.add_argument(
         "--allow-unbounded",
         action="store_true",
-        help="run the naive plan of a query that is not bounded",
+        help="run a query that is not bounded, too: it keeps whatever may be needed",
     )
     replay.set_defaults(run=_replay)
 
