@@ -9,13 +9,16 @@ from ontoweir.mappings.locate_toml import TomlLines
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A fix for an unknown name: the closest known one, or all known ones."""
+    """A fix for an unknown name: the closest known one, or the known ones, twelve at most."""
     names = sorted(set(known))
     folded = {n.lower(): n for n in names}
     close = get_close_matches(name.lower(), list(folded), n=1)
     if close:
         return f"did you mean {folded[close[0]]!r}?"
-    return f"use one of: {', '.join(names[:12])}" if names else "declare it first"
+    if not names:
+        return "declare it first"
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    return f"use one of: {', '.join(names[:12])}{more}"
 
 
 @dataclass(frozen=True, slots=True)

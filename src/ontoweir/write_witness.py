@@ -120,7 +120,7 @@ def write_witness(
 
 
 def _project(tables: Sequence[str], catalog: Catalog) -> str:
-    """A project of these tables; declarations that a plain join does not need are left out."""
+    """A project of these tables; declarations that its answers do not need are left out."""
     lines = ["# The tables of the SQL beside it, over the data of suffix-1.", "[project]"]
     for name in tables:
         table = catalog.table(name)
