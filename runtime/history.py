@@ -30,12 +30,14 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A stream's history: what to read, and which columns; `staged`: prepared by Spark."""
+    """A stream's history: what to read, and which columns; `staged`: prepared by Spark; `spare`:
+    columns that no query asks for, which are NULL where the data lacks them."""
 
     stream: Stream
     columns: tuple[str, ...]
     pieces: tuple[Piece, ...]
     staged: bool
+    spare: frozenset[str] = frozenset()
 
     @property
     def rows(self) -> int:

@@ -35,10 +35,9 @@ def list_pieces(
     Raises:
         DataError: a file is no Parquet, or lacks a column.
     """
-    named = [f for f in files if f.endswith((".parquet", ".parq", ".pq"))]
     pieces: list[Piece] = []
-    for file in named or files:
-        constants = _constants(file)
+    for file in name_parquet(files):
+        constants = folder_constants(file)
         try:
             with pq.ParquetFile(file) as opened:
                 metadata, schema = opened.metadata, opened.schema_arrow
@@ -61,7 +60,12 @@ def list_pieces(
     return tuple(pieces)
 
 
-def _constants(file: str) -> dict[str, str | None]:
+def name_parquet(files: Sequence[str]) -> Sequence[str]:
+    """Those that end in .parquet where any does, else all."""
+    return [f for f in files if f.endswith((".parquet", ".parq", ".pq"))] or files
+
+
+def folder_constants(file: str) -> dict[str, str | None]:
     """What the folders' names say, as Spark and Hive write them."""
     pairs = [p.partition("=") for p in Path(file).parent.parts if "=" in p]
     return {

@@ -48,12 +48,15 @@ def make_live_job(
                 needed.setdefault(table, set()).update(names)
     streams = sorted({m.stream for job in jobs for plan in job.plans for m in plan.form.members})
     references = list_references(catalog, streams)
+    for stream, column, *_ in references:
+        needed.setdefault(stream, set()).add(column)
     histories = []
     for name in streams:
         declared = catalog.streams[name]
-        wanted = needed.get(name, set()) | {c.name for c in list_held(declared)}
-        columns = tuple(c.name for c in declared.columns if c.name in wanted)
-        histories.append(History(declared, columns, (), staged=True))
+        asked = needed.get(name, set()) | {c for key in declared.keys for c in key}
+        spare = {c.name for c in list_held(declared)} - asked
+        columns = tuple(c.name for c in declared.columns if c.name in asked | spare)
+        histories.append(History(declared, columns, (), staged=True, spare=frozenset(spare)))
     queries = []
     checks = {}
     for job in jobs:

@@ -7,25 +7,26 @@ import pyarrow.parquet as pq
 
 from ontoweir.mappings.catalog import Column, IntType, StringType
 from ontoweir.runtime.list_held import has_domain
-from ontoweir.runtime.list_pieces import find_leaf
+from ontoweir.runtime.list_pieces import find_leaf, folder_constants, name_parquet
 from ontoweir.runtime.read_source import unreadable
 
 
 def prove_domains(files: Sequence[str], columns: Sequence[Column]) -> frozenset[str]:
     """The names of those columns whose values all lie in their declared domains, as every row
-    group's least and greatest value tell: they need not be read.
+    group's least and greatest value tell, or which the files lack: they need not be read.
 
     Raises:
         DataError: a file is no Parquet.
     """
-    open_ = [c for c in columns if has_domain(c) and isinstance(c.type, IntType | StringType)]
-    for file in files if open_ else ():
+    open_ = list(columns)
+    for file in name_parquet(files):
         try:
             with pq.ParquetFile(file) as opened:
-                metadata = opened.metadata
+                metadata, names = opened.metadata, opened.schema_arrow.names
         except (OSError, pa.ArrowInvalid) as error:
             raise unreadable(file, error) from error
-        open_ = [c for c in open_ if _lies_inside(metadata, c)]
+        there = {*names, *folder_constants(file)}
+        open_ = [c for c in open_ if c.name not in there or _lies_inside(metadata, c)]
         if not open_:
             break
     return frozenset(c.name for c in open_)
@@ -33,7 +34,7 @@ def prove_domains(files: Sequence[str], columns: Sequence[Column]) -> frozenset[
 
 def _lies_inside(metadata: "pq.FileMetaData", column: Column) -> bool:
     place = find_leaf(metadata, column.name)
-    if place is None:
+    if place is None or not has_domain(column):
         return False
     for index in range(metadata.num_row_groups):
         statistics = metadata.row_group(index).column(place).statistics

@@ -79,11 +79,12 @@ def open_direct(spark: "SparkSession", history: History) -> DirectStream | None:
     except PySparkException:
         return None  # read_stream says why
     found = {f.name: f.dataType.simpleString() for f in schema.fields}
-    names = [*history.columns, history.stream.timestamp]
+    columns = [n for n in history.columns if n in found or n not in history.spare]
+    names = [*columns, history.stream.timestamp]
     if any(name not in found for name in names):
         return None
     kinds = {name: found[name] for name in names}
-    for name in history.columns:
+    for name in columns:
         column = history.stream.column(name)
         if column is None or not _is_plain(kinds[name], column.type):
             return None

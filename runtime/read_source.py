@@ -3,7 +3,7 @@
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +80,7 @@ def read_source(
     timestamp: str | None,
     files: Sequence[str] = (),
     home: "SparkSession | None" = None,
+    spare: Set[str] = frozenset(),
 ) -> "DataFrame":
     """The declared columns, cast, with BAD; the timestamp, if any, in microseconds.
 
@@ -91,6 +92,7 @@ def read_source(
         timestamp: the column of that name too.
         files: what to read instead of the path, local files with the same columns.
         home: the session whose temporary views are meant (default: `spark`).
+        spare: columns that are NULL where the data lacks them.
 
     Raises:
         DataError: a column is missing, or Spark cannot read the data.
@@ -99,7 +101,7 @@ def read_source(
 
     if data.format == VIEW:
         frame = read_view(home or spark, spark, path, streaming=False)
-        return cast_declared(frame, data, path, columns, timestamp)
+        return cast_declared(frame, data, path, columns, timestamp, spare=spare)
     names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
     reader = spark.read.format(data.format).options(**dict(data.options))
     given = names if data.format == "json" else read_header(data, files[0] if files else path)
@@ -112,7 +114,7 @@ def read_source(
             # a folder's column that is NULL everywhere has no type, which ORC's reader refuses
             held = ((n, "string" if kind == "void" else kind) for n, kind in frame.dtypes)
             frame = reader.schema(", ".join(f"`{n}` {kind}" for n, kind in held)).load(places)
-        return cast_declared(frame, data, path, columns, timestamp)
+        return cast_declared(frame, data, path, columns, timestamp, spare=spare)
     except PySparkException as error:
         raise unreadable(path, error) from error
 
@@ -152,9 +154,10 @@ def cast_declared(
     columns: Sequence[Column],
     timestamp: str | None,
     keep: Sequence["SparkColumn"] = (),
+    spare: Set[str] = frozenset(),
 ) -> "DataFrame":
     """The declared columns of a frame, also a streaming one, as read_source gives them, then those
-    to `keep`.
+    to `keep`; `spare` columns are NULL where it lacks them.
 
     Raises:
         DataError: a column is missing.
@@ -164,14 +167,17 @@ def cast_declared(
     names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
     held = dict(frame.dtypes)
     for name in names:
-        if name not in held:
+        if name not in held and name not in spare:
             raise missing_column(name, tuple(held), path, data)
     cells: list[SparkColumn] = []
     bad: list[SparkColumn] = []
     for column in columns:
-        cell = fn.col(f"`{column.name}`")
         kind = column.type
         target = "bigint" if isinstance(kind, IntType) else name_column_type(kind)
+        if column.name not in held:
+            cells.append(fn.lit(None).cast(target).alias(column.name))
+            continue
+        cell = fn.col(f"`{column.name}`")
         cast = cell.try_cast(target)
         cells.append(cast.alias(column.name))
         wrong = cell.isNotNull() & cast.isNull()

@@ -131,7 +131,7 @@ def _cast(frame: "DataFrame", history: History, marks: list["SparkColumn"]) -> "
     stream = history.stream
     columns = [c for c in stream.columns if c.name in history.columns]
     path = stream.data.path or stream.data.format
-    cast = cast_declared(frame, stream.data, path, columns, stream.timestamp, keep=marks)
+    cast = cast_declared(frame, stream.data, path, columns, stream.timestamp, marks, history.spare)
     assert BAD in cast.columns
     return cast
 

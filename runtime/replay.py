@@ -234,11 +234,10 @@ def _prepare(
         direct = stream.data.format == "parquet" and located.files is not None
         asked = needed.get(name, set())
         held = [c for c in list_held(stream) if c.name not in asked]
-        proven = frozenset[str]()
+        spare = {c.name for c in held}
         if direct and not stream.data.sort:
-            proven = prove_domains(located.files or (), held)
-        wanted_columns = asked | {c.name for c in held} - proven
-        columns = tuple(c.name for c in stream.columns if c.name in wanted_columns)
+            spare -= prove_domains(located.files or (), held)
+        columns = tuple(c.name for c in stream.columns if c.name in asked | spare)
         if direct and not stream.data.sort:
             pieces = list_pieces(
                 located.files or (),
@@ -253,7 +252,8 @@ def _prepare(
                 session.conf.set("spark.sql.session.timeZone", "UTC")
                 # what folders' names hold is text, also where all of it looks like numbers
                 session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-            pieces = stage_stream(session, stream, located, columns, folder / name, spark())
+            place = folder / name
+            pieces = stage_stream(session, stream, located, columns, place, spark(), spare)
         staged = stream.data.sort or not direct
         histories.append(History(stream, columns, pieces, staged))
     loaded = {n: t for n, t in (statics or {}).items() if n in wanted}

@@ -1,6 +1,6 @@
 """Stage a stream that is no local Parquet: through Spark's reader, once, to Parquet parts."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -27,12 +27,13 @@ def stage_stream(
     columns: Sequence[str],
     folder: Path,
     home: "SparkSession | None" = None,
+    spare: Set[str] = frozenset(),
 ) -> tuple[Piece, ...]:
     """Write the columns in use, cast, to `folder`: a folder per source file, in order.
 
     Rows keep their order within a file, unless the source is to be sorted: then all rows come in
     the order of their timestamps. A temporary view (of the session `home`) has no order, and is
-    always sorted.
+    always sorted. Columns that are `spare` are NULL where a file lacks them.
 
     Raises:
         DataError: a file lacks a column or cannot be read.
@@ -62,6 +63,7 @@ def stage_stream(
                 stream.timestamp,
                 files,
                 home,
+                spare,
             )
             for files in groups_of_files
         ]

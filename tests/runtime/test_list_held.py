@@ -2,6 +2,7 @@
 depend on what is asked of them."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -55,9 +56,9 @@ REASONS = {
 }
 
 
-def make(folder: Path, kind: str) -> Catalog:
+def make(folder: Path, kind: str, without: Sequence[str] = ()) -> Catalog:
     times = pa.array([t * 1_000_000 for t in range(1, 7)]).cast(pa.timestamp("us"))
-    table = pa.table({**TABLE, "ts": times})
+    table = pa.table({**TABLE, "ts": times}).drop_columns(list(without))
     if kind == "csv":
         pcsv.write_csv(table, folder / "s.csv")
     else:
@@ -121,5 +122,30 @@ def test_statistics_that_prove_a_domain_spare_its_column(tmp_path: Path) -> None
     for file in files:
         pq.write_table(pq.read_table(file).slice(0, 2), file)
     assert prove_domains(files[:1], held) == {"n", "state"}
-    for file, left in zip(files[1:], ("state", "state", "n", "n", "state", "state"), strict=True):
-        assert prove_domains([files[0], file], held) == {left}, file
+    kept = [{"state"}, {"state"}, {"n"}, {"n"}, {"state"}, {"n", "state"}]
+    for file, left in zip(files[1:], kept, strict=True):
+        assert prove_domains([files[0], file], held) == left, file
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_what_no_query_mentions_may_be_absent(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], spark: SparkSession
+) -> None:
+    make(tmp_path, kind, without=("state", "f"))
+    out = tmp_path / "out.jsonl"
+    query = tmp_path / "one.sql"
+    command = ["replay", str(tmp_path), "--sql", str(query), "--output", str(out)]
+    assert main([*command, "--summary", "json"]) == 0
+    rejects = json.loads(capsys.readouterr().out)["rejects"]
+    assert rejects == {r: n for r, n in REASONS.items() if "s.n" in r or "s.r" in r}
+    assert main(["register", str(tmp_path), "--sql", str(query)]) == 0
+    capsys.readouterr()
+    assert main(["run", str(tmp_path), "--serve", "--once", "--summary", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rejects"] == rejects
+    # twin: what a query mentions, and the columns of keys and references, have to be there
+    query.write_text("SELECT s.k, s.state FROM s")
+    assert main(command) == 2
+    assert "there is no column 'state'" in capsys.readouterr().err
+    make(tmp_path, kind, without=("r",))
+    assert main(command) == 2
+    assert "there is no column 'r'" in capsys.readouterr().err
