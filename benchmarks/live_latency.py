@@ -185,7 +185,7 @@ def main() -> None:
     print(json.dumps(found, indent=1))
 
 
-OURS = ("read_batch", "advance_live", "commit_batch", "publish", "measure_batch", "write_metrics")
+OURS = ("open_batch", "advance_live", "commit_batch", "publish", "measure_batch", "write_metrics")
 
 
 def profile_run(folder: Path, seconds: float, rate: float) -> None:

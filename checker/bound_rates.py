@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from ontoweir.checker.normal_form import Member, ValueClass
 from ontoweir.checker.query_nodes import QueryNodes
+from ontoweir.checker.size_relation import count_rows
 from ontoweir.rewriter.spj import Attribute, Occurrence
 
 
@@ -19,7 +20,23 @@ def bound_rates(
     timestamp); a static occurrence multiplies them by one where a whole key of it is equated with
     what is there, else by its size.
     """
-    return tuple(_rate(work, m, class_of, classes) for m in members)
+    return tuple(
+        _with_statics(work, m, _rate(work, m, class_of, classes), class_of, classes)
+        for m in members
+    )
+
+
+def bound_totals(
+    work: QueryNodes,
+    members: tuple[Member, ...],
+    class_of: Mapping[Attribute, int],
+    classes: tuple[ValueClass, ...],
+) -> tuple[int | None, ...]:
+    """The most tuples of each member that there ever are, statics folded in (None: not known)."""
+    return tuple(
+        _with_statics(work, m, None if m.total is None else m.total[0], class_of, classes)
+        for m in members
+    )
 
 
 def _rate(
@@ -42,15 +59,26 @@ def _rate(
             product = None if product is None or size is None else product * size
         if product is not None:
             limits.append(product)
-    rate = min(limits, default=None)
+    if member.total is not None and member.total[0] is not None:
+        limits.append(member.total[0])
+    return min(limits, default=None)
+
+
+def _with_statics(
+    work: QueryNodes,
+    member: Member,
+    rate: int | None,
+    class_of: Mapping[Attribute, int],
+    classes: tuple[ValueClass, ...],
+) -> int | None:
+    """So many tuples, each with the static rows that join it."""
     there = {member.alias}
     waiting = list(member.statics)
     while waiting and rate is not None:
         keyed = next((o for o in waiting if _is_keyed(work, o, there, class_of, classes)), None)
         occurrence = keyed or waiting[0]
         if keyed is None:
-            relation = work.catalog.relations[occurrence.table]
-            rows = work.statistics.rows.get(relation.name, relation.max_rows)
+            rows = count_rows(work, work.catalog.relations[occurrence.table])
             rate = None if rows is None else rate * rows
         there.add(occurrence.alias)
         waiting.remove(occurrence)

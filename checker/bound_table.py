@@ -11,7 +11,7 @@ from itertools import combinations
 
 from ontoweir.checker.bound_front import bound_front
 from ontoweir.checker.normal_form import NormalForm
-from ontoweir.checker.plan import Bound, Frontier, Kept, Key
+from ontoweir.checker.plan import Apart, Bound, Frontier, Kept, Key
 from ontoweir.checker.size_key import Factor, size_key
 
 MOST_MEMBERS = 6
@@ -25,6 +25,7 @@ def bound_table(
     kept: Sequence[Kept],
     frontier: Sequence[Frontier],
     waits: Mapping[int, int | None],
+    apart: Sequence[Apart] = (),
 ) -> Bound:
     """The least bound found on the rows of a table.
 
@@ -36,6 +37,7 @@ def bound_table(
         frontier: its frontier values.
         waits: the members whose tuples are kept for so many steps (None: a finite stream's, for
             ever), which bounds how many there are.
+        apart: classes of the key of which few values suffice.
     """
     several = sorted(waits)
     subsets: Iterable[tuple[int, ...]] = (
@@ -43,7 +45,8 @@ def bound_table(
         if len(several) <= MOST_MEMBERS
         else ((), *((i,) for i in several), tuple(several))
     )
-    covers = [_cover(form, keys, kept, waits, frozenset(s)) for s in subsets]
+    few = {a.value: _few(form, a) for a in apart}
+    covers = [_cover(form, keys, kept, waits, frozenset(s), few) for s in subsets]
     factors = min(covers, key=_cost)
     if len(frontier) > 1:
         fixed = {k.value for k in keys if k.whole}
@@ -53,7 +56,7 @@ def bound_table(
 
 def bound_groups(form: NormalForm, values: Iterable[int]) -> Bound:
     """A bound on the number of distinct combinations of some classes' values."""
-    return _product(_domains(form, [Key(v) for v in dict.fromkeys(values)], set()))
+    return _product(_domains(form, [Key(v) for v in dict.fromkeys(values)], set(), {}))
 
 
 def _cover(
@@ -62,6 +65,7 @@ def _cover(
     kept: Sequence[Kept],
     waits: Mapping[int, int | None],
     counted: frozenset[int],
+    few: Mapping[int, Factor],
 ) -> list[Factor]:
     """Factors for a key and timestamps where the tuples of some members are counted."""
     factors = [_tuples(form, i, waits[i]) for i in sorted(counted)]
@@ -70,12 +74,20 @@ def _cover(
             steps = k.settle if k.live is None else k.live
             factors.append(Factor(steps, f"{steps} steps of {form.members[k.member].alias}"))
     held = {c.index for c in form.classes if c.members & counted}
-    return [*factors, *_domains(form, keys, held)]
+    return [*factors, *_domains(form, keys, held, few)]
 
 
-def _domains(form: NormalForm, keys: Sequence[Key], given: set[int]) -> list[Factor]:
+def _few(form: NormalForm, apart: Apart) -> Factor:
+    """How many values of a class suffice beside those of the rest of the key."""
+    size = apart.partners + 1
+    return Factor(size, f"{size} values of {form.classes[apart.value].name} that differ")
+
+
+def _domains(
+    form: NormalForm, keys: Sequence[Key], given: set[int], few: Mapping[int, Factor]
+) -> list[Factor]:
     """Factors for the classes of a key that neither the given ones nor each other determine."""
-    sizes = {k.value: size_key(form, k) for k in keys}
+    sizes = {k.value: few.get(k.value) or size_key(form, k) for k in keys}
     whole = {k.value for k in keys if k.whole}
     needed = [k.value for k in keys]
     # the largest first: what the others determine is left out
@@ -105,7 +117,13 @@ def _tuples(form: NormalForm, member: int, wait: int | None) -> Factor:
         steps = None if one.first is None or one.last is None else one.last - one.first + 1
         text = f"{'all' if steps is None else steps} steps of a finite stream"
     size = None if rate is None or steps is None else rate * max(steps, 0)
-    return Factor(size, f"R({one.alias}) · {text}")
+    kept = Factor(size, f"R({one.alias}) · {text}")
+    if one.total is None:
+        return kept
+    total = form.totals[member]
+    if size is not None and (total is None or size <= total):
+        return kept
+    return Factor(total, f"rows of {one.alias} by its key ({one.total[1]})")
 
 
 def _cost(factors: Sequence[Factor]) -> tuple[int, int, int]:

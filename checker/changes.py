@@ -81,6 +81,13 @@ class DropVariable:
 
 
 @dataclass(frozen=True, slots=True)
+class DropGroup:
+    """Group by a variable less: the groups are coarser."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class SetDistinct:
     """SELECT DISTINCT (True) instead of SELECT, or the other way round."""
 
@@ -94,26 +101,32 @@ Change: TypeAlias = (
     | AddWindow
     | AddOrder
     | DropVariable
+    | DropGroup
     | SetDistinct
 )
 """One change."""
 
 
 def rank_change(change: Change) -> int:
-    """How much a change alters the answer: declarations say what the data is, the rest asks for
-    something else."""
+    """How unlikely a change is to be what a person wants.
+
+    A reference says what is known of the data, to a relation that is there. A window, DISTINCT and
+    coarser groups ask for something that is as useful. What is declared without a sign of it in the
+    catalog, a key or a range, is most often not so: values are measured, and names grow. It comes
+    after them; but before an answer with a part less.
+    """
     match change:
-        case DeclareReference() | DeclareKey():
+        case DeclareReference():
             return 0
-        case DeclareDomain():
-            return 1
         case AddWindow():
+            return 1
+        case SetDistinct() | DropGroup():
             return 2
-        case AddOrder():
+        case AddOrder() | DeclareKey():
             return 3
-        case DropVariable():
+        case DeclareDomain():
             return 4
-        case SetDistinct():
+        case DropVariable():
             return 5
         case _:
             assert_never(change)
@@ -157,10 +170,27 @@ def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[Spj
                 for q in union.disjuncts
             )
             return replace(union, variables=kept, disjuncts=disjuncts), catalog
+        case DropGroup(name=name):
+            return _without_group(union, name), catalog
         case SetDistinct(distinct=distinct):
             return replace(union, distinct=distinct), catalog
         case _:
             assert_never(change)
+
+
+def _without_group(union: SpjUnion, name: str) -> SpjUnion:
+    assert union.aggregation is not None
+    aggregation = replace(
+        union.aggregation,
+        group=tuple(v for v in union.aggregation.group if v != name),
+        columns=tuple(v for v in union.aggregation.columns if v != name),
+    )
+    kept = aggregation.variables
+    disjuncts = tuple(
+        replace(q, outputs=tuple((v, o) for v, o in q.outputs if v in kept))
+        for q in union.disjuncts
+    )
+    return replace(union, variables=kept, disjuncts=disjuncts, aggregation=aggregation)
 
 
 def bound_column(column: Column, start: int = 0) -> Column:

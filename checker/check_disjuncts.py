@@ -8,10 +8,11 @@ from ontoweir.checker.confirm_aggregates import MOST_SUBSETS
 from ontoweir.checker.decide_aggregates import decide_aggregates
 from ontoweir.checker.decide_lag import Failure, decide_lag
 from ontoweir.checker.decide_published import decide_arasu, decide_set, decide_tree
-from ontoweir.checker.declarations import Declaration, list_declarations
+from ontoweir.checker.declarations import Declaration, key_declaration, list_declarations
 from ontoweir.checker.drop_windows import drop_windows
 from ontoweir.checker.explain_failure import explain_failure, explain_obstacle
 from ontoweir.checker.find_witness import find_witness
+from ontoweir.checker.is_unique import is_unique
 from ontoweir.checker.make_plan import make_plan
 from ontoweir.checker.normal_form import NormalForm, Statistics
 from ontoweir.checker.normalise_query import normalise_query
@@ -31,7 +32,7 @@ from ontoweir.checker.verdict import (
 from ontoweir.checker.witness import Witness
 from ontoweir.errors import QueryError
 from ontoweir.mappings.catalog import Catalog
-from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.aggregation import Aggregate
 from ontoweir.rewriter.find_contradiction import find_contradiction
 from ontoweir.rewriter.list_lags import apply_lags
 from ontoweir.rewriter.spj import Attribute, Compare, SpjQuery, SpjUnion
@@ -67,9 +68,29 @@ class DisjunctChecker:
         self, query: SpjQuery, use: Callable[[Declaration], bool], *, timed: bool
     ) -> NormalForm:
         """The normal form with those declared constraints alone."""
+        form = self._normalise(query, use, timed, distinct=self.union.distinct)
+        # (groups of aggregates are kept whatever determines them)
+        alone = len(self.union.disjuncts) == 1 and not self.aggregates
+        if not (form.distinct and alone and is_unique(query, self.catalog, use)):
+            return form
+        if is_unique(query, self.catalog, lambda d: d.kind != "key" and use(d)):
+            return self._normalise(query, use, timed, distinct=False)
+        # what rests on a key that no run can enforce is taken only where nothing else helps
+        if form.satisfiable and not _is_bounded(form):
+            return self._normalise(query, use, timed, distinct=False)
+        return form
+
+    def _normalise(
+        self,
+        query: SpjQuery,
+        use: Callable[[Declaration], bool],
+        timed: bool,
+        *,
+        distinct: bool,
+    ) -> NormalForm:
         return normalise_query(
             query,
-            distinct=self.union.distinct,
+            distinct=distinct,
             catalog=self.catalog,
             statistics=self.statistics,
             use=use,
@@ -96,6 +117,10 @@ class DisjunctChecker:
         plan = choose_plan(form) if lag.holds else ()
         if isinstance(plan, SynopsisPlan):
             conditions = self.conditions(query)
+            conditions += self.limiting(query, plan, conditions)
+            keys = ((self.catalog.streams[name], key) for name, key in query.merged)
+            merged = (key_declaration(stream, key) for stream, key in keys)
+            conditions = tuple(dict.fromkeys((*conditions, *merged)))
             tier = self.tier(form, ordered, criteria, conditions)
             return Bounded(query, tier, criteria, plan, conditions)
         self.forms[query] = (form, lag.failures)
@@ -140,10 +165,7 @@ class DisjunctChecker:
         form = self.normal(query) if use is None else self.normal_by(query, use, timed=self.timed)
         if not form.satisfiable:
             return True
-        try:
-            return decide_lag(form).holds and isinstance(make_plan(form), SynopsisPlan)
-        except QueryError:  # too large a plan; `decide` says so
-            return False
+        return _is_bounded(form)
 
     def conditions(self, query: SpjQuery) -> tuple[Declaration, ...]:
         """A minimal set of declared constraints that suffices; none where the query's own
@@ -151,11 +173,31 @@ class DisjunctChecker:
         needed = list(list_declarations(query, self.catalog))
         if not needed or self.holds(query, lambda _: False):
             return ()
-        for declaration in list(needed):
+        # keys go first, if they can: no run can enforce them
+        for declaration in sorted(needed, key=lambda d: d.kind != "key"):
             rest = [d for d in needed if d != declaration]
             if rest and self.holds(query, rest.__contains__):
                 needed = rest
         return tuple(needed)
+
+    def limiting(
+        self, query: SpjQuery, plan: SynopsisPlan, conditions: tuple[Declaration, ...]
+    ) -> tuple[Declaration, ...]:
+        """Of a verdict that rests on declarations, the keys and sizes of static relations without
+        which its bound would be greater, or have no number."""
+        if not conditions:
+            return ()
+        declared = list_declarations(query, self.catalog)
+        found = []
+        for one in declared:
+            if one.kind not in ("key", "max_rows") or one in conditions:
+                continue
+            form = self.normal_by(query, lambda d, one=one: d != one, timed=self.timed)  # type: ignore[misc]
+            other = choose_plan(form) if decide_lag(form).holds else ()
+            rows = other.bound.rows if isinstance(other, SynopsisPlan) else None
+            if rows != plan.bound.rows:
+                found.append(one)
+        return tuple(found)
 
     def tier(
         self,
@@ -170,7 +212,7 @@ class DisjunctChecker:
         if isinstance(plan, SynopsisPlan) and len(plan.tables) == 1:
             return Tier.STATELESS
         windowed = ordered is not form and not (
-            decide_lag(ordered).holds and isinstance(make_plan(ordered), SynopsisPlan)
+            decide_lag(ordered).holds and isinstance(make_plan(ordered, sized=False), SynopsisPlan)
         )
         if windowed:
             return Tier.WINDOW_BOUNDED
@@ -202,43 +244,55 @@ class DisjunctChecker:
         failing = [d.query for d in disjuncts if isinstance(d, Failing)]
         if not failing:
             return None
-        functions = {a.function for a in self.aggregates}
-        if not functions or AggregateFunction.COUNT in functions:
-            for query in failing:
-                form, failures = self.forms[query]
-                answers = self.told_apart(self.union)
-                witness = find_witness(form, answers, failures, self.catalog, size=self.size)
-                if witness is not None:
-                    return witness
-        if not functions:
-            return None
+        sizes: tuple[int, ...] = (self.size,)
+        if self.aggregates:
+            sizes = tuple(dict.fromkeys((self.size, min(self.size, MOST_SUBSETS))))
+        answers = self.told_apart(self.whole)
         for query in failing:
             form, failures = self.forms[query]
-            for size in dict.fromkeys((self.size, min(self.size, MOST_SUBSETS))):
-                answers = self.told_apart(self.whole)
+            for size in sizes:
                 witness = find_witness(form, answers, failures, self.catalog, size=size)
                 if witness is not None:
                     return witness
-        return self.disprove_groups(failing)
+        return self.disprove_groups(failing) if self.aggregates else None
 
     def disprove_groups(self, failing: Sequence[SpjQuery]) -> Witness | None:
-        """A witness that tells subsets of tuples apart by which groups (or counted values) exist:
-        whatever is aggregated then has to tell them apart too. A median need not tell which of
-        its values exist, so it is left out."""
-        if any(a.function is AggregateFunction.MEDIAN for a in self.aggregates):
-            return None
+        """A witness that tells subsets of tuples apart by which groups a suffix brings: whatever
+        is aggregated then has to tell them apart too."""
+        aggregation = self.whole.aggregation
+        assert aggregation is not None
+
+        def grouped(query: SpjQuery) -> SpjQuery:
+            outputs = tuple((v, o) for v, o in query.outputs if v in aggregation.group)
+            return replace(query, outputs=outputs, folds=None)
+
         plain = replace(
             self.union,
-            disjuncts=tuple(replace(q, folds=None) for q in self.union.disjuncts),
+            variables=aggregation.group,
+            disjuncts=tuple(map(grouped, self.union.disjuncts)),
             distinct=True,
         )
         plain = self.told_apart(plain)
         checker = DisjunctChecker(plain, self.catalog, self.statistics, self.timed, size=self.size)
         for query in failing:
-            form = checker.normal(replace(query, folds=None))
+            form = checker.normal(grouped(query))
             witness = find_witness(
-                form, plain, decide_lag(form).failures, self.catalog, size=self.size
+                form,
+                plain,
+                decide_lag(form).failures,
+                self.catalog,
+                size=self.size,
+                again=False,  # a group that was there may get the update of one that was not
             )
             if witness is not None:
                 return witness
         return None
+
+
+def _is_bounded(form: NormalForm) -> bool:
+    """Whether a satisfiable disjunct has a plan."""
+    try:
+        plan = make_plan(form, sized=False) if decide_lag(form).holds else ()
+        return isinstance(plan, SynopsisPlan)
+    except QueryError:  # too large a plan; `decide` says so
+        return False

@@ -8,7 +8,9 @@ from ontoweir.checker.check_disjuncts import DisjunctChecker
 from ontoweir.checker.declarations import Declaration, list_declarations
 from ontoweir.checker.normal_form import NormalForm, Statistics
 from ontoweir.checker.plan import Bound, total_bound
+from ontoweir.checker.simplify_union import simplify_union
 from ontoweir.checker.split_aggregates import split_aggregates
+from ontoweir.checker.unorder_chains import unorder_chains
 from ontoweir.checker.verdict import (
     Bounded,
     DisjunctVerdict,
@@ -25,6 +27,9 @@ from ontoweir.rewriter.contain_spj import is_contained
 from ontoweir.rewriter.find_contradiction import find_contradiction
 from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
 from ontoweir.rewriter.spj import SpjQuery, SpjUnion, output_attributes
+
+MOST_STEPS = 20_000
+"""How long redundant occurrences are looked for: a query with all of them is decided, too."""
 
 
 def check_query(
@@ -50,6 +55,7 @@ def check_query(
         QueryError: a comparison mixes types.
     """
     known = statistics or Statistics()
+    union = simplify_union(union, catalog)
     if union.distinct:
         union = reduce_union(union, catalog)
     parts: list[PartVerdict] = []
@@ -100,7 +106,8 @@ def reduce_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     """[A] section 8.1: under set semantics, first without redundant occurrences, and without
     disjuncts whose answers another one gives (of parts of aggregates, which are told by their
     places, those stay: another one may give a group, but not its minimum)."""
-    reduced = [remove_redundant_occurrences(q, catalog) for q in union.disjuncts]
+    reduced = [_without_redundant(q, catalog) for q in union.disjuncts]
+    reduced = [unorder_chains(q, catalog) for q in reduced]
     if any(query.folds is not None for query in reduced):
         return replace(union, disjuncts=tuple(reduced))
     kept: list[SpjQuery] = []
@@ -113,6 +120,14 @@ def reduce_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
             pass
         kept.append(query)
     return replace(union, disjuncts=tuple(kept))
+
+
+def _without_redundant(query: SpjQuery, catalog: Catalog) -> SpjQuery:
+    """Without redundant occurrences, where they are found in good time."""
+    try:
+        return remove_redundant_occurrences(query, catalog, limit=MOST_STEPS)
+    except QueryError:
+        return query
 
 
 def has_plan(union: SpjUnion, catalog: Catalog, *, timed: bool = True) -> bool:
@@ -128,6 +143,7 @@ def undecided_forms(
 
 
 def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[NormalForm]:
+    union = simplify_union(union, catalog)
     unions = [union]
     if union.aggregation is not None:
         unions = [part.union for part in split_aggregates(union)]
@@ -160,13 +176,14 @@ def bound_union(union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...]) -> Boun
 def _aggregate_bound(aggregation: Aggregation, parts: Sequence[PartVerdict]) -> Bound | None:
     """What the parts keep, the current answer (one row a group), and what medians are made of."""
     bounds: list[Bound] = []
-    for place, found in enumerate(parts):
+    whole = next(p for p in parts if p.part.over is None)
+    for found in parts:
         bound = bound_union(found.part.union, found.disjuncts)
         if bound is None:
             return None
         bounds.append(bound)
         for plan in found.plans:
-            if place == 0:
+            if found is whole:
                 form, outputs = plan.form, dict(plan.form.query.outputs)
                 group = [a for v in aggregation.group for a in output_attributes(outputs[v])]
                 bounds.append(bound_groups(form, (form.class_of[a] for a in group)))

@@ -6,7 +6,7 @@ tuples (checker/citations.md, 8).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 
 from ontoweir.checker.evaluate_naively import aggregate_naively, evaluate_naively
 from ontoweir.checker.find_rank import find_rank
+from ontoweir.checker.list_ways import list_ways
 from ontoweir.checker.witness import Witness, WitnessRow, instance_of
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction
-from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.rewriter.spj import IsNull, SpjUnion
 
 Groups: TypeAlias = dict[tuple[Any, ...], Counter[Any]]
 """The values of one argument in each group, counted."""
@@ -39,11 +40,43 @@ def confirm_aggregates(union: SpjUnion, catalog: Catalog, witness: Witness) -> b
                 found = _confirms_sum(work, aggregate)
             case AggregateFunction.AVG:
                 found = _confirms_average(work, aggregate)
-            case _:
+            case AggregateFunction.COUNT_DISTINCT:
+                found = _confirms_count(work, aggregate)
+            case AggregateFunction.MEDIAN:
                 found = False
         if found:
             return True
-    return False
+    return _confirms_own_groups(union, catalog, witness)
+
+
+def _confirms_own_groups(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    """Of a group to which no other optional tuple adds a match, suffix i brings another update
+    where tuple i is there than where it is not (or an update in one case only)."""
+    assert union.aggregation is not None
+    work = _Matches(union, catalog, witness)
+    plain = replace(union.aggregation.aggregates[0], function=AggregateFunction.COUNT)
+    fixed = list(witness.fixed)
+    for i, suffix in enumerate(witness.suffixes):
+        others = [o for k, o in enumerate(witness.optional) if k != i]
+        alone = work.groups(plain, (), suffix)
+        together = work.groups(plain, others, suffix)
+        mine = [witness.optional[i]]
+        whole = work.groups(plain, witness.optional, suffix)
+        own = work.groups(plain, mine, suffix)
+        told = []
+        for optional in ([], mine):
+            before = aggregate_naively(union, instance_of(catalog, [*fixed, *optional]))
+            rows = [*fixed, *optional, *suffix]
+            after = aggregate_naively(union, instance_of(catalog, rows))
+            told.append({g: after[g] for g in after if before.get(g) != after[g]})
+        if not any(
+            told[0].get(group) != told[1].get(group)
+            and alone.get(group) == together.get(group)
+            and own.get(group) == whole.get(group)
+            for group in {**told[0], **told[1]}
+        ):
+            return False
+    return True
 
 
 def confirm_medians(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
@@ -53,7 +86,7 @@ def confirm_medians(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool
     medians = tuple(
         a for a in union.aggregation.aggregates if a.function is AggregateFunction.MEDIAN
     )
-    if witness.size > MOST_SUBSETS or len(union.disjuncts) > 1 or not medians:
+    if witness.size > MOST_SUBSETS or not medians or not _of_one_disjunct(union, catalog, witness):
         return False
     union = replace(union, aggregation=replace(union.aggregation, aggregates=medians))
     seen: set[tuple[frozenset[Any], ...]] = set()
@@ -71,6 +104,17 @@ def confirm_medians(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool
             return False
         seen.add(told)
     return True
+
+
+def _of_one_disjunct(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    """Whether all matches are of one disjunct, in layouts of any size: the others, if any, are of
+    rows where a grouped column is NULL, and no row of the witness is such."""
+    nulls = [q for q in union.disjuncts if any(isinstance(c, IsNull) for c in q.conditions)]
+    rows = [*witness.fixed, *witness.optional, *(r for s in witness.suffixes for r in s)]
+    plain = replace(union, disjuncts=tuple(nulls), distinct=False, aggregation=None)
+    return len(union.disjuncts) - len(nulls) == 1 and not evaluate_naively(
+        plain, instance_of(catalog, rows)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +140,8 @@ class _Matches:
             key = tuple(row[place[v]] for v in self.union.aggregation.group)
             argument = aggregate.argument
             value = 1 if argument is None else row[place[argument]]
+            if value is None:  # an aggregate takes no part in what its argument is not there for
+                continue
             if aggregate.function is AggregateFunction.COUNT:
                 value = 1
             found.setdefault(key, Counter())[value] += count
@@ -126,19 +172,64 @@ def _confirms_extreme(work: _Matches, aggregate: Aggregate) -> bool:
 
 
 def _confirms_sum(work: _Matches, aggregate: Aggregate) -> bool:
-    """What each tuple adds to the sums of groups, as a matrix with a row for each suffix and
-    group, has full rank; no match uses two optional tuples."""
+    """What updates after the suffixes reveal of the optional tuples: as many independent sums as
+    there are tuples; no match uses two of them.
+
+    An update shows the whole sum of a group that the suffix changes in any case. Where it may
+    change or not, it reveals what the suffix adds if the optional tuples added nothing before.
+    """
     rows = []
     size = work.witness.size
-    for _, added, before in _contributions(work, aggregate, work.witness.suffixes) or ():
+    start = work.groups(aggregate, ())
+    for base, added, before in _contributions(work, aggregate, work.witness.suffixes) or ():
         for group in {g for groups in added for g in groups}:
-            rows.append(
-                [
-                    _total(new.get(group)) - _total(old.get(group))
-                    for new, old in zip(added, before, strict=True)
-                ]
-            )
+            fresh = _total(base.get(group)) - _total(start.get(group))
+            old = [_total(b.get(group)) for b in before]
+            new = [_total(a.get(group)) - o for a, o in zip(added, old, strict=True)]
+            if fresh and all(n * fresh >= 0 for n in new):
+                rows.append([n + o for n, o in zip(new, old, strict=True)])
+            elif not any(old):
+                rows.append(new)
     return find_rank(rows, size) == size
+
+
+def _confirms_count(work: _Matches, aggregate: Aggregate) -> bool:
+    """The number of distinct values of a group changes after suffix i if and only if tuple i is
+    there, or if and only if it is not: whichever values the others are. That some values are new
+    is not enough: their number alone is one count."""
+    assert work.union.aggregation is not None
+    place = {name: n for n, name in enumerate(work.union.variables)}
+    plain = replace(work.union, distinct=False, aggregation=None)
+    shown = work.union.aggregation.group
+    for i, suffix in enumerate(work.witness.suffixes):
+        # by group and value: the tuples that give it, before and after the suffix; () is the rest
+        ways: dict[Any, dict[Any, tuple[set[Any], set[Any]]]] = {}
+        for answer, told, late in list_ways(plain, work.catalog, work.witness, suffix):
+            if len(told) > 1:
+                return False
+            group = tuple(answer[place[name]] for name in shown)
+            value = answer[place[aggregate.argument or ""]]
+            before, after = ways.setdefault(group, {}).setdefault(value, (set(), set()))
+            after.add(next(iter(told), None))
+            if not late:
+                before.add(next(iter(told), None))
+        if not any(_counts_one(found.values(), i) for found in ways.values()):
+            return False
+    return True
+
+
+def _counts_one(values: Iterable[tuple[set[Any], set[Any]]], one: int) -> bool:
+    """Whether some value of a group is new after a suffix exactly where the optional tuple `one`
+    is there, or exactly where it is not. Of each value: who gives it before and after (None: it
+    is always given)."""
+    known = list(values)
+    with_it = any(one in after and not before for before, after in known) and all(
+        before & {None, giver} for before, after in known for giver in after - {one}
+    )
+    without = any(None in after and before == {one} for before, after in known) and all(
+        before & {None, one, giver} for before, after in known for giver in after
+    )
+    return with_it or without
 
 
 def _total(values: Counter[Any] | None) -> Fraction:

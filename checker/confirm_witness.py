@@ -1,24 +1,42 @@
-"""Confirm a witness by the relational answer, computed naively (theory §9)."""
+"""Confirm a witness by the relational answer, computed naively (theory §9).
+
+What counts is what a suffix *brings*: rows of the answer that were not given before it. Rows that
+were given need no memory.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from ontoweir.checker.confirm_aggregates import confirm_aggregates, confirm_medians
-from ontoweir.checker.evaluate_naively import Tuple, evaluate_naively, list_matches
 from ontoweir.checker.find_rank import find_rank
-from ontoweir.checker.witness import Witness, WitnessRow, content_of, instance_of
-from ontoweir.mappings.catalog import Catalog, Column, DecimalType, IntType, Stream
+from ontoweir.checker.is_legal import is_legal
+from ontoweir.checker.list_ways import list_ways
+from ontoweir.checker.witness import Witness
+from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import SpjUnion
+
+MOST_SUBSETS = 6
+"""Of at most so many optional tuples all subsets are compared."""
 
 
 def confirm_witness(
     union: SpjUnion, catalog: Catalog, witness: Witness, *, ranked: bool = False
 ) -> bool:
-    """Whether the relational answers prove that all subsets of optional tuples differ."""
+    """Whether the relational answers prove that all subsets of optional tuples differ.
+
+    Args:
+        union: the query, with declared lags applied.
+        catalog: what is declared.
+        witness: fixed part, optional tuples, a suffix for each.
+        ranked: of a layout whose suffixes move a median from one optional tuple to the next.
+
+    Raises:
+        TooLongError: there are too many matches to look at.
+    """
     prefix = [*witness.fixed, *witness.optional]
-    if not is_legal(witness, catalog):
+    if not all(witness.suffixes) or not is_legal(witness, catalog):
         return False
     if any(
         r.step is not None and q.step is not None and q.step <= r.step
@@ -36,97 +54,84 @@ def confirm_witness(
 
 
 def _confirms_set(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    """Suffix i brings some row if and only if optional tuple i is there, or if and only if it is
+    not, whichever of the others are: so every subset brings what no other does.
+
+    The answer is monotone, so the least and the greatest set of others decide for all.
+    """
+    size = witness.size
     for i, suffix in enumerate(witness.suffixes):
-        rest = [o for k, o in enumerate(witness.optional) if k != i]
-        with_it = evaluate_naively(
-            union, instance_of(catalog, [*witness.fixed, witness.optional[i], *suffix])
-        )
-        without = evaluate_naively(union, instance_of(catalog, [*witness.fixed, *rest, *suffix]))
-        if not set(with_it) - set(without):
+        mine = frozenset({i})
+        others = frozenset(range(size)) - mine
+        before: dict[Any, list[frozenset[int]]] = {}
+        after: dict[Any, list[frozenset[int]]] = {}
+        for answer, told, late in list_ways(union, catalog, witness, suffix):
+            if len(told) > 1:
+                return False
+            after.setdefault(answer, []).append(told)
+            if not late:
+                before.setdefault(answer, []).append(told)
+        for answer, ways in after.items():
+            known = before.get(answer, [])
+            with_it = any(told <= mine for told in ways)
+            without = any(told <= others for told in ways)
+            if with_it and not without and not known:
+                break  # brought with tuple i alone, and never without it
+            again = any(told == mine for told in known)
+            if again and frozenset() in ways and not any(told <= others for told in known):
+                break  # given before if tuple i was there, and brought if it was not
+        else:
             return False
     return True
 
 
 def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
-    """The new results of suffix i, as a matrix over the optional tuples, have full rank, and
-    they add up: no match uses two optional tuples."""
-    size = len(witness.optional)
+    """What suffixes bring tells all subsets apart.
+
+    Where no match uses two optional tuples contributions add up: the new results of suffix i, as a
+    matrix over the optional tuples, have full rank. Otherwise all subsets are compared.
+    """
+    size = witness.size
     rows: list[list[Fraction]] = []
+    brought: list[list[tuple[Any, frozenset[int]]]] = []
     for suffix in witness.suffixes:
-        instance: dict[str, list[Tuple]] = {}
-        place: dict[int, int] = {}  # optional tuples first, then the suffix
-        for number, given in enumerate([*witness.optional, *suffix, *witness.fixed]):
-            content = content_of(catalog, given)
-            place[id(content)] = number
-            instance.setdefault(given.table, []).append(content)
+        found = [
+            (answer, told)
+            for answer, told, late in list_ways(union, catalog, witness, suffix)
+            if late and told
+        ]
+        brought.append(found)
         new: dict[Any, list[Fraction]] = {}
-        for answer, used in list_matches(union, instance):
-            numbers = {place[id(r)] for r in used}
-            told = [n for n in numbers if n < size]
-            if not told or not any(size <= n < size + len(suffix) for n in numbers):
-                continue
-            if len(told) > 1:
-                return False
-            new.setdefault(answer, [Fraction(0)] * size)[told[0]] += 1
+        for answer, told in found:
+            if len(told) == 1:
+                new.setdefault(answer, [Fraction(0)] * size)[next(iter(told))] += 1
         rows += new.values()
-    return find_rank(rows, size) == size
+    if all(len(told) == 1 for found in brought for _, told in found):
+        return find_rank(rows, size) == size
+    return size <= MOST_SUBSETS and _tells_subsets(brought, size)
 
 
-def is_legal(witness: Witness, catalog: Catalog) -> bool:
-    """Whether its rows are of their types, and keep everything declared, with every suffix."""
-    prefix = [*witness.fixed, *witness.optional]
-    return all(_is_legal(catalog, [*prefix, *suffix]) for suffix in witness.suffixes)
-
-
-def _is_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> bool:
-    """Whether rows satisfy everything declared: keys, references, domains, R per timestamp."""
-    for name in {r.table for r in rows}:
-        table, mine = catalog.table(name), [r for r in rows if r.table == name]
-        if isinstance(table, Stream):
-            limit = table.max_per_timestamp
-            counts = Counter(r.step for r in mine)
-            if limit is not None and max(counts.values()) > limit:
-                return False
-        for key in table.keys:
-            seen = Counter(
-                tuple(
-                    r.step
-                    if isinstance(table, Stream) and c == table.timestamp
-                    else dict(r.values)[c]
-                    for c in key
-                )
-                for r in mine
-            )
-            if max(seen.values()) > 1:
-                return False
-        for reference in table.references:
-            targets = {
-                tuple(dict(r.values)[c] for c in reference.to)
-                for r in rows
-                if r.table == reference.relation
-            }
-            if any(
-                tuple(dict(r.values)[c] for c in reference.columns) not in targets for r in mine
-            ):
-                return False
-        for column in table.columns:
-            for r in mine:
-                if not _in_domain(dict(r.values)[column.name], column):
-                    return False
+def _tells_subsets(brought: list[list[tuple[Any, frozenset[int]]]], size: int) -> bool:
+    """Whether all subsets of the optional tuples differ in what some suffix brings, and the tuples
+    alone do so by their own contributions (a single count of all never does, theory §9)."""
+    matrix: list[list[Fraction]] = []
+    for found in brought:
+        single: dict[Any, list[Fraction]] = {}
+        for answer, told in found:
+            # what a tuple adds where all others are there
+            for n in told:
+                single.setdefault(answer, [Fraction(0)] * size)[n] += 1
+        matrix += single.values()
+    if find_rank(matrix, size) < size:
+        return False
+    seen: set[tuple[frozenset[tuple[Any, int]], ...]] = set()
+    for chosen in product((False, True), repeat=size):
+        there = frozenset(n for n, taken in enumerate(chosen) if taken)
+        outputs = tuple(
+            frozenset(Counter(answer for answer, used in found if used <= there).items())
+            for found in brought
+        )
+        if outputs in seen:
+            return False
+        seen.add(outputs)
     return True
-
-
-def _in_domain(content: Any, column: Column) -> bool:
-    if isinstance(content, Fraction):
-        return False
-    if isinstance(column.type, IntType) and not -(2**63) <= content < 2**63:
-        return False
-    if isinstance(column.type, DecimalType) and abs(content) >= 10 ** (
-        column.type.precision - column.type.scale
-    ):
-        return False
-    if column.enum is not None and content not in column.enum:
-        return False
-    if column.minimum is not None and content < column.minimum:
-        return False
-    return column.maximum is None or not content > column.maximum

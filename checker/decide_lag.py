@@ -246,8 +246,11 @@ def _inequalities(form: NormalForm) -> list[Failure]:
 
 
 def _pairs(form: NormalForm) -> list[Failure]:
-    """C3: at most one distinct group of unbounded inequality joins leaves any comparable pair."""
-    found = _unequal(form)
+    """C3: at most one distinct group of unbounded inequality joins leaves any comparable pair.
+
+    `≠` fails no condition: few values suffice to differ from later ones, or the plan says that it
+    cannot keep them (citations, 18)."""
+    found: list[Failure] = []
     for a in range(len(form.members)):
         for b in range(a, len(form.members)):
             if a != b and form.lag[a][b] is None and form.lag[b][a] is None:
@@ -298,8 +301,3 @@ def _groups(
         base = min(terms)[2]
         found.add(frozenset((v, s, shift - base) for v, s, shift in terms))
     return found
-
-
-def _unequal(form: NormalForm) -> list[Failure]:
-    """`≠` between unbounded classes: this plan cannot keep it (theory §12, open)."""
-    return [f for f in _inequalities(form) if f.condition == "E2"]

@@ -14,13 +14,17 @@ from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.equality_classes import condition_attributes
 from ontoweir.rewriter.spj import (
     BlankOutput,
-    Compare,
+    Condition,
     Constant,
     ConstantOutput,
     IriOutput,
+    IsNull,
     LiteralOutput,
     NotNull,
+    NullOutput,
+    OneOf,
     Op,
+    Output,
     SpjQuery,
     SpjUnion,
     TemplateLiteralOutput,
@@ -32,6 +36,14 @@ Instance: TypeAlias = Mapping[str, Sequence[Tuple]]
 """Rows of every table, by name; a row maps column names (timestamps too) to values."""
 Match: TypeAlias = tuple[tuple[Any, ...], tuple[Tuple, ...]]
 """An answer, and the rows that it is made of: those of the instance themselves."""
+
+
+MOST_STEPS = 400_000
+"""How many candidates an evaluation may look at: half a second."""
+
+
+class TooLongError(Exception):
+    """An evaluation looks at more than MOST_STEPS candidates: nothing is known of it."""
 
 
 def evaluate_naively(union: SpjUnion, instance: Instance) -> Counter[tuple[Any, ...]]:
@@ -69,7 +81,11 @@ def _aggregate(
         return rows.total()
     values: Counter[Any] = Counter()
     for row, count in rows.items():
-        values[row[place[aggregate.argument]]] += count
+        if (value := row[place[aggregate.argument]]) is not None:
+            values[value] += count
+    counts = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
+    if not values and aggregate.function not in counts:
+        return None
     match aggregate.function:
         case AggregateFunction.COUNT:
             return values.total()
@@ -98,14 +114,20 @@ def _matches(query: SpjQuery, instance: Instance) -> list[Match]:
         places = [order.index(a.alias) for a in condition_attributes(c)]
         ready[max(places)].append(_test(c))
     row: dict[str, Tuple] = {}
+    steps = 0
 
     def extend(depth: int) -> None:
+        nonlocal steps
         if depth == len(order):
             answer = tuple(_render(o, row) for _, o in query.outputs)
             found.append((answer, tuple(row.values())))
             return
         occurrence = query.occurrences[depth]
-        for candidate in instance.get(occurrence.table, ()):
+        candidates = instance.get(occurrence.table, ())
+        steps += len(candidates)
+        if steps > MOST_STEPS:
+            raise TooLongError
+        for candidate in candidates:
             row[occurrence.alias] = candidate
             if all(test(row) for test in ready[depth]):
                 extend(depth + 1)
@@ -114,11 +136,17 @@ def _matches(query: SpjQuery, instance: Instance) -> list[Match]:
     return found
 
 
-def _test(c: Compare | NotNull) -> Test:
+def _test(c: Condition) -> Test:
     """What a row of every table must pass; comparisons with NULL do not hold."""
     if isinstance(c, NotNull):
         alias, column = c.attribute.alias, c.attribute.column
         return lambda row: row[alias].get(column) is not None
+    if isinstance(c, OneOf):
+        alias, column, values = c.attribute.alias, c.attribute.column, c.values
+        return lambda row: row[alias].get(column) in values
+    if isinstance(c, IsNull):
+        alias, column = c.attribute.alias, c.attribute.column
+        return lambda row: row[alias].get(column) is None
     left, name = c.left.alias, c.left.column
     compare = _OPERATORS[c.op]
     if isinstance(c.right, Constant):
@@ -152,15 +180,14 @@ _OPERATORS: dict[Op, Callable[[Any, Any], Any]] = {
 }
 
 
-def _render(
-    output: IriOutput | LiteralOutput | TemplateLiteralOutput | BlankOutput | ConstantOutput,
-    row: Mapping[str, Tuple],
-) -> Any:
+def _render(output: Output, row: Mapping[str, Tuple]) -> Any:
     match output:
         case LiteralOutput(value=a):
             return row[a.alias].get(a.column)
         case ConstantOutput(value=value):
             return value
+        case NullOutput():
+            return None
         case IriOutput(parts=parts) | TemplateLiteralOutput(parts=parts) | BlankOutput(parts=parts):
             return "".join(
                 p if isinstance(p, str) else str(row[p.alias].get(p.column)) for p in parts

@@ -5,7 +5,7 @@ from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.diagnostics import Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Catalog, Column, Stream
-from ontoweir.rewriter.spj import Compare, Constant
+from ontoweir.rewriter.spj import Compare, Constant, OneOf
 
 
 def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
@@ -99,19 +99,28 @@ def _declared(stream: Stream, column: Column) -> Reason:
 def _filters(form: NormalForm, group: ValueClass) -> list[Reason]:
     """The conditions that limit a class by constants."""
     attributes = {a for a, _ in group.attributes}
-    return [
-        Reason(
-            f"the selection says {c.left} {c.op} {c.right.value}",
-            _label(form, c.source, "limited here"),
-        )
-        for c in form.query.conditions
-        if isinstance(c, Compare) and c.left in attributes and isinstance(c.right, Constant)
-    ]
+    found = []
+    for c in form.query.conditions:
+        text = None
+        if isinstance(c, Compare) and c.left in attributes and isinstance(c.right, Constant):
+            text = f"{c.left} {c.op} {c.right.value}"
+        elif isinstance(c, OneOf) and c.attribute in attributes:
+            text = f"{c.attribute} is one of {len(c.values)} constants"
+        if text is not None:
+            label = _label(form, c.source, "limited here")
+            found.append(Reason(f"the selection says {text}", label))
+    return found
 
 
 def _for_a_while(form: NormalForm, group: ValueClass, live: dict[int, int]) -> Reason:
     holders = [m for m in sorted(group.members) if m in live]
     if not holders:
+        few = [form.members[m] for m in sorted(group.members) if form.members[m].total is not None]
+        if few and few[0].total is not None:
+            return Reason(
+                f"{group.name} has no finite domain, but {few[0].stream} has finitely many rows, "
+                f"one for each value of its key: {few[0].total[1]}"
+            )
         return Reason(f"{group.name} has no finite domain, but its stream ends at a fixed time")
     steps = min(live[m] for m in holders)
     return Reason(

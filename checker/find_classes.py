@@ -7,9 +7,10 @@ from ontoweir.checker.declarations import domain_declaration
 from ontoweir.checker.difference_bounds import DifferenceBounds
 from ontoweir.checker.normal_form import Domain, Kind, Member, ValueClass
 from ontoweir.checker.query_nodes import HIGH_NODE, LOW_NODE, ZERO_NODE, QueryNodes
+from ontoweir.checker.size_relation import size_relation
 from ontoweir.checker.units import kind_of
-from ontoweir.mappings.catalog import Column, Relation, Scalar, StringType
-from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, output_attributes
+from ontoweir.mappings.catalog import Relation, Scalar, StringType
+from ontoweir.rewriter.spj import Attribute, Compare, Constant, OneOf, Op, output_attributes
 
 
 def _equal_shift(bounds: DifferenceBounds, a: int, b: int) -> int | Fraction | None:
@@ -42,6 +43,7 @@ def find_classes(
                 break
         else:
             groups.append([(attribute, 0)])
+    groups = [_headed(work, group) for group in groups]
     classes: list[ValueClass] = []
     class_of: dict[Attribute, int] = {}
     for index, group in enumerate(groups):
@@ -61,6 +63,25 @@ def find_classes(
             )
         )
     return tuple(classes), class_of
+
+
+def _headed(
+    work: QueryNodes, group: list[tuple[Attribute, int | Fraction]]
+) -> list[tuple[Attribute, int | Fraction]]:
+    """A group whose attributes differ by constants, with one first whose values are known: only
+    attributes without a shift to it lend the class their values."""
+    if all(shift == 0 for _, shift in group):
+        return group
+
+    def is_known(attribute: Attribute) -> bool:
+        table, column = work.tables[attribute.alias], work.columns[attribute]
+        if isinstance(table, Relation):
+            return True
+        return column.enum is not None or any(True for _ in work.references(table, column))
+
+    head, shift = next(((a, s) for a, s in group if is_known(a)), group[0])
+    rest = [(a, s - shift) for a, s in group if a != head]
+    return [(head, 0), *rest]
 
 
 def _family(kind: Kind) -> Kind:
@@ -102,15 +123,17 @@ def _domain(
     for attribute in attributes:
         for constant in _constants(work, attribute):
             values = {constant} if values is None else values & {constant}
+        for listed in _lists(work, attribute):
+            values = set(listed) if values is None else values & set(listed)
         column, table = work.columns[attribute], work.tables[attribute.alias]
         if isinstance(table, Relation):
-            found.append(_static_domain(work, table, column))
+            found.append(size_relation(work, table, column))
             within[(table.name, column.name)] = None
             continue
         if column.enum is not None and work.use(domain_declaration(table, column)):
             values = set(column.enum) if values is None else values & set(column.enum)
         for relation, target in work.references(table, column):
-            found.append(_static_domain(work, relation, target))
+            found.append(size_relation(work, relation, target))
             within[(relation.name, target.name)] = None
     if values is not None:
         found.append((len(values), f"|{attributes[0]}| = {len(values)}"))
@@ -143,6 +166,13 @@ def _constants(work: QueryNodes, attribute: Attribute) -> Iterable[Scalar]:
             yield condition.right.value
 
 
+def _lists(work: QueryNodes, attribute: Attribute) -> Iterable[tuple[Scalar, ...]]:
+    """The lists of constants that the selection has for an attribute."""
+    for condition in work.query.conditions:
+        if isinstance(condition, OneOf) and condition.attribute == attribute:
+            yield condition.values
+
+
 def _reaches(bounds: DifferenceBounds, node: int) -> bool:
     """Whether a node has limits on both sides, by constants or by static values."""
     above = bounds.limit(node, ZERO_NODE) or bounds.limit(node, HIGH_NODE)
@@ -150,21 +180,14 @@ def _reaches(bounds: DifferenceBounds, node: int) -> bool:
     return above is not None and below is not None
 
 
-def _static_domain(work: QueryNodes, relation: Relation, column: Column) -> tuple[int | None, str]:
-    name = f"|{relation.name}.{column.name}|"
-    sizes = [relation.max_rows]
-    known = work.statistics.columns.get((relation.name, column.name))
-    if known is not None:
-        sizes.append(known.distinct)
-    if column.enum is not None:
-        sizes.append(len(column.enum))
-    numbers = [s for s in sizes if s is not None]
-    if not numbers:
-        return None, name
-    return min(numbers), f"{name} = {min(numbers)}"
-
-
 def _finite_domain(work: QueryNodes, member: Member) -> tuple[int | None, str]:
+    counts = [] if member.total is None else [member.total]
+    if member.last is not None:
+        counts.append(_dated_domain(work, member))
+    return min(counts, key=lambda c: (c[0] is None, c[0] or 0))
+
+
+def _dated_domain(work: QueryNodes, member: Member) -> tuple[int | None, str]:
     limit = work.catalog.streams[member.stream].max_per_timestamp
     if limit is not None and member.first is not None and member.last is not None:
         steps = max(member.last - member.first + 1, 0)

@@ -10,6 +10,7 @@ from ontoweir.checker.changes import (
     DeclareDomain,
     DeclareKey,
     DeclareReference,
+    DropGroup,
     DropVariable,
     apply_change,
     rank_change,
@@ -27,7 +28,7 @@ Recompile = Callable[[tuple[Change, ...], Catalog], SpjUnion | None]
 MOST = 5
 """How many repairs are given."""
 TRIES = 80
-"""How many sets of one and two changes are tried; those that alter the answer least come first."""
+"""How many sets of one and two changes are tried, the likely ones (rank_change) first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def find_repairs(
     timed: bool = True,
     wanted: Callable[[Change], bool] = lambda _: True,
 ) -> tuple[Repair, ...]:
-    """The repairs of a query, those that alter the answer least first.
+    """The repairs of a query, those that a person is likely to want first (rank_change).
 
     Single changes are tried first, then pairs. Where none helps, all declarations are taken, and
     all windows, and else both, and what is not needed is left out again: such a set is minimal, if
@@ -98,6 +99,7 @@ _TOGETHER = (
     (_DECLARE, (AddWindow,)),
     ((*_DECLARE, AddWindow),),
     ((*_DECLARE, AddWindow, DropVariable),),
+    ((*_DECLARE, AddWindow, DropGroup),),
 )
 """What is taken together: changes of which none can undo what another one does."""
 
@@ -109,8 +111,8 @@ def _rank(changes: Sequence[Change]) -> int:
 def _shrink(
     changes: tuple[Change, ...], mends: Callable[[Sequence[Change]], bool]
 ) -> tuple[Change, ...]:
-    """Without what is not needed, halves before single changes; what alters the answer most is
-    left out first."""
+    """Without what is not needed, halves before single changes; what a person is least likely to
+    want is left out first."""
     size = len(changes)
     while size > 1:
         size //= 2

@@ -4,21 +4,33 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from ontoweir.checker.difference_bounds import DifferenceBounds
+from ontoweir.checker.limit_rows import limit_rows
 from ontoweir.checker.normal_form import Member
 from ontoweir.checker.query_nodes import QueryNodes
-from ontoweir.rewriter.spj import Compare, Constant, NotNull
+from ontoweir.rewriter.spj import Compare, Condition, Constant, IsNull, NotNull, OneOf
 
 
 def fold_members(
-    work: QueryNodes, owner: Mapping[str, int], times: DifferenceBounds
+    work: QueryNodes, owner: Mapping[str, int], bounds: DifferenceBounds, times: DifferenceBounds
 ) -> tuple[Member, ...]:
-    """The members of a disjunct: its streams, each with the statics that `owner` folds into it."""
+    """The members of a disjunct: its streams, each with the statics that `owner` folds into it.
+
+    Args:
+        work: the disjunct as nodes.
+        owner: the member of every alias.
+        bounds: the limits on values.
+        times: the limits on timestamps.
+    """
     members = []
     for index, occurrence in enumerate(work.streams):
-        local: list[Compare | NotNull] = []
+        local: list[Condition] = []
         for condition in work.query.conditions:
             match condition:
-                case NotNull(attribute=attribute):
+                case (
+                    NotNull(attribute=attribute)
+                    | OneOf(attribute=attribute)
+                    | IsNull(attribute=attribute)
+                ):
                     if owner[attribute.alias] == index:
                         local.append(condition)
                 case Compare(left=left, right=right):
@@ -43,6 +55,7 @@ def fold_members(
                 local=tuple(local),
                 first=None if first is None else -int(first.value),
                 last=None if last is None else int(last.value),
+                total=limit_rows(work, occurrence, bounds),
             )
         )
     return tuple(members)

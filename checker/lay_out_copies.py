@@ -1,24 +1,36 @@
 """Lay out copies of a match in time and value, by difference constraints."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, TypeAlias
 
 from ontoweir.checker.make_rows import make_rows
 from ontoweir.checker.normal_form import Kind, NormalForm, ValueClass
-from ontoweir.checker.plan_layouts import Layout
+from ontoweir.checker.plan_layouts import Layout, is_single
 from ontoweir.checker.solve_differences import Edge, Var, solve_differences
+from ontoweir.checker.type_limits import has_few_digits, listed_values, type_limits
 from ontoweir.checker.units import Units
 from ontoweir.checker.witness import Witness
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.spj import Attribute, Compare, Op
 
+
+class Spread(StrEnum):
+    """Which values of a layout are kept apart, although the query does not ask for it: those of
+    key columns, none, or of a stream that occurs several times those of the occurrences."""
+
+    KEYS = "keys"
+    NONE = "none"
+    ROLES = "roles"
+
+
 Statics: TypeAlias = Mapping[int, int | Fraction]
 """The values of classes that static data limits, by class."""
 
-
-_CALENDAR = ("0001-01-01", "9999-12-31")
+_FAR = 1 << 60
+"""Limits beyond it (those of 64 bits) matter only where a solution breaks them."""
 
 _MOST_CLASHES = 40
 """A layout whose values clash again and again with what they must not be is given up."""
@@ -29,7 +41,7 @@ def lay_out_copies(
     catalog: Catalog,
     layout: Layout,
     size: int,
-    unique: bool,
+    spread: Spread,
     statics: Statics | None = None,
     *,
     least: bool = False,
@@ -41,12 +53,13 @@ def lay_out_copies(
         catalog: its tables.
         layout: what is laid out.
         size: how many optional tuples.
-        unique: key columns of different tuples get different values.
+        spread: which values are kept apart, although the query does not ask for it.
         statics: the values of static data, where it is given already.
         least: static data has the least values that will do, instead of great ones.
     """
     copies = 4 * size - 1 if layout.ranked else size + 1 if layout.anchored else size
-    found = _lay_out(form, catalog, layout, copies, unique, statics or {}, least)
+    copies = 2 * size if layout.again else copies
+    found = _lay_out(form, catalog, layout, copies, spread, statics or {}, least)
     if found is None:
         return None
     witness, values = found
@@ -78,7 +91,7 @@ def _lay_out(
     catalog: Catalog,
     layout: Layout,
     size: int,
-    unique: bool,
+    spread: Spread,
     statics: Statics,
     least: bool,
 ) -> tuple[Witness, Statics] | None:
@@ -89,13 +102,18 @@ def _lay_out(
         for index in sorted(folded)
     ]
 
+    half = size // 2 if layout.again else size
+    shown = {c.index for c in form.classes if c.projected} | {f.value for f in form.folds or ()}
+
     def val(index: int, copy: int) -> Var:
         if copy == 0 and index in folded:
             return ("v", index, "anchor")
+        if layout.again and index in shown:
+            copy %= half
         return ("v", index) if index in shared else ("v", index, copy)
 
     def time(member: int, copy: int) -> Var:
-        return ("t", member, 0 if form.members[member].finite else copy)
+        return ("t", member, 0 if is_single(form, layout, member) else copy)
 
     for index, known in statics.items():
         edges.append((val(index, 0), ("zero",), known))
@@ -114,12 +132,17 @@ def _lay_out(
             slack = _gap(form, size, 1, q.x, q.y) if q.strict else 0
             edges.append((val(q.x, copy), val(q.y, copy), q.limit - slack))
         for u in form.disequalities:
+            if u.x in shared or u.y in shared:
+                continue  # either may be the less, as there is room (_unequal)
             apart = _gap(form, size, form.unit, u.x, u.y)
-            edges.append((val(u.x, copy), val(u.y, copy), u.shift - apart))
+            if layout.above:
+                edges.append((val(u.y, copy), val(u.x, copy), -u.shift - apart))
+            else:
+                edges.append((val(u.x, copy), val(u.y, copy), u.shift - apart))
         edges.extend(_local(form, val, copy, size))
-    for copy in range(size - 1):
+    for copy in range(half - 1):
         for index, direction in layout.chains:
-            if index in shared:
+            if index in shared or has_few_digits(form, catalog, form.classes[index]):
                 return None
             low, high = (copy, copy + 1) if direction > 0 else (copy + 1, copy)
             grain = form.classes[index].grain or _gap(form, size, 1, index)
@@ -139,11 +162,14 @@ def _lay_out(
             first, second = layout.sequence
             edges.append((time(first, copy), time(second, copy), -1))
             edges.append((time(second, copy), time(first, copy + 1), -1))
-    for copy in range(size):
-        for other in range(size):
-            for k in layout.before:
+    single = {m.index for m in form.members if is_single(form, layout, m.index)}
+    for copy in range(half):
+        for other in range(half, size) if layout.again else range(size):
+            for k in layout.before | single:
                 for late in range(len(form.members)):
-                    if late not in layout.before:
+                    if late in layout.before and not layout.again:
+                        continue
+                    if late not in single:
                         edges.append((time(k, copy), time(late, other), -1))
     if layout.ranked:
         index, _ = layout.chains[0]
@@ -153,22 +179,41 @@ def _lay_out(
         smallest = val(index, 2 * some - 1)
         edges.append((val(index, some), smallest, some * grain))
         edges.append((val(index, 2 * some), smallest, -(some + 1) * grain))
-    if unique:
+    if spread is Spread.KEYS:
         edges.extend(_unique(form, catalog, val, shared, size))
     unequal = _unequal(form, val, size)
+    if spread is Spread.ROLES:
+        unequal += _roles(form, layout, val, size)
+        for one, two in combinations(form.members, 2):
+            if one.stream == two.stream:  # more of them than a timestamp may have
+                pairs = {(time(one.index, n), time(two.index, n)) for n in range(size)}
+                unequal.extend((*pair, 0) for pair in sorted(pairs) if pair[0] != pair[1])
     for d in form.time_differences:
         pairs = {(time(d.left, copy), time(d.right, copy)) for copy in range(size)}
         unequal.extend((left, right, d.steps) for left, right in sorted(pairs))
     solution = _differ(form, edges, unequal)
     if solution is None:
         return None
-    calendar = [e for c in form.classes for n in range(size) for e in _calendar(val(c.index, n), c)]
-    if least or not _keeps(solution, calendar):
+    limits: list[Edge] = [
+        edge
+        for c in form.classes
+        for var in dict.fromkeys(val(c.index, n) for n in range(size))
+        for edge in type_limits(form, catalog, c, var)
+        if (least and -_FAR < edge[2] < _FAR) or not _keeps(solution, [edge])
+    ]
+    if limits:
         # only where they are needed: solutions are great, and dates would lie at the last one
-        edges.extend(calendar)
+        edges.extend(limits)
         solution = _differ(form, edges, unequal)
         if solution is None:
             return None
+    settled = -1
+    while settled < len(edges):  # each time one more class stays at its value
+        settled = len(edges)
+        for c in form.classes:
+            solution = _listed(form, edges, unequal, c, val(c.index, 0), solution)
+            if solution is None:
+                return None
     if least:
         for c in form.classes:
             if c.domain.within:
@@ -177,14 +222,26 @@ def _lay_out(
     return make_rows(form, catalog, layout, size, solution, val), values
 
 
-def _calendar(var: Var, group: ValueClass) -> Iterable[Edge]:
-    """A date, or a point in time, is one that there is: of the years 1 to 9999."""
-    if group.kind in (Kind.DATE, Kind.TIMESTAMP):
-        units = Units(1, {})
-        first, last = (units.value(text, group.kind) for text in _CALENDAR)
-        shifts = [shift for _, shift in group.attributes]
-        yield var, ("zero",), last - max(shifts)
-        yield ("zero",), var, min(shifts) - first
+def _listed(
+    form: NormalForm,
+    edges: list[Edge],
+    unequal: Sequence[Edge],
+    group: ValueClass,
+    var: Var,
+    solution: dict[Var, int | Fraction],
+) -> dict[Var, int | Fraction] | None:
+    """A solution in which an enumerated class has one of its values, which then stays."""
+    values = listed_values(form, group)
+    if not values or solution.get(var, 0) in values:
+        return solution
+    zero: Var = ("zero",)
+    for value in values:
+        fixed = [(var, zero, value), (zero, var, -value)]
+        found = _differ(form, [*edges, *fixed], unequal)
+        if found is not None:
+            edges.extend(fixed)
+            return found
+    return None
 
 
 def _keeps(solution: Mapping[Var, int | Fraction], edges: Iterable[Edge]) -> bool:
@@ -226,6 +283,26 @@ def _lowered(
                 break
     edges.append((var, zero, solution[var]))
     return solution
+
+
+def _roles(form: NormalForm, layout: Layout, val: Any, size: int) -> list[Edge]:
+    """A value that tells copies apart is none that another occurrence of the stream has in that
+    column, in any copy: whose tuple would otherwise do for it."""
+    streams = {m.alias: m.stream for m in form.members}
+    found: dict[Edge, None] = {}
+    for index, _ in layout.chains:
+        for a, shift in form.classes[index].attributes:
+            for other in form.classes:
+                for b, more in other.attributes:
+                    if other.index == index or a.column != b.column or a.alias == b.alias:
+                        continue
+                    if streams.get(a.alias, "") != streams.get(b.alias):
+                        continue
+                    for one in range(size):
+                        for copy in range(size):
+                            pair = val(index, one), val(other.index, copy)
+                            found[(*pair, more - shift)] = None
+    return list(found)
 
 
 def _unequal(form: NormalForm, val: Any, size: int) -> list[Edge]:

@@ -10,12 +10,16 @@ from ontoweir.checker.clip_key import clip_key
 from ontoweir.checker.decide_lag import FOLDED
 from ontoweir.checker.find_breaks import break_at, overlap_unequal
 from ontoweir.checker.normal_form import Inequality, Kind, NormalForm, TimeLimit, ValueClass
-from ontoweir.checker.plan import Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
+from ontoweir.checker.plan import Apart, Bound, Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.spj import FoldFunction
 
 MOST_STEPS = 20_000
 """A plan with more steps is refused."""
+
+MOST_APART = 12
+"""A table whose values must differ from more later ones than this is not planned: to tell which of
+its rows are needed would take long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +31,18 @@ class Obstacle:
     reason: str
 
 
-def make_plan(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
+def make_plan(form: NormalForm, *, sized: bool = True) -> SynopsisPlan | tuple[Obstacle, ...]:
     """The plan of a satisfiable disjunct, or every obstacle that prevents one.
 
+    `sized`: False leaves out the bounds of its tables, for those who ask only whether there is one.
     That frontiers stay small is not decided here ([the pair criterion], theory §7).
 
     Raises:
         QueryError: there are more than MOST_STEPS orders in which tuples can complete matches.
     """
-    plan = _make(form)
+    plan = _make(form, sized)
     if not isinstance(plan, SynopsisPlan) and (dated := _limit_by_dates(form)) != form:
-        with_dates = _make(dated)
+        with_dates = _make(dated, sized)
         return with_dates if isinstance(with_dates, SynopsisPlan) else plan
     return plan
 
@@ -56,7 +61,8 @@ def _limit_by_dates(form: NormalForm) -> NormalForm:
     return replace(form, times=(*form.times, *limits)) if limits else form
 
 
-def _make(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
+def _make(form: NormalForm, sized: bool) -> SynopsisPlan | tuple[Obstacle, ...]:
+    parts: dict[frozenset[int], tuple[frozenset[int], ...]] = {}
     everything = frozenset(range(len(form.members)))
     tables: dict[frozenset[int], tuple[Step, ...]] = {}
     waiting, steps = [everything], 0
@@ -64,7 +70,7 @@ def _make(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
         members = waiting.pop()
         if members in tables:
             continue
-        found = islice(_steps(form, members), MOST_STEPS + 1 - steps)
+        found = islice(_steps(form, members, parts), MOST_STEPS + 1 - steps)
         tables[members] = tuple(sorted(found, key=lambda s: (len(s.now), sorted(s.now))))
         steps += len(tables[members])
         if steps > MOST_STEPS:
@@ -79,21 +85,31 @@ def _make(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
     made: list[Table] = []
     obstacles: list[Obstacle] = []
     for members in sorted(tables, key=lambda m: (len(m), sorted(m))):
-        table = _table(form, members, tables[members], members == everything, obstacles)
+        last = members == everything
+        table = _table(form, members, tables[members], last, obstacles, sized)
         made.append(table)
     if obstacles:
         return tuple(dict.fromkeys(obstacles))
     return SynopsisPlan(form, tuple(made))
 
 
-def _steps(form: NormalForm, members: frozenset[int]) -> Iterable[Step]:
-    """Every way the last tuples of a match arrive together, the rest strictly before them."""
+def _steps(
+    form: NormalForm,
+    members: frozenset[int],
+    parts: dict[frozenset[int], tuple[frozenset[int], ...]],
+) -> Iterable[Step]:
+    """Every way the last tuples of a match arrive together, the rest strictly before them.
+
+    `parts`: the components of past sets, as far as they are known.
+    """
     apart = [{d.left, d.right} for d in form.time_differences if d.steps == 0]
 
     def choose(rest: tuple[int, ...], now: frozenset[int], past: frozenset[int]) -> Iterable[Step]:
         if not rest:
             if now:
-                yield Step(now, tuple(_components(form, past)))
+                if past not in parts:
+                    parts[past] = tuple(_components(form, past))
+                yield Step(now, parts[past])
             return
         one, *others = rest
         may_be_past = not any(_below(form, one, j, 1) for j in now)
@@ -172,8 +188,10 @@ def _table(
     steps: tuple[Step, ...],
     last: bool,
     obstacles: list[Obstacle],
+    sized: bool,
 ) -> Table:
     keys: list[Key] = []
+    apart: list[Apart] = []
     terms: dict[tuple[int, int, bool], list[Term]] = {}
     for group in form.classes:
         holders = group.members & members
@@ -227,7 +245,13 @@ def _table(
             continue
         clipping = [q for q in pending if q.clips]
         if any(not _tells_few(form, group, *other) for other in unequal):
-            obstacles.append(Obstacle(group.index, members, "a later tuple must differ from it"))
+            if _may_be_apart(form) and not pending:
+                partners = len({(other, shift) for other, shift in unequal})
+                apart.append(Apart(group.index, partners))
+                keys.append(Key(group.index))
+            else:
+                obstacle = "a later tuple must differ from it"
+                obstacles.append(Obstacle(group.index, members, obstacle))
             continue
         if clipping or unequal:
             keys.append(clip_key(form, group.index, clipping, unequal))
@@ -238,7 +262,14 @@ def _table(
                 terms.setdefault((q.x, -1, q.strict), []).append(Term(group.index, -1, -q.limit))
     kept = tuple(k for i in sorted(members) if (k := _kept(form, i, members)) is not None)
     frontier = _frontiers(terms)
-    waits = {} if last else _waits(form, members)
+    if (len(frontier) > 1 and _must_differ(form)) or sum(a.partners for a in apart) > MOST_APART:
+        values = [a.value for a in apart] or sorted(_must_differ(form))[:1]
+        obstacles.extend(Obstacle(v, members, "a later tuple must differ from it") for v in values)
+    bound = Bound(None, "")
+    if sized:
+        waits = {} if last else _waits(form, members)
+        moments = () if last else kept
+        bound = bound_table(form, members, keys, moments, frontier, waits, apart)
     return Table(
         members=members,
         keys=tuple(keys),
@@ -246,13 +277,34 @@ def _table(
         frontier=frontier,
         steps=steps,
         stored=not last or form.distinct,
-        bound=bound_table(form, members, keys, () if last else kept, frontier, waits),
+        bound=bound,
+        apart=tuple(apart),
         sums=tuple(
             place
             for place, fold in enumerate(form.folds or ())
             if fold.function is FoldFunction.SUM and fold.member in members
         ),
     )
+
+
+def _may_be_apart(form: NormalForm) -> bool:
+    """Whether few values of a class suffice to differ from later ones: of sets, where nothing is
+    counted or summed."""
+    return form.distinct and all(f.function is not FoldFunction.SUM for f in form.folds or ())
+
+
+def _must_differ(form: NormalForm) -> set[int]:
+    """The unbounded classes of a set query that must differ from unbounded ones. With those,
+    nothing is known of how many best matches by several frontier values there are."""
+    if not form.distinct:
+        return set()
+    found = set()
+    for d in form.disequalities:
+        for value, other, shift in ((d.x, d.y, d.shift), (d.y, d.x, -d.shift)):
+            group = form.classes[value]
+            if not group.domain.finite and not _tells_few(form, group, other, shift):
+                found.add(value)
+    return found
 
 
 def _tells_few(form: NormalForm, group: ValueClass, other: int, shift: int | Fraction) -> bool:

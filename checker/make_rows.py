@@ -7,11 +7,12 @@ from fractions import Fraction
 from typing import Any, assert_never
 
 from ontoweir.checker.normal_form import Kind, NormalForm, ValueClass
-from ontoweir.checker.plan_layouts import Layout
+from ontoweir.checker.plan_layouts import Layout, is_single
 from ontoweir.checker.solve_differences import Var
+from ontoweir.checker.spare_values import SpareValues
 from ontoweir.checker.witness import Witness, WitnessRow
-from ontoweir.mappings.catalog import Catalog, Column, DecimalType, FloatType, Relation, Stream
-from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op
+from ontoweir.mappings.catalog import Catalog, Column, DecimalType, FloatType
+from ontoweir.rewriter.spj import Attribute, Compare, Constant, IsNull, Op
 
 
 def make_rows(
@@ -23,24 +24,33 @@ def make_rows(
     val: Any,
 ) -> Witness:
     """The witness that a solution of the layout's constraints stands for (theory §9)."""
-    fresh = [10**6]
+    spare = SpareValues(catalog)
+    absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
     texts = {c.index: _choose_text(form, c) for c in form.classes if c.kind is Kind.STRING}
     statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
 
-    def values(alias: str, table: str, copy: int) -> tuple[tuple[str, Any], ...]:
+    def values(
+        alias: str, table: str, copy: int, *, whole: bool = True
+    ) -> tuple[tuple[str, Any], ...]:
         declared = catalog.table(table)
+        unknown = [
+            c.name for c in declared.columns if Attribute(alias, c.name) not in form.class_of
+        ]
+        others = spare.fill(table, unknown) if whole else {}
         found = []
         for column in declared.columns:
             index = form.class_of.get(Attribute(alias, column.name))
             if index is None:
-                found.append((column.name, _spare(declared, column, fresh)))
+                if whole:
+                    missing = Attribute(alias, column.name) in absent
+                    found.append((column.name, None if missing else others[column.name]))
                 continue
             group = form.classes[index]
             shift = dict(group.attributes)[Attribute(alias, column.name)]
             number = solution.get(val(index, copy), 0) + shift
             if group.kind is Kind.STRING:
-                start, whole = texts[index]
-                found.append((column.name, start if whole else f"{start}{number}"))
+                start, alone = texts[index]
+                found.append((column.name, start if alone else f"{start}{number}"))
                 continue
             found.append((column.name, decode_value(number, form.unit, group.kind, column)))
         return tuple(found)
@@ -48,34 +58,35 @@ def make_rows(
     fixed: list[WitnessRow] = []
     optional: list[WitnessRow] = []
     suffixes: list[tuple[WitnessRow, ...]] = []
+    half = size // 2 if layout.again else size
     for copy in range(size):
         suffix = []
         for m in form.members:
             row = WitnessRow(
                 m.stream,
-                int(solution[("t", m.index, 0 if m.finite else copy)]),
+                int(solution[("t", m.index, 0 if is_single(form, layout, m.index) else copy)]),
                 values(m.alias, m.stream, copy),
             )
-            if m.finite and copy:
+            if is_single(form, layout, m.index) and copy:
                 continue
-            if m.index == layout.optional:
+            if copy >= half:
+                suffix.append(row)
+            elif m.index == layout.optional:
                 optional.append(row)
-            elif m.index in layout.before or m.finite:
+            elif m.index in layout.before or is_single(form, layout, m.index):
                 fixed.append(row)
             else:
                 suffix.append(row)
             for o in m.statics:
-                mentioned = {
-                    c: v
-                    for c, v in values(o.alias, o.table, copy)
-                    if Attribute(o.alias, c) in form.class_of
-                }
-                key = (o.table, tuple(sorted(mentioned.items(), key=str)))
+                mentioned = values(o.alias, o.table, copy, whole=False)
+                key = (o.table, tuple(sorted(mentioned, key=str)))
                 if key not in statics:
                     statics[key] = WitnessRow(o.table, None, values(o.alias, o.table, copy))
-        suffixes.append(tuple(suffix))
+        if suffix or not layout.again:
+            suffixes.append(tuple(suffix))
+    size = half
     rows = [*fixed, *optional, *(r for s in suffixes for r in s)]
-    referenced = _referenced(catalog, rows, list(statics.values()), fresh)
+    referenced = _referenced(catalog, rows, list(statics.values()), spare)
     return Witness(size, (*statics.values(), *referenced, *fixed), tuple(optional), tuple(suffixes))
 
 
@@ -122,7 +133,7 @@ def _holds(text: str, op: Op, limit: str) -> bool:
 
 
 def _referenced(
-    catalog: Catalog, rows: list[WitnessRow], statics: list[WitnessRow], fresh: list[int]
+    catalog: Catalog, rows: list[WitnessRow], statics: list[WitnessRow], spare: SpareValues
 ) -> list[WitnessRow]:
     """Rows of static relations that declared references demand."""
     made: dict[tuple[str, tuple[Any, ...]], WitnessRow] = {}
@@ -140,39 +151,14 @@ def _referenced(
                 continue
             target = dict(zip(ref.to, wanted, strict=True))
             relation = catalog.relations[ref.relation]
+            unknown = [c.name for c in relation.columns if c.name not in target]
+            others = spare.fill(ref.relation, unknown)
             made[(ref.relation, wanted)] = WitnessRow(
                 ref.relation,
                 None,
-                tuple(
-                    (c.name, target.get(c.name, _spare(relation, c, fresh)))
-                    for c in relation.columns
-                ),
+                tuple((c.name, target.get(c.name, others.get(c.name))) for c in relation.columns),
             )
     return list(made.values())
-
-
-def _spare(table: Stream | Relation, column: Column, fresh: list[int]) -> Any:
-    """A value for a column that the query does not mention."""
-    if column.enum is not None:
-        return column.enum[0]
-    if column.minimum is not None or column.maximum is not None:
-        return column.minimum if column.minimum is not None else column.maximum
-    if not any(column.name in r.columns for r in table.references):
-        fresh[0] += 1
-    match type(column.type).__name__:
-        case "StringType":
-            return f"x{fresh[0]}"
-        case "BooleanType":
-            return True
-        case "DateType":
-            return "2000-01-01"
-        case "TimestampType":
-            return _write_time(fresh[0] * 1_000_000)
-        case _:
-            kind = column.type
-            if isinstance(kind, DecimalType):
-                return fresh[0] % 10 ** (kind.precision - kind.scale)
-            return fresh[0]
 
 
 def decode_value(

@@ -15,9 +15,8 @@ from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Scalar
 from ontoweir.rewriter.spj import (
     Attribute,
-    Compare,
+    Condition,
     FoldFunction,
-    NotNull,
     Occurrence,
     SpjQuery,
 )
@@ -81,23 +80,25 @@ class Domain:
 class Member:
     """A stream occurrence and the static occurrences folded into it.
 
-    `local`: conditions over its attributes alone. `finite`: its timestamps have an upper limit,
-    so that it has finitely many tuples ([S] preprocessing step 3). `first`, `last`: the limits,
-    in steps.
+    `local`: conditions over its attributes alone. `first`, `last`: limits of its timestamps, in
+    steps. `total`: the most tuples of the stream that ever pass, by a key without the timestamp
+    (the number, None if it is not known, and a formula); None: nothing limits them.
     """
 
     index: int
     alias: str
     stream: str
     statics: tuple[Occurrence, ...]
-    local: tuple[Compare | NotNull, ...]
+    local: tuple[Condition, ...]
     first: int | None
     last: int | None
+    total: tuple[int | None, str] | None = None
 
     @property
     def finite(self) -> bool:
-        """Whether its last tuple is known before processing starts."""
-        return self.last is not None
+        """Whether it has finitely many tuples: its timestamps have an upper limit ([S]
+        preprocessing step 3), or a key of it has finitely many values."""
+        return self.last is not None or self.total is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +203,10 @@ class NormalForm:
 
     rates: tuple[int | None, ...]
     """The most tuples of each member, statics folded in, that share a timestamp (None: unknown)."""
+
+    totals: tuple[int | None, ...]
+    """The most tuples of each member that there ever are, statics folded in (None: unknown, or
+    without limit)."""
 
     determined: tuple[tuple[frozenset[int], frozenset[int]], ...]
     """Keys of static relations: the values of these classes determine those of those."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ontoweir.checker.bound_rates import bound_rates, list_determined
+from ontoweir.checker.bound_rates import bound_rates, bound_totals, list_determined
 from ontoweir.checker.declarations import Declaration, lag_declaration
 from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.find_classes import find_classes
@@ -85,7 +85,7 @@ def _assemble(work: QueryNodes) -> NormalForm:
         and times.implies(d.right + 1, d.left + 1, Limit(-d.steps))
         for d in different
     )
-    members = fold_members(work, owner, times)
+    members = fold_members(work, owner, bounds, times)
     lag = find_lags(times, len(members))
     classes, class_of = find_classes(work, owner, bounds, members)
     inequalities = relate_inequalities(work, owner, explicit, declared, bounds, class_of, classes)
@@ -125,6 +125,7 @@ def _assemble(work: QueryNodes) -> NormalForm:
         bounds=bounds,
         class_nodes=tuple(work.values[c.attributes[0][0]] for c in classes),
         rates=bound_rates(work, members, class_of, classes),
+        totals=bound_totals(work, members, class_of, classes),
         determined=list_determined(work, class_of, classes),
         folds=None
         if work.query.folds is None

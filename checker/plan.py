@@ -103,6 +103,15 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Apart:
+    """A value class in a table's key that is needed only because later values, `partners` of them,
+    must differ from it: whatever its domain, few rows of each remaining key suffice."""
+
+    value: int
+    partners: int
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """New matches of a table: tuples of the members `now` at the marker, with matches of the
     tables `past` (pairwise disjoint member sets) from strictly before it."""
@@ -126,6 +135,7 @@ class Table:
     `stored`: kept from marker to marker (the last table is stored only as the set of results
     already written, for set semantics, or as the groups' minima or maxima).
     `sums`: the folds (their places in the normal form) whose sums go with the weight.
+    `apart`: the classes of its key of which few values suffice (sets only).
     """
 
     members: frozenset[int]
@@ -136,6 +146,7 @@ class Table:
     stored: bool
     bound: Bound
     sums: tuple[int, ...] = ()
+    apart: tuple[Apart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

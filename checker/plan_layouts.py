@@ -29,6 +29,18 @@ class Layout:
     anchored: bool = False
     """One more copy comes first: its tuples are always there, of the suffix too, and what is
     summed of it differs. An average then tells how many others there are."""
+    again: bool = False
+    """Suffix m is copy m once more, later: the same result, which only who remembers copy m knows
+    to have been given (or counted) before. All members of the first copies come before."""
+    above: bool = False
+    """Of two classes that must differ, the first has the greater values, not the less."""
+
+
+def is_single(form: NormalForm, layout: Layout, member: int) -> bool:
+    """Whether one tuple of a member, always there, serves all copies: a finite stream's. One whose
+    rows a key limits can come with the suffix instead, as only one suffix comes."""
+    one = form.members[member]
+    return one.last is not None or (one.finite and (member in layout.before or layout.again))
 
 
 def plan_layouts(form: NormalForm, failure: Failure) -> Iterable[Layout]:
@@ -47,7 +59,7 @@ def plan_layouts(form: NormalForm, failure: Failure) -> Iterable[Layout]:
         amounts = {v for v in amounts if not form.classes[v].domain.finite}
         layout = replace(layout, chains=(*layout.chains, *((v, 1) for v in sorted(amounts))))
         yield layout
-        if form.folds:
+        if form.folds and not layout.again:
             yield replace(layout, anchored=True)
 
 
@@ -57,12 +69,11 @@ def _by_value(form: NormalForm, failure: Failure) -> Iterable[Layout]:
     holders = list(failure.members) or sorted(form.classes[failure.value].members)
     for optional in holders:
         before = form.reach({optional})
-        if failure.condition == "C1":
-            everyone = frozenset(range(len(form.members)))
-            for first in (everyone, before):
-                for direction in (1, -1):
-                    chain = ((failure.value, direction),)
-                    yield Layout(optional, first, chain, (), None)
+        if failure.condition in ("C1", "G1"):
+            for direction in (1, -1):
+                chain = ((failure.value, direction),)
+                yield from _again(form, optional, chain)
+                yield Layout(optional, before, chain, (), None)
         elif failure.condition == "E3":
             for q in form.inequalities:
                 if q.clips or not {q.x, q.y} & {
@@ -79,6 +90,12 @@ def _by_value(form: NormalForm, failure: Failure) -> Iterable[Layout]:
                         yield Layout(optional, before, (), (), None, equal)
             for direction in (1, -1):
                 yield Layout(optional, before, ((failure.value, direction),), (), None)
+
+
+def _again(form: NormalForm, optional: int, chain: tuple[tuple[int, int], ...]) -> Iterable[Layout]:
+    """Each match comes before; once more after it, its result is not a new one."""
+    everyone = frozenset(range(len(form.members)))
+    yield Layout(optional, everyone, chain, (), None, again=True)
 
 
 def _staircase(

@@ -13,6 +13,7 @@ from ontoweir.checker.changes import (
     DeclareDomain,
     DeclareKey,
     DeclareReference,
+    DropGroup,
     DropVariable,
     SetDistinct,
     name_times,
@@ -26,7 +27,7 @@ from ontoweir.rewriter.spj import Attribute, SpjUnion, output_attributes
 def propose_changes(
     union: SpjUnion, forms: Iterable[NormalForm], catalog: Catalog
 ) -> tuple[Change, ...]:
-    """Changes worth trying, those that alter the answer least first.
+    """Changes worth trying, those that a person is likely to want first.
 
     Args:
         union: the query.
@@ -39,6 +40,7 @@ def propose_changes(
         found.update(dict.fromkeys(_columns(form, catalog)))
         found.update(dict.fromkeys(_times(form, catalog)))
         found.update(dict.fromkeys(_variables(form, union)))
+        found.update(dict.fromkeys(_groups(form, union)))
     if union.aggregation is None:
         found[SetDistinct(not union.distinct)] = None
     return tuple(sorted(found, key=rank_change))
@@ -132,3 +134,13 @@ def _variables(form: NormalForm, union: SpjUnion) -> Iterator[Change]:
         classes = (form.classes[form.class_of[a]] for a in output_attributes(output))
         if any(not c.domain.finite for c in classes):
             yield DropVariable(name)
+
+
+def _groups(form: NormalForm, union: SpjUnion) -> Iterator[Change]:
+    """Every group variable that is made of an unbounded value."""
+    if union.aggregation is None:
+        return
+    for name, output in form.query.outputs:
+        classes = (form.classes[form.class_of[a]] for a in output_attributes(output))
+        if name in union.aggregation.group and any(not c.domain.finite for c in classes):
+            yield DropGroup(name)

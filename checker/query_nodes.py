@@ -5,13 +5,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from ontoweir.checker.declarations import Declaration, domain_declaration, mentioned_attributes
+from ontoweir.checker.declarations import (
+    Declaration,
+    domain_declaration,
+    mentioned_attributes,
+    reference_declaration,
+)
 from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.normal_form import Kind, Statistics, TimeDifference
 from ontoweir.checker.units import choose_units, kind_of
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.catalog import Catalog, Column, Relation, Scalar, Stream
-from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, SpjQuery
+from ontoweir.rewriter.spj import Attribute, Compare, Constant, OneOf, Op, SpjQuery
 
 ZERO_NODE, LOW_NODE, HIGH_NODE, FIRST_NODE = 0, 1, 2, 3
 """The constant zero; the least and the greatest static value; the first attribute."""
@@ -71,6 +76,10 @@ class QueryNodes:
     def check_types(self) -> None:
         """Raise QueryError where two sides of a comparison cannot be compared."""
         for condition in self.query.conditions:
+            if isinstance(condition, OneOf):
+                for value in condition.values:
+                    one = Compare(condition.attribute, Op.EQ, Constant(value), 0, condition.source)
+                    self._check_constant(one, value)
             if not isinstance(condition, Compare):
                 continue
             left, right = condition.left, condition.right
@@ -89,13 +98,17 @@ class QueryNodes:
                 if kind != other and not {kind, other} <= numeric:
                     self._clash(condition, f"a {kind} is compared with a {other}")
             else:
-                try:
-                    self.units.value(right.value, kind)
-                except ValueError as error:
-                    self._clash(condition, f"{left} is a {kind} but {error}")
+                self._check_constant(condition, right.value)
             ordered = condition.op not in (Op.EQ, Op.NE)
             if kind is Kind.STRING and ordered and isinstance(right, Attribute):
                 self._clash(condition, "strings of two attributes are compared by order")
+
+    def _check_constant(self, condition: Compare, value: Scalar) -> None:
+        kind = kind_of(self.columns[condition.left].type)
+        try:
+            self.units.value(value, kind)
+        except ValueError as error:
+            self._clash(condition, f"{condition.left} is a {kind} but {error}")
 
     def _clash(self, condition: Compare, what: str) -> None:
         raise QueryError(
@@ -144,6 +157,8 @@ class QueryNodes:
         """The explicit limits on values, in nodes."""
         steps: list[Step] = []
         for condition in self.query.conditions:
+            if isinstance(condition, OneOf):
+                steps.extend(self._listed(condition))
             if not isinstance(condition, Compare) or self.is_time(condition.left):
                 continue
             left = self.values[condition.left]
@@ -160,6 +175,15 @@ class QueryNodes:
                 shift = self.units.value(condition.right.value, kind)
             steps.extend(limit_steps(left, right, condition.op, shift, condition.source))
         return steps
+
+    def _listed(self, condition: OneOf) -> Iterable[Step]:
+        """The least and the greatest value of a list of constants."""
+        node = self.values[condition.attribute]
+        kind = kind_of(self.columns[condition.attribute].type)
+        if kind is not Kind.STRING:
+            numbers = [self.units.value(value, kind) for value in condition.values]
+            yield Step(ZERO_NODE, node, Limit(-min(numbers)), condition.source)
+            yield Step(node, ZERO_NODE, Limit(max(numbers)), condition.source)
 
     def domains(self) -> list[Step]:
         """The limits that declared domains and static data set."""
@@ -197,8 +221,7 @@ class QueryNodes:
         for reference in stream.references:
             if reference.columns != (column.name,):
                 continue
-            text = f"{stream.name}.{column.name} references {reference.relation}.{reference.to[0]}"
-            if self.use(Declaration("reference", stream.name, (column.name,), text, stream.source)):
+            if self.use(reference_declaration(stream, reference)):
                 relation = self.catalog.relations[reference.relation]
                 target = relation.column(reference.to[0])
                 if target is not None:

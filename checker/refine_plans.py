@@ -30,7 +30,7 @@ def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> 
             refined.append(d)
             continue
         form = normalise_query(
-            d.query, distinct=verdict.union.distinct, catalog=catalog, statistics=statistics
+            d.query, distinct=d.plan.form.distinct, catalog=catalog, statistics=statistics
         )
         plan = choose_plan(form) if form.satisfiable else None
         if isinstance(plan, SynopsisPlan):

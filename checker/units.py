@@ -21,7 +21,7 @@ from ontoweir.mappings.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.rewriter.spj import Compare, Constant, SpjQuery
+from ontoweir.rewriter.spj import Compare, Constant, OneOf, SpjQuery
 
 _MOST_PLACES = 6
 """Constants with more decimal places do not refine the unit of numbers."""
@@ -98,8 +98,12 @@ def choose_units(query: SpjQuery, catalog: Catalog) -> Units:
         if column is not None:
             strings.update(v for v in column.enum or () if isinstance(v, str))
     for condition in query.conditions:
-        if isinstance(condition, Compare) and isinstance(condition.right, Constant):
-            value = condition.right.value
+        values: tuple[Scalar, ...] = ()
+        if isinstance(condition, OneOf):
+            values = condition.values
+        elif isinstance(condition, Compare) and isinstance(condition.right, Constant):
+            values = (condition.right.value,)
+        for value in values:
             if isinstance(value, str):
                 strings.add(value)
             elif scale and isinstance(value, Decimal | float):

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from ontoweir.checker.decide_lag import Criterion
 from ontoweir.checker.declarations import Declaration
 from ontoweir.checker.plan import Bound, SynopsisPlan
+from ontoweir.checker.show_verdict import show_verdict, show_verdict_html
 from ontoweir.checker.split_aggregates import AggregatePart
 from ontoweir.checker.witness import Witness
 from ontoweir.diagnostics import Diagnostic
@@ -99,7 +100,7 @@ class PartVerdict:
         return tuple(d.plan for d in self.disjuncts if isinstance(d, Bounded))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """The verdict on a query (a union): bounded iff every disjunct is, unbounded only with a
     witness for the whole union, otherwise undecided.
@@ -117,6 +118,12 @@ class Verdict:
     witness: Witness | None
     parts: tuple[PartVerdict, ...] = ()
 
+    def __repr__(self) -> str:
+        return show_verdict(self)
+
+    def _repr_html_(self) -> str:
+        return show_verdict_html(self)
+
     @property
     def name(self) -> str:
         """ "unsatisfiable", "bounded", "conditionally-bounded", "undecided" or "unbounded"."""
@@ -131,3 +138,12 @@ class Verdict:
         if self.parts:
             return tuple(plan for part in self.parts for plan in part.plans)
         return tuple(d.plan for d in self.disjuncts if isinstance(d, Bounded))
+
+
+def tier_within(verdict: Verdict, disjunct: DisjunctVerdict) -> Tier:
+    """The tier of a disjunct, as part of its query's verdict: where the query is unbounded and all
+    others are bounded, this one is what makes it so."""
+    failing = [d for d in verdict.disjuncts if isinstance(d, Failing)]
+    if verdict.tier is Tier.UNBOUNDED and failing == [disjunct]:
+        return Tier.UNBOUNDED
+    return disjunct.tier

@@ -1,6 +1,7 @@
 """The facts of an ontology as mapping assertions over no table."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import assert_never
 
 from ontoweir.errors import Source
@@ -15,7 +16,7 @@ def assert_facts(mappings: MappingSet, facts: Iterable[Fact]) -> MappingSet:
     and a match of an atom with it adds no occurrence.
     """
     made = tuple(map(_assert, facts))
-    return MappingSet((*mappings.assertions, *made)) if made else mappings
+    return replace(mappings, assertions=(*mappings.assertions, *made)) if made else mappings
 
 
 def _assert(fact: Fact) -> MappingAssertion:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-from ontoweir.errors import Source
+from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.catalog import Scalar
 from ontoweir.ontology.tbox import Because
 
@@ -128,11 +128,30 @@ class MappingAssertion:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedMap:
+    """A triples map that is refused, or a whole file: why, and the IRIs of the classes and
+    properties that it could be about (None: any)."""
+
+    id: str
+    error: MappingError
+    predicates: frozenset[str] | None = None
+
+    def concerns(self, iri: str) -> bool:
+        """Whether it could make triples of a class or property."""
+        return self.predicates is None or iri in self.predicates
+
+
+@dataclass(frozen=True, slots=True)
 class MappingSet:
-    """All assertions; `compiled` says that the ontology's hierarchy is already in them."""
+    """All assertions; `compiled` says that the ontology's hierarchy is already in them.
+
+    `refused`: triples maps that were refused. Whoever asks for what one of them could be about is
+    told so, by its error: nothing is decided on a part of the mappings.
+    """
 
     assertions: tuple[MappingAssertion, ...]
     compiled: bool = False
+    refused: tuple[RefusedMap, ...] = ()
     _index: dict[tuple[str, bool], list[MappingAssertion]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
@@ -143,12 +162,32 @@ class MappingSet:
             self._index.setdefault(key, []).append(assertion)
 
     def classes_of(self, iri: str) -> tuple[MappingAssertion, ...]:
-        """The assertions that make members of the class `iri`."""
+        """The assertions that make members of the class `iri`.
+
+        Raises:
+            MappingError: a triples map is refused that could make some.
+        """
+        self._require(iri)
         return tuple(self._index.get((iri, True), ()))
 
     def properties_of(self, iri: str) -> tuple[MappingAssertion, ...]:
-        """The assertions that make triples of the property `iri`."""
+        """The assertions that make triples of the property `iri`.
+
+        Raises:
+            MappingError: a triples map is refused that could make some.
+        """
+        self._require(iri)
         return tuple(self._index.get((iri, False), ()))
+
+    def require_all(self) -> None:
+        """Raise MappingError where any triples map is refused."""
+        if self.refused:
+            raise self.refused[0].error.again()
+
+    def _require(self, iri: str) -> None:
+        for refused in self.refused:
+            if refused.concerns(iri):
+                raise refused.error.again()
 
     def predicates(self) -> frozenset[str]:
         """All class and property IRIs that are mapped."""

@@ -109,7 +109,8 @@ class Stream:
     `step_us` is the unit of the flow of time in microseconds;
     `max_per_timestamp` is R, the most tuples that share one timestamp (None: not declared);
     `start_us`: no timestamp is before it (microseconds since 1970, None: not declared);
-    `idle_us`: live, after how long without a row it holds other streams back no more (None: never).
+    `idle_us`: live, after how long without a row it holds other streams back no more (None: never);
+    `on_bad_file`: live, "stop" when a file cannot be read, or "quarantine": it is moved away.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Stream:
     idle_us: int | None = None
     lags: tuple[Lag, ...] = ()
     start_us: int | None = None
+    on_bad_file: str = "stop"
 
     def column(self, name: str) -> Column | None:
         """The column called `name` (case-sensitive), or None."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from decimal import Decimal
 
+from ontoweir.errors import with_article
 from ontoweir.mappings.catalog import (
     Catalog,
     Column,
@@ -30,7 +31,10 @@ from ontoweir.mappings.read_scope import SqlRefusal
 from ontoweir.mappings.read_table import Table, did_you_mean
 
 _COMMON = ("source", "keys", "references", "columns")
-_STREAM = ("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns")
+_STREAM = (
+    *("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns"),
+    "on_bad_file",
+)
 _RELATION = (*_COMMON, "max_rows")
 
 
@@ -109,6 +113,14 @@ def _read_stream(table: Table) -> Stream:
             fix='write a number and a unit, e.g. "1 minute", or leave it out: then they wait',
         )
     start = _read_start(time, step)
+    bad = table.text("on_bad_file") or "stop"
+    if bad not in ("stop", "quarantine"):
+        raise table.error(
+            "on_bad_file",
+            f"on_bad_file is {bad!r}",
+            why="a file that cannot be read stops a live run, or is moved away",
+            fix='write "stop" or "quarantine"',
+        )
     columns = tuple(c for c in _read_columns(table) if c.name != column)
     return Stream(
         name=table.path[-1],
@@ -123,6 +135,7 @@ def _read_stream(table: Table) -> Stream:
         idle_us=patience,
         lags=_read_lags(table, [c.name for c in columns], step),
         start_us=start,
+        on_bad_file=bad,
     )
 
 
@@ -284,7 +297,7 @@ def _bound(options: Table, key: str, *, kind_name: str) -> Scalar | None:
     if kind is not None and type_family(kind) in ("string", "boolean"):
         raise options.error(
             key,
-            f"{options.name(key)} bounds a {kind_name} column",
+            f"{options.name(key)} bounds {with_article(kind_name)} column",
             why="min and max bound numbers, dates and timestamps only",
             fix="declare an enum instead",
         )

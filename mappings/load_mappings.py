@@ -11,6 +11,7 @@ from ontoweir.mappings.assertion import (
     MappingAssertion,
     MappingSet,
     MappingSource,
+    RefusedMap,
     SourceCompare,
     TermMap,
     term_columns,
@@ -33,31 +34,65 @@ from ontoweir.mappings.read_r2rml import read_r2rml
 from ontoweir.mappings.rename_aliases import rename_column, rename_source, rename_term
 
 
-def load_mappings(paths: Sequence[Path], catalog: Catalog) -> MappingSet:
+def load_mappings(paths: Sequence[Path], catalog: Catalog, *, apart: bool = False) -> MappingSet:
     """Compiles all triples maps of all files over the catalog: each part of a logical table and
     each predicate with each object is an assertion.
 
     docs/mappings.md lists which SQL and which term maps are read.
 
+    Args:
+        paths: the files.
+        catalog: the tables.
+        apart: a triples map that is wrong is told in `refused`, and others are compiled.
+
     Raises:
         MappingError: a file is missing or wrong, or does not fit the catalog; with its line.
     """
     found: list[MappingAssertion] = []
+    refused: list[RefusedMap] = []
     for path in paths:
-        found.extend(_Compiler(read_r2rml(path), catalog).assertions())
-    return MappingSet(tuple(dict.fromkeys(found)))
+        try:
+            compiler = _Compiler(read_r2rml(path, apart=apart), catalog)
+        except MappingError as error:
+            if not apart:
+                raise
+            refused.append(RefusedMap(str(path), error))
+            continue
+        for owner in compiler.maps.values():
+            try:
+                found.extend(tuple(compiler.assertions(owner)))
+            except MappingError as error:
+                if not apart:
+                    raise
+                refused.append(RefusedMap(owner.shown, error, _about(owner)))
+        refused += (r for _, r in compiler.document.refused)
+    return MappingSet(tuple(dict.fromkeys(found)), refused=tuple(refused))
+
+
+def _about(owner: TriplesMap) -> frozenset[str] | None:
+    """The classes and properties that a triples map could be about (None: any)."""
+    named = set(owner.classes)
+    for pair in owner.predicate_objects:
+        for predicate in pair.predicates:
+            if not isinstance(predicate, RdfTerm):
+                return None
+            named.add(predicate.value)
+        if RDF_TYPE in (p.value for p in pair.predicates if isinstance(p, RdfTerm)):
+            if not all(isinstance(o, RdfTerm) and o.kind == "iri" for o in pair.objects):
+                return None
+            named.update(o.value for o in pair.objects if isinstance(o, RdfTerm))
+    return frozenset(named)
 
 
 class _Compiler:
     def __init__(self, document: R2rmlDocument, catalog: Catalog) -> None:
-        self.catalog, self.base = catalog, document.base
+        self.catalog, self.base, self.document = catalog, document.base, document
         self.maps = {m.name: m for m in document.maps}
         self.flat: dict[str, tuple[FlatTable, ...]] = {}
 
-    def assertions(self) -> Iterator[MappingAssertion]:
-        for owner in self.maps.values():
-            for number in range(len(self.tables(owner))):
-                yield from self.part(owner, number)
+    def assertions(self, owner: TriplesMap) -> Iterator[MappingAssertion]:
+        for number in range(len(self.tables(owner))):
+            yield from self.part(owner, number)
 
     def tables(self, owner: TriplesMap) -> tuple[FlatTable, ...]:
         if owner.name not in self.flat:
@@ -132,6 +167,9 @@ class _Compiler:
         if not isinstance(term, ParentReference):
             yield compile_term(owner, term, table, self.base), table.source, None
             return
+        for name, refused in self.document.refused:
+            if name == term.parent:
+                raise refused.error.again()
         parent = self.maps[term.parent]
         others = self.tables(parent)
         if not term.joins:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ontoweir.errors import MappingError, Source
-from ontoweir.mappings.assertion import TermKind
+from ontoweir.mappings.assertion import RefusedMap, TermKind
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 DEFAULT_GRAPH = "http://www.w3.org/ns/r2rml#defaultGraph"
@@ -103,7 +103,11 @@ class TriplesMap:
 
 @dataclass(frozen=True, slots=True)
 class R2rmlDocument:
-    """All triples maps of a file; relative IRIs that rows make are prefixed with `base`."""
+    """All triples maps of a file; relative IRIs that rows make are prefixed with `base`.
+
+    `refused`: those that are no R2RML, by the names of their nodes.
+    """
 
     maps: tuple[TriplesMap, ...]
     base: str
+    refused: tuple[tuple[str, RefusedMap], ...] = ()

@@ -4,6 +4,7 @@ import operator
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ontoweir.mappings.assertion import (
@@ -23,7 +24,7 @@ from ontoweir.mappings.column_types import (
     type_family,
 )
 from ontoweir.mappings.parse_duration import parse_duration
-from ontoweir.mappings.read_literal import line_of, read_literal, refuse_condition, whole_number
+from ontoweir.mappings.read_literal import line_of, plain_number, read_literal, refuse_condition
 from ontoweir.mappings.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.round_steps import round_steps
 
@@ -75,7 +76,7 @@ class _Sum:
     def __init__(self) -> None:
         self.plus: list[SourceColumn] = []
         self.minus: list[SourceColumn] = []
-        self.number = Decimal(0)
+        self.number = Fraction(0)
         self.us = 0
         self.constant: Scalar | None = None
 
@@ -83,11 +84,11 @@ class _Sum:
 def _add(tree: "exp.Expr", scope: Scope, total: _Sum, sign: int) -> None:
     from sqlglot import exp
 
+    while isinstance(tree, (exp.Add, exp.Sub)):  # a long sum is deep on its left side
+        _add(tree.expression, scope, total, sign if isinstance(tree, exp.Add) else -sign)
+        tree = tree.this
     if isinstance(tree, exp.Paren):
         _add(tree.this, scope, total, sign)
-    elif isinstance(tree, (exp.Add, exp.Sub)):
-        _add(tree.this, scope, total, sign)
-        _add(tree.expression, scope, total, sign if isinstance(tree, exp.Add) else -sign)
     elif isinstance(tree, exp.Column):
         (total.plus if sign > 0 else total.minus).append(read_column(tree, scope))
     elif isinstance(tree, exp.Interval):
@@ -95,7 +96,7 @@ def _add(tree: "exp.Expr", scope: Scope, total: _Sum, sign: int) -> None:
     else:
         value = read_literal(tree)
         if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
-            total.number += sign * value
+            total.number += sign * Fraction(value)
         elif value is not None and total.constant is None and sign > 0:
             total.constant = value
         elif value is not None and total.constant is None:
@@ -143,7 +144,7 @@ def read_comparison(tree: "exp.Binary", op: CompareOp, scope: Scope) -> Alternat
         return _compare_columns(tree, plus[0], op, minus[0], (number, us), scope)
     if len(constants) > 1 or (constants and number):
         raise refuse_condition(tree, tree.sql("spark"))
-    value: Scalar = constants[0] if constants else whole_number(number)
+    value: Scalar = constants[0] if constants else plain_number(number)
     return _compare_constant(tree, plus[0], op, value, us, scope)
 
 
@@ -171,7 +172,7 @@ def _compare_columns(
     left: SourceColumn,
     op: CompareOp,
     right: SourceColumn,
-    offset: tuple[Decimal, int],
+    offset: tuple[Fraction, int],
     scope: Scope,
 ) -> Alternatives:
     number, us = offset
@@ -197,7 +198,7 @@ def _compare_columns(
         raise _wrong_types(tree, name_column_type(kinds[0]), name_column_type(kinds[1]))
     if number and type_family(kinds[0]) != "number":
         raise refuse_condition(tree, tree.sql("spark"))
-    return ((SourceCompare(left, op, right, whole_number(number)),),)
+    return ((SourceCompare(left, op, right, plain_number(number)),),)
 
 
 def _compare_constant(

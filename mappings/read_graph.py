@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import MappingError, Source
+from ontoweir.mappings.assertion import RefusedMap
 from ontoweir.mappings.locate_turtle import locate_block, locate_text, locate_word
 from ontoweir.mappings.read_table import did_you_mean
 
@@ -71,6 +72,10 @@ class MappingFile:
     graph: Graph
     blocks: Mapping[Node, tuple[str, tuple[int, int]]] = field(default_factory=dict)
     spelled: Mapping[str, str] = field(default_factory=dict)
+    wrong: tuple[tuple[str, MappingError], ...] = ()
+    """IRIs that may not be there, each with why."""
+    refused: tuple[RefusedMap, ...] = ()
+    """Mappings that are no triples maps."""
     _index: dict[Node, dict[str, list[Node]]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
@@ -124,8 +129,11 @@ class Place:
 def open_mapping(path: Path) -> MappingFile:
     """Parses a Turtle file, or an .obda file into the R2RML that says the same.
 
+    Unknown R2RML terms, and what is no IRI, are told in `wrong`: the triples maps that have them
+    are wrong, others need not be.
+
     Raises:
-        MappingError: missing, no Turtle (no .obda), or with unknown R2RML terms.
+        MappingError: missing, or no Turtle (no .obda).
     """
     from rdflib import Graph
 
@@ -170,34 +178,38 @@ def open_mapping(path: Path) -> MappingFile:
         ) from None
     finally:
         noise.setLevel(level)
-    file = MappingFile(shown, text, graph)
-    _refuse_bad_iris(file)
-    for term in sorted({str(t) for triple in graph for t in triple if str(t).startswith(RR)}):
-        name = term.removeprefix(RR)
-        if name not in _TERMS:
-            raise MappingError(
-                f"unknown R2RML term rr:{name}",
-                why="the R2RML vocabulary has no such term",
-                fix=did_you_mean(name, _TERMS),
-                source=Source(shown, locate_word(text, name)),
-            )
-    return file
+    return MappingFile(shown, text, graph, wrong=tuple(_find_wrong(shown, text, graph)))
 
 
-def _refuse_bad_iris(file: MappingFile) -> None:
-    """Refuses IRIs with characters that no IRI has, which rdflib lets pass."""
+def _find_wrong(shown: str, text: str, graph: Graph) -> Iterator[tuple[str, MappingError]]:
+    """IRIs with characters that no IRI has, which rdflib lets pass; then unknown R2RML terms."""
     from rdflib import URIRef
 
-    terms = {t for triple in file.graph for t in triple if isinstance(t, URIRef)}
-    for iri in sorted(str(t) for t in terms):
+    iris = sorted({str(t) for triple in graph for t in triple if isinstance(t, URIRef)})
+    for iri in iris:
         if NO_IRI.search(iri):
-            shown = iri.removeprefix(PARSE_BASE)
-            line = locate_text(file.text, shown, (1, file.text.count("\n") + 1))
-            raise MappingError(
-                f"<{shown}> is no IRI",
-                why="IRIs have no spaces, quotes, braces or angle brackets",
-                fix="correct it, or percent-encode the character",
-                source=Source(file.shown, line),
+            written = iri.removeprefix(PARSE_BASE)
+            line = locate_text(text, written, (1, text.count("\n") + 1))
+            yield (
+                iri,
+                MappingError(
+                    f"<{written}> is no IRI",
+                    why="IRIs have no spaces, quotes, braces or angle brackets",
+                    fix="correct it, or percent-encode the character",
+                    source=Source(shown, line),
+                ),
+            )
+    for iri in iris:
+        name = iri.removeprefix(RR)
+        if name != iri and name not in _TERMS:
+            yield (
+                iri,
+                MappingError(
+                    f"unknown R2RML term rr:{name}",
+                    why="the R2RML vocabulary has no such term",
+                    fix=did_you_mean(name, _TERMS),
+                    source=Source(shown, locate_word(text, name)),
+                ),
             )
 
 

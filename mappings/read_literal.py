@@ -1,7 +1,8 @@
 """Reads constants of SQL, and says where a piece of SQL is."""
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, localcontext
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.catalog import Scalar
@@ -59,9 +60,13 @@ def _read_number(text: str) -> int | Decimal | None:
         return None
     if not number.is_finite() or abs(number.adjusted()) > 400:
         return None
+    if len(number.as_tuple().digits) > _MOST_DIGITS and number != number.to_integral_value():
+        return None
     return whole_number(number)
 
 
+_MOST_DIGITS = 28
+"""Digits of a fraction up to which Python computes exactly with it."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -93,6 +98,15 @@ def _read_cast(tree: "exp.Cast") -> Scalar | None:
         whole = scaled == scaled.to_integral_value() and scaled < Decimal(10) ** digits
         return number if whole else None
     return None
+
+
+def plain_number(number: Fraction) -> int | Decimal:
+    """A number that has finitely many decimal places, as an int where it is one."""
+    if number.denominator == 1:
+        return int(number)
+    with localcontext() as context:
+        context.prec = 1_000
+        return Decimal(number.numerator) / Decimal(number.denominator)
 
 
 def whole_number(number: Decimal) -> int | Decimal:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import MappingError, Source
+from ontoweir.mappings.assertion import RefusedMap
 from ontoweir.mappings.locate_turtle import split_lines
 from ontoweir.mappings.parse_obda_target import (
     RDF_TYPE,
@@ -79,18 +80,24 @@ class _Reader:
                 fix="write mappings of mappingId, target and source",
             )
         seen: dict[str, int] = {}
+        refused: list[RefusedMap] = []
         for mapping in self.mappings:
-            name = self._name(mapping)
-            if name in seen:
-                raise self.error(
-                    mapping.line,
-                    f"the mappingId {name} occurs twice",
-                    why=f"line {seen[name]} has it too",
-                    fix="give each mapping its own mappingId",
-                )
-            seen[name] = mapping.line
-            self._add(mapping, name)
-        return MappingFile(self.shown, self.text, self.graph, self.blocks, self.spelled)
+            try:
+                name = self._name(mapping)
+                if name in seen:
+                    raise self.error(
+                        mapping.line,
+                        f"the mappingId {name} occurs twice",
+                        why=f"line {seen[name]} has it too",
+                        fix="give each mapping its own mappingId",
+                    )
+                seen[name] = mapping.line
+                self._add(mapping, name)
+            except MappingError as error:
+                refused.append(RefusedMap(mapping.parts.get("mappingId", ("",))[0].strip(), error))
+        return MappingFile(
+            self.shown, self.text, self.graph, self.blocks, self.spelled, refused=tuple(refused)
+        )
 
     def _split(self) -> None:
         section = ""

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import MappingError, Source
-from ontoweir.mappings.assertion import TermKind
+from ontoweir.mappings.assertion import RefusedMap, TermKind
 from ontoweir.mappings.parse_template import parse_template
 from ontoweir.mappings.r2rml_document import (
+    RDF_TYPE,
     AnyTerm,
     JoinCondition,
     LogicalTable,
@@ -41,12 +42,13 @@ _KINDS: dict[str, TermKind] = {
 }
 
 
-def read_r2rml(path: Path, *, base: str | None = None) -> R2rmlDocument:
+def read_r2rml(path: Path, *, base: str | None = None, apart: bool = False) -> R2rmlDocument:
     """All triples maps of a mapping file.
 
     Args:
         path: R2RML in Turtle, or an .obda file.
         base: the base IRI; by default the document's @base, else http://example.com/base/.
+        apart: a triples map that is wrong is told in `refused`, and others are read.
 
     Raises:
         MappingError: no such file, no Turtle, or not R2RML; with its line.
@@ -54,14 +56,95 @@ def read_r2rml(path: Path, *, base: str | None = None) -> R2rmlDocument:
     file = open_mapping(path)
     if base is None:
         base = base_of(file)
-    return R2rmlDocument(_Reader(file, base).triples_maps(), base)
+    reader = _Reader(file, base)
+    if not apart:
+        for wrong in (*(e for _, e in file.wrong), *(r.error for r in file.refused)):
+            raise wrong
+        return R2rmlDocument(tuple(reader.read(p, n) for n, p in reader.nodes().items()), base)
+    return reader.read_apart()
 
 
 class _Reader:
     def __init__(self, file: MappingFile, base: str) -> None:
         self.file, self.base = file, base
 
-    def triples_maps(self) -> tuple[TriplesMap, ...]:
+    def read_apart(self) -> R2rmlDocument:
+        """The document, with what is refused of it."""
+        maps: list[TriplesMap] = []
+        refused: list[tuple[str, RefusedMap]] = [("", r) for r in self.file.refused]
+        left = dict(self.file.wrong)
+        told: set[str] = set()
+        for node, place in self.nodes().items():
+            try:
+                if left:
+                    inside = left.keys() & self._below(node)[0]
+                    told |= inside
+                    for iri in sorted(inside):
+                        raise self._placed(place, left[iri])
+                maps.append(self.read(place, node))
+            except MappingError as error:
+                refused.append((str(node), RefusedMap(place.name, error, self._below(node)[1])))
+        for iri, wrong in left.items():
+            if iri not in told:
+                refused.append(("", RefusedMap(self.file.shown, wrong)))
+        return R2rmlDocument(tuple(maps), self.base, tuple(refused))
+
+    def _placed(self, place: Place, error: MappingError) -> MappingError:
+        what = f"{place.name}: {error.what}"
+        return MappingError(what, why=error.why, fix=error.fix, source=error.source)
+
+    def _below(self, node: Node) -> tuple[set[str], frozenset[str] | None]:
+        """The IRIs in a triples map, those of properties among them; and the classes and properties
+        that it could be about, whatever is wrong in it (None: any)."""
+        from rdflib import BNode, Literal, URIRef
+
+        wrong = dict(self.file.wrong)
+        inside: set[str] = set()
+        named: set[str] = set()
+        known = True
+        pending, seen = [node], {node}
+        while pending:
+            here = pending.pop()
+            for predicate, value in self.file.graph.predicate_objects(here):
+                inside.add(str(predicate))
+                term = str(predicate).removeprefix(RR)
+                if isinstance(value, URIRef):
+                    inside.add(str(value))
+                    text = str(value)
+                    named.add(
+                        self.base + text.removeprefix(PARSE_BASE)
+                        if text.startswith(PARSE_BASE)
+                        else text
+                    )
+                    known &= not NO_IRI.search(text)
+                made = term == "predicateMap" or str(predicate) in wrong
+                types = RDF_TYPE in map(str, self.file.values(here, "predicate"))
+                made |= term == "objectMap" and types
+                if term in ("predicate", "class") or (term == "object" and types):
+                    known &= isinstance(value, URIRef)  # else nobody knows what was meant
+                if term == "predicateObjectMap":
+                    known &= self._names_property(value)
+                plain = isinstance(value, Literal) or (
+                    isinstance(value, URIRef) and (value, None, None) not in self.file.graph
+                )
+                if made and not plain:  # perhaps from data
+                    known &= any(isinstance(c, URIRef) for c in self.file.values(value, "constant"))
+                follow = isinstance(value, BNode) or term.endswith("Map") or "logical" in term
+                if follow and value not in seen and term != "parentTriplesMap":
+                    seen.add(value)
+                    pending.append(value)
+        return inside, frozenset(named) if known else None
+
+    def _names_property(self, node: Node) -> bool:
+        """Whether a predicate-object map says what it is about, if by a misspelt term."""
+        from rdflib import URIRef
+
+        held = list(self.file.graph.predicate_objects(node))
+        made = any(str(p) == RR + "predicateMap" for p, _ in held)
+        return made or any(isinstance(o, URIRef) and str(p) != RR + "object" for p, o in held)
+
+    def nodes(self) -> dict[Node, Place]:
+        """The nodes of all triples maps, in the order in which they are written."""
         from rdflib import RDF, URIRef
 
         graph = self.file.graph
@@ -77,9 +160,14 @@ class _Reader:
             )
         places = {node: place_node(self.file, node) for node in found}
         ordered = sorted(found, key=lambda n: (places[n].block[0], str(n)))
-        return tuple(self._triples_map(places[node], node) for node in ordered)
+        return {node: places[node] for node in ordered}
 
-    def _triples_map(self, place: Place, node: Node) -> TriplesMap:
+    def read(self, place: Place, node: Node) -> TriplesMap:
+        """A triples map.
+
+        Raises:
+            MappingError: it is no R2RML.
+        """
         table = self._logical_table(place, node)
         short = self.file.values(node, "subject")
         maps = self.file.values(node, "subjectMap")

@@ -90,8 +90,14 @@ def read_select(text: str, catalog: Catalog, *, mapping: bool = False) -> Select
         raise
 
 
-def read_select_tree(tree: "exp.Query", catalog: Catalog, *, mapping: bool = False) -> SelectUnion:
-    """As read_select, of SQL that is parsed already."""
+def read_select_tree(
+    tree: "exp.Query", catalog: Catalog, *, mapping: bool = False, nulls: bool = False
+) -> SelectUnion:
+    """As read_select, of SQL that is parsed already; `nulls`: rows count although a selected column
+    is NULL, as the matches of aggregates do (of one SELECT)."""
+    if nulls:
+        shape = _read_one(cast("exp.Select", tree), catalog, False, mapping, nulls=True)
+        return SelectUnion((shape,), shape.distinct, ((0,),) if shape.distinct else ())
     return _read_query(tree, catalog, mapping=mapping)
 
 
@@ -111,7 +117,9 @@ def parse_sql_text(text: str) -> "exp.Query":
         parsed = sqlglot.parse(text, dialect="spark")
     except RecursionError:
         raise SqlRefusal(
-            "the SQL is nested too deeply", why="the parser gives up", fix="remove parentheses"
+            "the SQL is nested too deeply",
+            why="it is read by recursion, in which every term of a chain counts",
+            fix="write fewer conditions and terms, and remove superfluous parentheses",
         ) from None
     except errors.SqlglotError as error:
         details = getattr(error, "errors", None) or [{}]
@@ -250,7 +258,12 @@ def _beyond(tree: "exp.Expr", name: str, fix: str | None = None) -> SqlRefusal:
 
 
 def _read_one(
-    tree: "exp.Select", catalog: Catalog, inside_distinct: bool, mapping: bool
+    tree: "exp.Select",
+    catalog: Catalog,
+    inside_distinct: bool,
+    mapping: bool,
+    *,
+    nulls: bool = False,
 ) -> SelectShape:
     _refuse_clauses(tree)
     distinct = tree.args.get("distinct")
@@ -259,7 +272,7 @@ def _read_one(
     scope, tables, predicates = read_from(tree, catalog)
     if (where := tree.args.get("where")) is not None:
         predicates.append(where.this)
-    if not mapping:  # what is selected is not NULL either (parse_sql)
+    if not mapping and not nulls:  # what is selected is not NULL either (parse_sql)
         selected = (
             column
             for e in tree.expressions

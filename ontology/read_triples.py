@@ -20,6 +20,7 @@ from rdflib.plugins.parsers.rdfxml import create_parser
 from rdflib.term import Node
 
 from ontoweir.errors import OntologyError, Source
+from ontoweir.ontology.check_expansion import check_expansion
 from ontoweir.ontology.read_functional import read_functional
 from ontoweir.ontology.read_owl_xml import read_owl_xml
 
@@ -108,6 +109,7 @@ def read_triples(path: Path) -> Triples:
             source=Source(file),
         ) from None
     if _is_xml(data[:65536]):
+        check_expansion(data, file)
         head = re.sub(rb"<!--.*?-->|<[?!][^<]*", b"", data[:65536], flags=re.DOTALL)
         if re.search(rb"<(\w+:)?Ontology[\s>]", head) and not re.search(rb"<\w+:RDF[\s>]", head):
             made = Triples(file, "OWL/XML")

@@ -35,7 +35,8 @@ class AggregateFunction(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """`function(argument)` as the column `name`; `argument` is a variable of the matches, None
-    for COUNT, which counts matches."""
+    for COUNT of all matches. It is of the matches where the argument has a value: in SQL there
+    may be others."""
 
     name: str
     function: AggregateFunction

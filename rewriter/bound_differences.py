@@ -5,15 +5,17 @@ differences has a solution iff its graph has no negative cycle; shortest paths a
 """
 
 from decimal import Decimal
+from fractions import Fraction
+from math import floor
 from typing import TypeAlias
 
 from ontoweir.mappings.catalog import Catalog, DecimalType, IntType
-from ontoweir.rewriter.equality_classes import Types, condition_attributes
+from ontoweir.rewriter.equality_classes import Types, valued_attributes
 from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, SpjQuery
 
 Node: TypeAlias = Attribute | None
 """An attribute, or None for the constant zero."""
-Limit: TypeAlias = tuple[Decimal, bool]
+Limit: TypeAlias = tuple[Fraction, bool]
 """A bound, and whether it is not reached."""
 _MOST = 40
 
@@ -45,10 +47,10 @@ def bound_differences(
         nodes[attribute] = None
         return True
 
-    def add(left: Node, right: Node, limit: Decimal, strict: bool) -> None:
+    def add(left: Node, right: Node, limit: Fraction, strict: bool) -> None:
         if left in whole and right in whole:
-            floor = limit // 1 if limit >= 0 or limit % 1 == 0 else limit // 1 - 1
-            limit = floor - 1 if strict and floor == limit else floor
+            below = floor(limit)
+            limit = Fraction(below - 1 if strict and below == limit else below)
             strict = False
         if (old := found.get((left, right))) is None or _tighter((limit, strict), old):
             found[left, right] = (limit, strict)
@@ -61,26 +63,26 @@ def bound_differences(
             value = condition.right.value
             if isinstance(value, (str, bool)) or not knows(condition.left):
                 continue
-            offset = Decimal(str(value))
+            offset = Fraction(str(value))
         else:
             right = condition.right
             if not (knows(condition.left) and knows(condition.right)):
                 continue
-            offset = Decimal(condition.offset)
+            offset = Fraction(condition.offset)
         if condition.op in (Op.LT, Op.LE, Op.EQ):
             add(condition.left, right, offset, condition.op is Op.LT)
         if condition.op in (Op.GT, Op.GE, Op.EQ):
             add(right, condition.left, -offset, condition.op is Op.GT)
     if domains:
-        used = {a for c in query.conditions for a in condition_attributes(c)}
+        used = {a for c in query.conditions for a in valued_attributes(c)}
         for attribute in sorted(used & {n for n in nodes if n is not None}):
             column = types.tables[attribute.alias].column(attribute.column)
             if column is None:
                 continue
             if isinstance(column.maximum, (int, Decimal)):
-                add(attribute, None, Decimal(column.maximum), False)
+                add(attribute, None, Fraction(column.maximum), False)
             if isinstance(column.minimum, (int, Decimal)):
-                add(None, attribute, -Decimal(column.minimum), False)
+                add(None, attribute, -Fraction(column.minimum), False)
     return _close(found, tuple(nodes)) if len(nodes) <= _MOST else found
 
 

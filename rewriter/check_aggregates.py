@@ -15,7 +15,7 @@ from ontoweir.mappings.catalog import (
 from ontoweir.mappings.column_types import name_column_type
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.equality_classes import Types
-from ontoweir.rewriter.spj import LiteralOutput, SpjUnion
+from ontoweir.rewriter.spj import LiteralOutput, NullOutput, SpjUnion
 
 
 def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
@@ -39,7 +39,7 @@ def _check(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> None:
     families: dict[str, ColumnType] = {}
     for query in union.disjuncts:
         output = next(o for name, o in query.outputs if name == aggregate.argument)
-        if not isinstance(output, LiteralOutput):
+        if not isinstance(output, LiteralOutput | NullOutput):
             raise QueryError(
                 f"{aggregate} aggregates values that are no literals of a column",
                 why=f"{aggregate.function} is computed over the values of columns",

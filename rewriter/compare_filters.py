@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, localcontext
 from typing import TypeAlias
 
 from ontoweir.mappings.column_types import datatype_family, epoch_us, parse_instant
@@ -74,7 +74,7 @@ def _against(
         number = _decimal(value)
         if number is None:
             return False
-        value = replace(value, lexical=format(number + offset, "f"))
+        value = replace(value, lexical=format(_add(number, offset), "f"))
     return replace(f, left=variable, op=op, right=value, offset="0")
 
 
@@ -85,7 +85,7 @@ def _equates(op: Op) -> bool:
 def _holds(left: Iri | Literal, op: Op, right: Iri | Literal, offset: Decimal) -> bool:
     a, b = _decimal(left), _decimal(right)
     if a is not None and b is not None:
-        return compare_scalars(a, op, b + offset)
+        return compare_scalars(a, op, _add(b, offset))
     if isinstance(left, Literal) and isinstance(right, Literal) and not offset:
         kinds = [None if x.language else datatype_family(x.datatype) for x in (left, right)]
         if kinds == ["timestamp", "timestamp"]:
@@ -109,6 +109,13 @@ def _decimal(term: Iri | Literal) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() else None
+
+
+def _add(number: Decimal, offset: Decimal) -> Decimal:
+    """The exact sum."""
+    with localcontext() as context:
+        context.prec = 1_000
+        return number + offset
 
 
 def _number(text: str) -> Decimal:

@@ -91,6 +91,7 @@ def _class_assertions(
 
 def _everything(mappings: MappingSet) -> Iterator[MappingAssertion]:
     """What is mapped at all is an owl:Thing: subjects, and objects that are no literals."""
+    mappings.require_all()
     for assertion in mappings.assertions:
         source = _not_null(assertion.source, assertion.object)
         yield replace(assertion, predicate=THING.iri, source=source, object=None)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Catalog, Scalar, Stream
@@ -11,6 +12,7 @@ from ontoweir.rewriter.equality_classes import (
     condition_attributes,
     map_condition,
     map_output,
+    valued_attributes,
 )
 from ontoweir.rewriter.meter_work import Meter
 from ontoweir.rewriter.propagate_equalities import compare_scalars
@@ -19,8 +21,11 @@ from ontoweir.rewriter.spj import (
     Compare,
     Condition,
     Constant,
+    IsNull,
     NotNull,
+    NullOutput,
     Occurrence,
+    OneOf,
     Op,
     Output,
     SpjQuery,
@@ -39,6 +44,7 @@ def is_contained(
     one_to_one: bool = False,
     avoid: str | None = None,
     implied: "Implied | None" = None,
+    limit: int | None = None,
 ) -> bool:
     """Whether every answer of `small` is one of `big` on all data that the catalog allows.
 
@@ -47,10 +53,10 @@ def is_contained(
     the differences of numbers and times that these imply.
     With `one_to_one` the occurrences correspond one by one and no reference is used.
     `avoid`: an occurrence of small that none of big's is mapped to. `implied`: what small implies,
-    where it is asked several times.
+    where it is asked several times. `limit`: how many steps the search may take (None: LIMIT).
 
     Raises:
-        QueryError: the search takes more than LIMIT steps, as containment is NP-complete.
+        QueryError: the search takes more steps, as containment is NP-complete.
     """
     if one_to_one:
         if len(small.occurrences) != len(big.occurrences):
@@ -61,7 +67,7 @@ def is_contained(
         return False
     classes = EqualityClasses(small.occurrences, small.conditions)
     facts = [map_condition(c, classes.find) for c in small.conditions]
-    said = {a for c in facts for a in condition_attributes(c)}
+    said = {a for c in facts for a in valued_attributes(c)}
     for table in (catalog.table(o.table) for o in small.occurrences):
         if isinstance(table, Stream):  # a timestamp is never NULL
             said |= {
@@ -70,25 +76,42 @@ def is_contained(
                 if o.table == table.name
             }
     implied = implied or Implied(small, catalog)
-    # what has to leave its own place comes first: most often it cannot, and nothing else matters
-    order = sorted(big.occurrences, key=lambda o: o.alias != avoid)
+    order = _in_order(big, avoid)
     rank = {o.alias: n for n, o in enumerate(order)}
     due: list[list[Condition]] = [[] for _ in big.occurrences]
     for condition in big.conditions:
         due[max(rank[a.alias] for a in condition_attributes(condition))].append(condition)
     made: list[list[tuple[Output, Output]]] = [[] for _ in (*big.occurrences, None)]
     for (_, wanted), (_, output) in zip(small.outputs, big.outputs, strict=True):
+        if isinstance(output, NullOutput) or isinstance(wanted, NullOutput):
+            if type(output) is not type(wanted):
+                return False
+            continue
         last = max((rank[a.alias] + 1 for a in output_attributes(output)), default=0)
         made[last].append((output, map_output(wanted, classes.find)))
 
     meter = Meter(
         "ways to map its tables onto each other",
-        LIMIT,
+        limit or LIMIT,
         f"it reads {len(big.occurrences)} tables, many of them the same one, and whether one of "
         "them is redundant is decided by trying all",
         "join its patterns by more shared variables, declare keys, or ask for fewer patterns",
         _place(small) or _place(big),
     )
+
+    known: dict[tuple[int, tuple[str, ...]], bool] = {}
+
+    def follows(condition: Condition, chosen: dict[str, str]) -> bool:
+        """Whether a condition's image holds; asked once for each image."""
+        images = tuple(chosen[a.alias] for a in condition_attributes(condition))
+        found = known.get((id(condition), images))
+        if found is None:
+            goal = map_condition(
+                condition, lambda a: classes.find(Attribute(chosen[a.alias], a.column))
+            )
+            found = _follows(goal, facts, said, classes) or implied.says(goal)
+            known[(id(condition), images)] = found
+        return found
 
     def search(chosen: dict[str, str]) -> bool:
         """Extends a mapping; conditions and outputs are compared as soon as their occurrences
@@ -99,11 +122,7 @@ def is_contained(
             return classes.find(Attribute(chosen[attribute.alias], attribute.column))
 
         size = len(chosen)
-        if size and not all(
-            _follows(map_condition(c, move), facts, said, classes)
-            or implied.says(map_condition(c, move))
-            for c in due[size - 1]
-        ):
+        if size and not all(follows(c, chosen) for c in due[size - 1]):
             return False
         if any(map_output(output, move) != wanted for output, wanted in made[size]):
             return False
@@ -119,6 +138,25 @@ def is_contained(
         )
 
     return search({})
+
+
+def _in_order(query: SpjQuery, avoid: str | None) -> list[Occurrence]:
+    """What has to leave its own place first: most often it cannot, and nothing else matters; then
+    what is compared with those that are placed, so that a wrong place shows at once."""
+    near: dict[str, set[str]] = {o.alias: set() for o in query.occurrences}
+    for condition in query.conditions:
+        there = {a.alias for a in condition_attributes(condition)}
+        for alias in there:
+            near[alias] |= there - {alias}
+    rest = sorted(query.occurrences, key=lambda o: o.alias != avoid)
+    order: list[Occurrence] = []
+    placed: set[str] = set()
+    while rest:
+        one = max(rest, key=lambda o: len(near[o.alias] & placed)) if placed else rest[0]
+        rest.remove(one)
+        order.append(one)
+        placed.add(one.alias)
+    return order
 
 
 def _place(query: SpjQuery) -> Source | None:
@@ -146,7 +184,7 @@ class Implied:
             return False
         if self._bounds is None:
             self._bounds = bound_differences(self._query, self._catalog, domains=False) or {}
-        number = Decimal(str(offset))
+        number = Fraction(str(offset))
         below = self._within(goal.left, right, number, goal.op is Op.LT)
         above = self._within(right, goal.left, -number, goal.op is Op.GT)
         match goal.op:
@@ -157,7 +195,7 @@ class Implied:
             case Op.EQ:
                 return below and above
 
-    def _within(self, left: Node, right: Node, most: Decimal, strict: bool) -> bool:
+    def _within(self, left: Node, right: Node, most: Fraction, strict: bool) -> bool:
         assert self._bounds is not None
         found = self._bounds.get((left, right))
         if found is None:
@@ -169,7 +207,7 @@ def _chase(query: SpjQuery, wanted: set[str], catalog: Catalog) -> SpjQuery:
     """Adds the rows that declared references guarantee, two steps far: those of one column, which
     a run enforces."""
     for depth in range(2):
-        said = {a for c in query.conditions for a in condition_attributes(c)}
+        said = {a for c in query.conditions for a in valued_attributes(c)}
         for owner in query.occurrences:
             for n, reference in enumerate(catalog.table(owner.table).references):
                 alias = f"{owner.alias}->{n}"
@@ -199,6 +237,15 @@ def _follows(
 ) -> bool:
     if isinstance(goal, NotNull):
         return goal.attribute in said
+    if isinstance(goal, OneOf):
+        return any(
+            (isinstance(f, OneOf) and f.attribute == goal.attribute and set(f.values) <= wanted)
+            or (_about(f, goal.attribute) and isinstance(f, Compare) and _is_one(f, wanted))
+            for wanted in (set(goal.values),)
+            for f in facts
+        )
+    if isinstance(goal, IsNull):
+        return any(isinstance(f, IsNull) and f.attribute == goal.attribute for f in facts)
     right = goal.right
     if isinstance(right, Constant):
         return any(_implies(f, goal.op, right) for f in facts if _about(f, goal.left))
@@ -214,6 +261,12 @@ def _follows(
             ):
                 return True
     return False
+
+
+def _is_one(fact: Compare, values: set[Scalar]) -> bool:
+    """Whether it equates with one of some constants."""
+    assert isinstance(fact.right, Constant)
+    return fact.op is Op.EQ and fact.right.value in values
 
 
 def _weaker(op: Op, gap: int, wish: Op) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ontoweir.mappings.catalog import Catalog, DecimalType, IntType
+from ontoweir.mappings.read_literal import plain_number
 from ontoweir.rewriter.bound_differences import bound_differences
 from ontoweir.rewriter.equality_classes import EqualityClasses, Types
 from ontoweir.rewriter.propagate_equalities import compare_scalars, propagate_equalities
@@ -34,7 +35,7 @@ def derive_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
             if classes.find(left) not in classes.constants and (
                 whole or isinstance(kind, DecimalType)
             ):
-                fixed[left] = Constant(int(limit) if whole else limit)
+                fixed[left] = Constant(int(limit) if whole else plain_number(limit))
         elif (
             limit == 0
             and left < right

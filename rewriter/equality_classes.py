@@ -12,9 +12,12 @@ from ontoweir.rewriter.spj import (
     Constant,
     ConstantOutput,
     IriOutput,
+    IsNull,
     LiteralOutput,
     NotNull,
+    NullOutput,
     Occurrence,
+    OneOf,
     Op,
     Output,
     TemplateLiteralOutput,
@@ -91,6 +94,8 @@ def map_output(output: Output, change: Callable[[Attribute], Attribute]) -> Outp
         case IriOutput() | TemplateLiteralOutput() | BlankOutput():
             parts = tuple(change(p) if isinstance(p, Attribute) else p for p in output.parts)
             return replace(output, parts=parts)
+        case NullOutput():
+            return replace(output, value=change(output.value))
         case ConstantOutput():
             return output
 
@@ -101,6 +106,12 @@ def map_condition(condition: Condition, change: Callable[[Attribute], Attribute]
         case NotNull(attribute=before, source=source):
             attribute = change(before)
             return condition if attribute is before else NotNull(attribute, source)
+        case OneOf(attribute=before, values=values, source=source):
+            attribute = change(before)
+            return condition if attribute is before else OneOf(attribute, values, source)
+        case IsNull(attribute=before, source=source):
+            attribute = change(before)
+            return condition if attribute is before else IsNull(attribute, source)
         case Compare(left=first, op=op, right=second, offset=offset, source=source):
             left = change(first)
             right = change(second) if isinstance(second, Attribute) else second
@@ -110,11 +121,18 @@ def map_condition(condition: Condition, change: Callable[[Attribute], Attribute]
 
 
 def condition_attributes(condition: Condition) -> tuple[Attribute, ...]:
-    """The attributes of a condition: none of them is NULL where it holds."""
+    """The attributes of a condition."""
     match condition:
-        case NotNull(attribute=attribute):
+        case (
+            NotNull(attribute=attribute) | OneOf(attribute=attribute) | IsNull(attribute=attribute)
+        ):
             return (attribute,)
         case Compare(left=left, right=Attribute() as right):
             return (left, right)
         case Compare(left=left):
             return (left,)
+
+
+def valued_attributes(condition: Condition) -> tuple[Attribute, ...]:
+    """The attributes that are not NULL where a condition holds."""
+    return () if isinstance(condition, IsNull) else condition_attributes(condition)

@@ -5,11 +5,11 @@ from ontoweir.rewriter.bound_differences import bound_differences
 from ontoweir.rewriter.equality_classes import (
     EqualityClasses,
     Types,
-    condition_attributes,
     map_condition,
+    valued_attributes,
 )
 from ontoweir.rewriter.propagate_equalities import compare_scalars
-from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, SpjQuery
+from ontoweir.rewriter.spj import Attribute, Compare, Constant, IsNull, OneOf, Op, SpjQuery
 
 _LISTED = 1000
 """So many whole numbers between two limits are tried one by one."""
@@ -26,17 +26,24 @@ def find_contradiction(query: SpjQuery, catalog: Catalog) -> str | None:
     seen: set[Attribute] = set()
     for condition in query.conditions:
         mapped = map_condition(condition, classes.find)
+        if isinstance(mapped, OneOf):
+            enums.setdefault(mapped.attribute, []).append(mapped.values)
         if isinstance(mapped, Compare):
             if isinstance(mapped.right, Constant):
                 limits.setdefault(mapped.left, []).append((mapped.op, mapped.right.value))
             elif mapped.left == mapped.right and not compare_scalars(0, mapped.op, mapped.offset):
                 return f"{mapped.left} {mapped.op.value} itself"
-        for attribute in condition_attributes(condition):
+        for attribute in valued_attributes(condition):
             column = tables[attribute.alias].column(attribute.column)
             if column is not None and attribute not in seen:
                 seen.add(attribute)
                 _add_domain(column, classes.find(attribute), limits, enums)
     types = Types(catalog, query.occurrences)
+    for condition in query.conditions:
+        if isinstance(condition, IsNull):
+            attribute = condition.attribute
+            if attribute in seen or types.step_of(attribute) is not None:
+                return f"{attribute} is NULL, and has a value"
     for attribute in {*limits, *enums}:
         mine = limits.get(attribute, [])
         column = tables[attribute.alias].column(attribute.column)

@@ -12,6 +12,7 @@ from ontoweir.rewriter.spj import (
     Constant,
     ConstantOutput,
     LiteralOutput,
+    NullOutput,
     Op,
     SpjQuery,
 )
@@ -118,6 +119,8 @@ def _makes(query: SpjQuery) -> Hashable:
         match output:
             case ConstantOutput():
                 found.append(output)
+            case NullOutput():
+                found.append(None)
             case LiteralOutput(datatype=datatype, language=language):
                 found.append((datatype, language))
             case _:

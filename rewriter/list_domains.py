@@ -15,7 +15,9 @@ from ontoweir.rewriter.spj import (
     Attribute,
     Compare,
     Constant,
+    IsNull,
     NotNull,
+    OneOf,
     Op,
     SpjQuery,
     output_attributes,
@@ -30,6 +32,8 @@ class DomainFilter:
     minimum: Scalar | None = None
     maximum: Scalar | None = None
     enum: tuple[Scalar, ...] | None = None
+    nullable: bool = False
+    """NULL passes too: nothing in the query says that there is a value."""
 
     def __str__(self) -> str:
         if self.enum is not None:
@@ -48,8 +52,10 @@ def list_domains(query: SpjQuery, catalog: Catalog) -> tuple[DomainFilter, ...]:
     fixed: dict[Attribute, list[tuple[Op, Scalar]]] = {}
     for c in query.conditions:
         match c:
-            case NotNull(attribute=attribute):
+            case NotNull(attribute=attribute) | OneOf(attribute=attribute):
                 used[attribute] = None
+            case IsNull():
+                pass  # NULL lies in every domain
             case Compare(left=left, op=op, right=right):
                 used[left] = None
                 if isinstance(right, Attribute):
@@ -58,6 +64,7 @@ def list_domains(query: SpjQuery, catalog: Catalog) -> tuple[DomainFilter, ...]:
                     fixed.setdefault(left, []).append((op, right.value))
             case _:
                 assert_never(c)
+    valued = set(used)
     for _, output in query.outputs:
         used.update(dict.fromkeys(output_attributes(output)))
     tables = {o.alias: o.table for o in query.occurrences}
@@ -73,6 +80,7 @@ def list_domains(query: SpjQuery, catalog: Catalog) -> tuple[DomainFilter, ...]:
             None if _above(column.minimum, known) else column.minimum,
             None if _below(column.maximum, known) else column.maximum,
             None if any(op is Op.EQ for op, _ in known) else column.enum,
+            attribute not in valued,
         )
         if (made.minimum, made.maximum, made.enum) != (None, None, None):
             found.append(made)

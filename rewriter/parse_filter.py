@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import Any
 
 import rdflib
@@ -187,7 +187,15 @@ class _Reader:
                     f"its datatype is xsd:{term.datatype.removeprefix(XSD)}",
                     "write a decimal number",
                 )
-            total.number += sign * value
+            try:
+                with localcontext(Context(prec=28, traps=[Inexact])):
+                    total.number += sign * value
+            except Inexact:
+                raise self._error(
+                    "numbers of more than 28 digits",
+                    "constants are added up exactly",
+                    "write fewer digits",
+                ) from None
             total.numbers.append(term)
         elif (
             isinstance(term, Literal)

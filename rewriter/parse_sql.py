@@ -1,5 +1,7 @@
 """Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
 
+from dataclasses import replace
+from itertools import product
 from typing import assert_never
 
 from ontoweir.errors import QueryError, Source
@@ -15,6 +17,7 @@ from ontoweir.mappings.read_scope import SqlRefusal
 from ontoweir.mappings.read_select import SelectShape, parse_sql_text, read_select_tree
 from ontoweir.mappings.write_value import write_value
 from ontoweir.rewriter.check_aggregates import check_aggregates
+from ontoweir.rewriter.equality_classes import valued_attributes
 from ontoweir.rewriter.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.spj import (
@@ -23,14 +26,19 @@ from ontoweir.rewriter.spj import (
     Condition,
     Constant,
     ConstantOutput,
+    IsNull,
     LiteralOutput,
     NotNull,
+    NullOutput,
     Occurrence,
     Op,
     Output,
     SpjQuery,
     SpjUnion,
 )
+
+_MOST_NULLABLE = 8
+"""Of so many columns of GROUP BY that may be NULL every combination is a disjunct."""
 
 
 def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
@@ -39,7 +47,9 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     SELECT [DISTINCT] columns and constants FROM tables, joins WHERE comparisons, UNION [ALL]; or
     one SELECT with GROUP BY and aggregates of columns.
     OR, NOT and IN become disjuncts, which exclude each other unless duplicates are removed.
-    A selected column is taken as not NULL: rows where it is NULL are not results.
+    A selected column is taken as not NULL: rows where it is NULL are not results. Where a grouped
+    column may be NULL, the rows where it is are disjuncts of their own, as NULL is a group too;
+    an aggregated column may be NULL in the matches.
 
     Args:
         text: Spark SQL.
@@ -53,8 +63,9 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     """
     try:
         tree, aggregation = read_sql_aggregation(parse_sql_text(text), catalog, file)
-        union = read_select_tree(tree, catalog)
-        disjuncts = [d for s in union.selects for d in _disjuncts(s, file)]
+        union = read_select_tree(tree, catalog, nulls=aggregation is not None)
+        grouped = None if aggregation is None else len(aggregation.group)
+        disjuncts = [d for s in union.selects for d in _disjuncts(s, file, grouped)]
     except SqlRefusal as error:
         raise QueryError(
             error.what, why=error.why, fix=error.fix, source=Source(file, error.line or 1)
@@ -62,8 +73,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     except RecursionError:
         raise QueryError(
             "the SQL is nested too deeply",
-            why="it is read by recursion",
-            fix="remove superfluous parentheses, and write fewer conditions",
+            why="it is read by recursion, in which every AND and OR of a chain counts",
+            fix="write fewer conditions and terms, and remove superfluous parentheses",
             source=Source(file, 1),
         ) from None
     variables = _names(union.selects[0])
@@ -139,7 +150,9 @@ def _names(select: SelectShape) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _disjuncts(select: SelectShape, file: str) -> list[SpjQuery]:
+def _disjuncts(select: SelectShape, file: str, grouped: int | None) -> list[SpjQuery]:
+    """The disjuncts of one SELECT; `grouped`: of an aggregate query, how many of its columns are
+    the group's, which come first."""
     source = Source(file, select.line or 1)
     outputs: list[tuple[str, Output]] = []
     for name, value in select.projections:
@@ -156,15 +169,44 @@ def _disjuncts(select: SelectShape, file: str) -> list[SpjQuery]:
             outputs.append((name, LiteralOutput(_attribute(value), natural_datatype(kind))))
         else:
             outputs.append((name, _constant_output(value)))
-    selected = [NotNull(o.value, source) for _, o in outputs if isinstance(o, LiteralOutput)]
-    return [
-        SpjQuery(
-            tuple(Occurrence(t.alias, t.table) for t in select.tables),
-            (*(_condition(c, source) for c in alternative), *dict.fromkeys(selected)),
-            tuple(outputs),
+    needed = outputs if grouped is None else outputs[:grouped]
+    selected = [NotNull(o.value, source) for _, o in needed if isinstance(o, LiteralOutput)]
+    found = []
+    for alternative in select.alternatives:
+        conditions = tuple(_condition(c, source) for c in alternative)
+        tables = tuple(Occurrence(t.alias, t.table) for t in select.tables)
+        if grouped is None:
+            conditions = (*conditions, *dict.fromkeys(selected))
+            found.append(SpjQuery(tables, conditions, tuple(outputs)))
+        else:
+            query = SpjQuery(tables, conditions, tuple(outputs))
+            found += _split_nulls(query, selected, select.line)
+    return found
+
+
+def _split_nulls(query: SpjQuery, group: list[NotNull], line: int | None) -> list[SpjQuery]:
+    """The part of a query whose group has values, and those in which some of the group's columns
+    are NULL."""
+    known = {a for c in query.conditions for a in valued_attributes(c)}
+    doubtful = [c for c in dict.fromkeys(group) if c.attribute not in known]
+    if len(doubtful) > _MOST_NULLABLE:
+        raise SqlRefusal(
+            f"GROUP BY of {len(doubtful)} columns that may be NULL",
+            why="NULL is a group too, and each combination of columns with and without a value is "
+            f"a query of its own: of {_MOST_NULLABLE} columns at most",
+            fix=f"add {doubtful[-1].attribute} IS NOT NULL to WHERE, or group by fewer columns",
+            line=line,
         )
-        for alternative in select.alternatives
-    ]
+    found = []
+    for nulls in product((False, True), repeat=len(doubtful)):
+        absent = {c.attribute: c for c, null in zip(doubtful, nulls, strict=True) if null}
+        more = [IsNull(c.attribute, c.source) if c.attribute in absent else c for c in doubtful]
+        outputs = tuple(
+            (n, NullOutput(o.value) if isinstance(o, LiteralOutput) and o.value in absent else o)
+            for n, o in query.outputs
+        )
+        found.append(replace(query, conditions=(*query.conditions, *more), outputs=outputs))
+    return found
 
 
 def _attribute(column: SourceColumn) -> Attribute:

@@ -10,8 +10,11 @@ from ontoweir.rewriter.spj import (
     Constant,
     ConstantOutput,
     IriOutput,
+    IsNull,
     LiteralOutput,
     NotNull,
+    NullOutput,
+    OneOf,
     Output,
     SpjQuery,
     TemplateLiteralOutput,
@@ -39,8 +42,13 @@ def print_spj(query: SpjQuery, *, distinct: bool = False) -> str:
 def show_condition(condition: Condition) -> str:
     """A condition; an offset is added to the right side."""
     match condition:
+        case IsNull(attribute=attribute):
+            return f"{attribute} IS NULL"
         case NotNull(attribute=attribute):
             return f"{attribute} IS NOT NULL"
+        case OneOf(attribute=attribute, values=values):
+            listed = (repr(v) if isinstance(v, str) else str(v) for v in values)
+            return f"{attribute} IN ({', '.join(listed)})"
         case Compare(right=Constant(value=value)):
             shown = repr(value) if isinstance(value, str) else str(value)
             return f"{condition.left} {condition.op.value} {shown}"
@@ -64,6 +72,8 @@ def show_output(output: Output) -> str:
             return f"_:{_show_parts(parts)}"
         case ConstantOutput(value=text, is_iri=is_iri):
             return f"<{text}>" if is_iri else f'"{text}"'
+        case NullOutput():
+            return "NULL"
         case _ as unreachable:
             assert_never(unreachable)
 

@@ -23,8 +23,11 @@ from ontoweir.rewriter.spj import (
     Constant,
     ConstantOutput,
     IriOutput,
+    IsNull,
     LiteralOutput,
     NotNull,
+    NullOutput,
+    OneOf,
     Op,
     Output,
     Provenance,
@@ -151,7 +154,7 @@ def _mixed_variables(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
     for query in union.disjuncts:
         types = Types(catalog, query.occurrences)
         for name, output in query.outputs:
-            if isinstance(output, LiteralOutput):
+            if isinstance(output, LiteralOutput | NullOutput):
                 kinds.setdefault(name, set()).add(types.type_of(output.value))
             else:
                 kinds.setdefault(name, set()).add("text")
@@ -234,7 +237,7 @@ def _select(
     columns: list[exp.Expr] = []
     for name, output in query.outputs:
         value = _output(output, types)
-        if name in mixed and isinstance(output, LiteralOutput):
+        if name in mixed and isinstance(output, LiteralOutput | NullOutput):
             value = exp.cast(value, "string")
         columns.append(exp.alias_(value, name, quoted=_needs_quotes(name)))
     if not columns:
@@ -296,6 +299,16 @@ def _as_concatenation(node: exp.Expr, dialect: str) -> exp.Expr:
 def _domain(domain: DomainFilter, types: Types, dialect: str) -> exp.Expr:
     from sqlglot import exp
 
+    inside = _inside(domain, types, dialect)
+    if not domain.nullable:
+        return inside
+    absent = exp.Is(this=_column(domain.attribute), expression=exp.Null())
+    return exp.Paren(this=exp.Or(this=inside, expression=absent))
+
+
+def _inside(domain: DomainFilter, types: Types, dialect: str) -> exp.Expr:
+    from sqlglot import exp
+
     attribute = domain.attribute
     column = _column(attribute)
 
@@ -316,8 +329,13 @@ def _condition(condition: Condition, types: Types, dialect: str) -> exp.Expr:
     from sqlglot import exp
 
     match condition:
+        case IsNull(attribute=attribute):
+            return exp.Is(this=_column(attribute), expression=exp.Null())
         case NotNull(attribute=attribute):
             return exp.Not(this=exp.Is(this=_column(attribute), expression=exp.Null()))
+        case OneOf(attribute=attribute, values=values):
+            listed = [_constant(v, attribute, types, dialect) for v in values]
+            return exp.In(this=_column(attribute), expressions=listed)
         case Compare(left=left, op=op, right=right, offset=offset):
             step = types.step_of(left)
             value: exp.Expr
@@ -402,7 +420,7 @@ def _output(output: Output, types: Types) -> exp.Expr:
     from sqlglot import exp
 
     match output:
-        case LiteralOutput(value=value):
+        case LiteralOutput(value=value) | NullOutput(value=value):
             return _column(value)
         case ConstantOutput(value=text):
             return exp.Literal.string(text)

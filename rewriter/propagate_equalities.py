@@ -11,7 +11,17 @@ from ontoweir.rewriter.equality_classes import (
     map_condition,
     map_output,
 )
-from ontoweir.rewriter.spj import Attribute, Compare, Condition, Constant, NotNull, Op, SpjQuery
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    IsNull,
+    NotNull,
+    OneOf,
+    Op,
+    SpjQuery,
+)
 
 
 def compare_scalars(left: Scalar, op: Op, right: Scalar) -> bool:
@@ -53,6 +63,7 @@ def propagate_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     members = classes.members()
     compares: dict[Condition, None] = {}
     not_null: dict[Condition, None] = {}
+    null: dict[Condition, None] = {}
     sources = {
         (c.left, c.right): c.source
         for c in query.conditions
@@ -66,6 +77,10 @@ def propagate_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
         mapped = map_condition(condition, classes.find)
         if isinstance(mapped, NotNull):
             not_null[mapped] = None
+        elif isinstance(mapped, OneOf):
+            compares[mapped] = None
+        elif isinstance(mapped, IsNull):
+            null[mapped] = None
         elif mapped.left == mapped.right:
             if compare_scalars(0, mapped.op, mapped.offset):
                 not_null[NotNull(mapped.left, mapped.source)] = None
@@ -86,6 +101,7 @@ def propagate_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
         conditions=(
             *kept,
             *(c for a, c in extra.items() if a not in said and types.step_of(a) is None),
+            *null,
         ),
         outputs=tuple((n, map_output(o, choose)) for n, o in query.outputs),
     )
@@ -96,6 +112,7 @@ def _drop_repeats(compares: dict[Condition, None]) -> tuple[Condition, ...]:
     found: dict[tuple[object, ...], Condition] = {}
     for c in compares:
         if not isinstance(c, Compare):
+            found[(c,)] = c
             continue
         key: tuple[object, ...] = (c.left, c.op, c.right, c.offset)
         if isinstance(c.right, Constant):

@@ -26,7 +26,8 @@ def read_sql_aggregation(
 ) -> "tuple[exp.Query, Aggregation | None]":
     """The characteristic query of an aggregate query ([A] Th. 8.4), and what is aggregated.
 
-    Rows where an aggregated column is NULL are no matches. Any other query comes back as it is.
+    A column that is grouped or aggregated may be NULL in a match. Any other query comes back as
+    it is.
     As in Spark, GROUP BY takes columns, names that SELECT gives to columns, and positions there.
 
     Raises:
@@ -51,7 +52,6 @@ def read_sql_aggregation(
     aggregates: list[Aggregate] = []
     grouped_arguments: list[tuple[int, SourceColumn]] = []
     columns: list[str] = []
-    counted: list[exp.Column] = []
     for item in tree.expressions:
         inner, name = item.unalias(), item.alias_or_name or item.sql("spark")
         if name.lower() in map(str.lower, columns):
@@ -69,15 +69,13 @@ def read_sql_aggregation(
             continue
         function, column = _read_call(inner)
         argument = None
-        if function is AggregateFunction.COUNT:
-            counted += [column] if column is not None else []
-        elif column is not None:
-            key = _resolve(column, scope)
-            if key in grouped:
-                grouped_arguments.append((len(aggregates), key))
-            elif key not in arguments:
-                arguments[key] = next(free)
-            argument = arguments.get(key)
+        of = None if column is None else _resolve(column, scope)
+        if of is not None and not _is_counted_time(function, of, scope):
+            if of in grouped:
+                grouped_arguments.append((len(aggregates), of))
+            elif of not in arguments:
+                arguments[of] = next(free)
+            argument = arguments.get(of)
         aggregates.append(Aggregate(name, function, argument, Source(file, line_of(tree) or 1)))
     for key, text in grouped.items():
         if key not in names:
@@ -92,8 +90,12 @@ def read_sql_aggregation(
     if not aggregates:
         raise _beyond(tree, "GROUP BY without an aggregate", "write SELECT DISTINCT instead")
     made = Aggregation(tuple(names[key] for key in grouped), tuple(aggregates), tuple(columns))
-    named = {**names, **arguments}
-    return _characteristic(tree, named, counted, made), made
+    return _characteristic(tree, {**names, **arguments}, made), made
+
+
+def _is_counted_time(function: AggregateFunction, column: SourceColumn, scope: Scope) -> bool:
+    """Whether it is COUNT of a stream's timestamp, which is never NULL: all matches count."""
+    return function is AggregateFunction.COUNT and scope.step_of(column) is not None
 
 
 def _resolve(column: "exp.Column", scope: Scope) -> SourceColumn:
@@ -167,7 +169,6 @@ def _read_call(inner: "exp.Expr") -> "tuple[AggregateFunction, exp.Column | None
 def _characteristic(
     tree: "exp.Select",
     names: dict[SourceColumn, str],
-    counted: "list[exp.Column]",
     aggregation: Aggregation,
 ) -> "exp.Select":
     """The query of the matches: the grouped columns, then the aggregated ones."""
@@ -178,8 +179,6 @@ def _characteristic(
     made.set("group", None)
     selected = [exp.alias_(order[v], v, quoted=True) for v in aggregation.variables]
     made.set("expressions", selected or [exp.alias_(exp.Literal.number(1), "matched")])
-    for column in counted:
-        made = made.where(exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())))
     if not aggregation.duplicate_sensitive:
         made = made.distinct()
     return made

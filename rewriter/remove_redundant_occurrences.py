@@ -1,9 +1,9 @@
 """Removes occurrences that another one covers, under set semantics ([A] Def. 8.2; cores, [CM])."""
 
 from dataclasses import replace
-from decimal import Decimal
 
 from ontoweir.mappings.catalog import Catalog
+from ontoweir.mappings.read_literal import plain_number
 from ontoweir.rewriter.bound_differences import bound_differences
 from ontoweir.rewriter.contain_spj import Implied, is_contained
 from ontoweir.rewriter.equality_classes import (
@@ -11,6 +11,7 @@ from ontoweir.rewriter.equality_classes import (
     Types,
     condition_attributes,
     map_output,
+    valued_attributes,
 )
 from ontoweir.rewriter.spj import (
     Attribute,
@@ -27,18 +28,23 @@ from ontoweir.rewriter.spj import (
 )
 
 
-def remove_redundant_occurrences(query: SpjQuery, catalog: Catalog) -> SpjQuery:
+def remove_redundant_occurrences(
+    query: SpjQuery, catalog: Catalog, *, limit: int | None = None
+) -> SpjQuery:
     """The query without every occurrence whose row may as well be that of another one.
 
     Keeps the set of answers, and when each is first given: the rows of a match of the smaller
     query are a match of the larger one. [A] Def. 8.2 asks that one occurrence covers another;
     here several may be mapped at once, and conditions on timestamps count (theory §6, erratum 6).
     Only for set semantics. What is folded (a minimum, a maximum) is kept as answers are.
+
+    Raises:
+        QueryError: a search takes more steps than `limit` (None: is_contained's own).
     """
     if query.folds:
         shown = tuple((f"fold {n}", LiteralOutput(f.attribute)) for n, f in enumerate(query.folds))
         plain = replace(query, outputs=(*query.outputs, *shown), folds=None)
-        core = remove_redundant_occurrences(plain, catalog)
+        core = remove_redundant_occurrences(plain, catalog, limit=limit)
         kept, values = core.outputs[: -len(shown)], core.outputs[-len(shown) :]
         folds = tuple(_refold(f, o) for f, (_, o) in zip(query.folds, values, strict=True))
         return replace(core, outputs=kept, folds=folds)
@@ -50,10 +56,11 @@ def remove_redundant_occurrences(query: SpjQuery, catalog: Catalog) -> SpjQuery:
             alias = occurrence.alias
             if sum(o.table == occurrence.table for o in query.occurrences) < 2:
                 continue
-            if not is_contained(query, query, catalog, avoid=alias, implied=implied):
+            whole = is_contained(query, query, catalog, avoid=alias, implied=implied, limit=limit)
+            if not whole:
                 continue  # not even with all that is said of this occurrence
             smaller = _without(query, alias, catalog)
-            if smaller is not None and is_contained(smaller, query, catalog):
+            if smaller is not None and is_contained(smaller, query, catalog, limit=limit):
                 query, changed = smaller, True
                 break
     return query
@@ -88,9 +95,8 @@ def _without(query: SpjQuery, alias: str, catalog: Catalog) -> SpjQuery | None:
         if all(a.alias != alias for a in condition_attributes(condition)):
             kept.append(condition)
     kept += _implied(query, alias, classes, catalog)
-    needed = {a for _, o in outputs for a in output_attributes(o)}
-    needed |= {a for c in query.conditions for a in condition_attributes(c) if a.alias != alias}
-    said = {a for c in kept for a in condition_attributes(c)}
+    needed = {a for c in query.conditions for a in valued_attributes(c) if a.alias != alias}
+    said = {a for c in kept for a in valued_attributes(c)}
     kept += [NotNull(a) for a in sorted(needed - said) if types.step_of(a) is None]
     return replace(
         query,
@@ -133,14 +139,10 @@ def _implied(
         if left is not None and right is not None:
             if types.step_of(left) != types.step_of(right):
                 continue  # a time and a number: by way of constants, which say so on their own
-            whole = int(limit) if limit == limit.to_integral_value() else limit
-            found.append(Compare(left, Op.LT if strict else Op.LE, right, whole))
+            op = Op.LT if strict else Op.LE
+            found.append(Compare(left, op, right, plain_number(limit)))
         elif left is not None:
-            found.append(Compare(left, Op.LT if strict else Op.LE, Constant(_plain(limit))))
+            found.append(Compare(left, Op.LT if strict else Op.LE, Constant(plain_number(limit))))
         elif right is not None:
-            found.append(Compare(right, Op.GT if strict else Op.GE, Constant(_plain(-limit))))
+            found.append(Compare(right, Op.GT if strict else Op.GE, Constant(plain_number(-limit))))
     return found
-
-
-def _plain(number: Decimal) -> int | Decimal:
-    return int(number) if number == number.to_integral_value() else number

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ontoweir.mappings.catalog import Catalog
+from ontoweir.mappings.catalog import Catalog, Stream
 from ontoweir.rewriter.equality_classes import EqualityClasses, map_condition, map_output
 from ontoweir.rewriter.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.spj import Attribute, Occurrence, SpjQuery
@@ -17,21 +17,32 @@ def remove_self_joins(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     occurrence keeps the provenance of both.
     """
     while (pair := _find_pair(query, catalog)) is not None:
-        query = propagate_equalities(rename_alias(query, pair[1].alias, pair[0].alias), catalog)
+        first, second, key = pair
+        query = propagate_equalities(rename_alias(query, second.alias, first.alias), catalog)
+        stream = catalog.streams.get(first.table)
+        if stream is not None and stream.timestamp not in key:
+            merged = dict.fromkeys((*query.merged, (stream.name, key)))
+            query = replace(query, merged=tuple(merged))
     return query
 
 
-def _find_pair(query: SpjQuery, catalog: Catalog) -> tuple[Occurrence, Occurrence] | None:
+def _find_pair(
+    query: SpjQuery, catalog: Catalog
+) -> tuple[Occurrence, Occurrence, tuple[str, ...]] | None:
+    """Two occurrences that are one row, by a key: by one with the timestamp if there is one, as a
+    run compares rows of one timestamp."""
     classes = EqualityClasses(query.occurrences, query.conditions)
     for n, first in enumerate(query.occurrences):
         for second in query.occurrences[n + 1 :]:
-            if first.table == second.table and any(
-                all(
+            if first.table != second.table:
+                continue
+            table = catalog.table(first.table)
+            timestamp = table.timestamp if isinstance(table, Stream) else None
+            for key in sorted(table.keys, key=lambda k: timestamp not in k):
+                if all(
                     classes.same(Attribute(first.alias, c), Attribute(second.alias, c)) for c in key
-                )
-                for key in catalog.table(first.table).keys
-            ):
-                return first, second
+                ):
+                    return first, second, key
     return None
 
 

@@ -59,7 +59,8 @@ def select_graphs(mappings: MappingSet, graphs: tuple[str, ...], catalog: Catalo
             fix="pass the mappings as load_mappings gives them",
         )
     return MappingSet(
-        tuple(made for a in mappings.assertions for made in _select(a, asked, catalog))
+        tuple(made for a in mappings.assertions for made in _select(a, asked, catalog)),
+        refused=mappings.refused,
     )
 
 

@@ -84,7 +84,26 @@ class NotNull:
     source: Source | None = None
 
 
-Condition: TypeAlias = Compare | NotNull
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """`attribute IN (values)`: constants of its type, at least two, each once. (Never a stream's
+    timestamp.)"""
+
+    attribute: Attribute
+    values: tuple[Scalar, ...]
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """`attribute IS NULL`: of a row that has no value there. No other condition of the query
+    mentions the attribute."""
+
+    attribute: Attribute
+    source: Source | None = None
+
+
+Condition: TypeAlias = Compare | NotNull | OneOf | IsNull
 """A conjunct of the selection."""
 
 
@@ -130,7 +149,16 @@ class ConstantOutput:
     language: str | None = None
 
 
-Output: TypeAlias = IriOutput | LiteralOutput | TemplateLiteralOutput | BlankOutput | ConstantOutput
+@dataclass(frozen=True, slots=True)
+class NullOutput:
+    """No value: `value` is NULL in every row that satisfies the conditions (IsNull)."""
+
+    value: Attribute
+
+
+Output: TypeAlias = (
+    IriOutput | LiteralOutput | TemplateLiteralOutput | BlankOutput | ConstantOutput | NullOutput
+)
 """How a projected variable is made from attributes."""
 
 
@@ -167,7 +195,8 @@ class Fold:
 @dataclass(frozen=True, slots=True)
 class SpjQuery:
     """One SPJ query. Attributes used in `outputs` are guaranteed not NULL by `conditions`
-    (NotNull, or any comparison). No timestamp is in `outputs` ([S] Def. 4).
+    (NotNull, or any comparison), but for the arguments of aggregates in SQL: each aggregate takes
+    the matches in which its own argument is not NULL. No timestamp is in `outputs` ([S] Def. 4).
 
     `folds`: None for a plain query; otherwise its matches are grouped by `outputs` and folded
     ([A] section 8.2): the reduced characteristic query of an aggregate.
@@ -179,6 +208,8 @@ class SpjQuery:
     provenance: tuple[tuple[str, Provenance], ...] = ()
     """(alias, where that occurrence came from); the alias of an ontology's fact is empty."""
     folds: tuple[Fold, ...] | None = None
+    merged: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(stream, key): keys without the timestamp by which occurrences were taken for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +230,11 @@ class SpjUnion:
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:
-    """The attributes an output is made from, in order, repeats kept."""
+    """The attributes whose values an output is made from, in order, repeats kept."""
     match output:
         case LiteralOutput(value=value):
             return (value,)
-        case ConstantOutput():
+        case ConstantOutput() | NullOutput():
             return ()
         case IriOutput() | TemplateLiteralOutput() | BlankOutput():
             return tuple(p for p in output.parts if isinstance(p, Attribute))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
-from ontoweir.errors import QueryError, Source
+from ontoweir.errors import QueryError, Source, with_article
 from ontoweir.mappings.column_types import (
     datatype_family,
     epoch_us,
@@ -272,8 +272,9 @@ def _checked_family(output: LiteralOutput, types: Types, source: Source | None) 
 
 def _wrong(filter_: ValueFilter, left: str, right: str) -> QueryError:
     return QueryError(
-        f"?{filter_.left.name} {filter_.op.value} … compares a {left} with a {right}",
+        f"?{filter_.left.name} {filter_.op.value} … compares {with_article(left)} with "
+        f"{with_article(right)}",
         why="values compare within one type",
-        fix=f"compare with a {left}",
+        fix=f"compare with {with_article(left)}",
         source=filter_.source,
     )

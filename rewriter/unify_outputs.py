@@ -24,6 +24,7 @@ from ontoweir.rewriter.spj import (
     ConstantOutput,
     IriOutput,
     LiteralOutput,
+    NullOutput,
     Op,
     Output,
     TemplateLiteralOutput,
@@ -43,6 +44,8 @@ def unify_outputs(
     Raises:
         QueryError: the terms may be equal, but no equations of columns say when.
     """
+    if isinstance(left, NullOutput) or isinstance(right, NullOutput):
+        return () if type(left) is type(right) else None
     if isinstance(right, ConstantOutput) and not isinstance(left, ConstantOutput):
         return _unify_constant(left, right, types, source)
     if isinstance(left, ConstantOutput):
@@ -188,7 +191,7 @@ def _unify_constant(
     match output:
         case ConstantOutput():
             return () if _same_constant(output, constant) else None
-        case BlankOutput():
+        case BlankOutput() | NullOutput():
             return None
         case IriOutput(parts=parts):
             if not constant.is_iri:

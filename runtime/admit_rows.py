@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.catalog import Column, FloatType, Stream
-from ontoweir.runtime.check_domain import arrow_type, check_domain, find_held, lies_inside
+from ontoweir.runtime.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.cut_chunk import Slice
 from ontoweir.runtime.decode_times import show_time
 from ontoweir.runtime.find_repeats import find_repeats
@@ -90,7 +90,7 @@ def admit_rows(
             good[index] = False
 
     untimed = int((~rows.timed & inside).sum())
-    if history.staged and len(times):
+    if BAD in table.column_names and len(times):
         untimed -= _reject_types(table, inside, rows.timed, rejected, reject)
     if untimed:
         rejected[f"{stream.name}.{stream.timestamp} is NULL"] += untimed
@@ -98,11 +98,7 @@ def admit_rows(
     for name in history.columns:
         column = stream.column(name)
         if column is not None:
-            values = table.column(name)
-            if _is_text_constant(values, column):
-                values = _parse_constant(values, column, stream.name)
-                table = table.set_column(table.column_names.index(name), name, values)
-            checks.extend(_column_checks(stream.name, column, values))
+            checks.extend(_column_checks(stream.name, column, table.column(name)))
     for reference in references:
         values = table.column(reference.column)
         held = find_held(values, reference.values)
@@ -129,6 +125,10 @@ def admit_rows(
             )
     for key in stream.keys:
         names = [n for n in key if n != stream.timestamp]
+        if len(names) == len(key):  # of the whole stream: as a primary key it is never NULL
+            for name in names:
+                missing = table.column(name).is_null().to_numpy()
+                reject(f"{stream.name}.{name} is NULL, in the key ({', '.join(key)})", missing)
         again = _repeating(steps, table.select(names), good, first if off is None else None)
         if again is not None:
             reject(f"{stream.name} repeats the key ({', '.join(key)})", again)
@@ -207,22 +207,6 @@ def _reject_rate(
     reject(f"{stream.name} has more than {limit} tuples at a timestamp", over)
 
 
-def _is_text_constant(values: "pa.ChunkedArray", column: Column) -> bool:
-    """Whether a folder's name gave this column, as text."""
-    return pa.types.is_string(values.type) and not pa.types.is_string(arrow_type(column.type))
-
-
-def _parse_constant(values: "pa.ChunkedArray", column: Column, stream: str) -> "pa.ChunkedArray":
-    try:
-        return values.cast(arrow_type(column.type))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(
-            f"column {column.name} of {stream} holds text that is not of its type",
-            why=str(error).splitlines()[0],
-            fix="declare the type the data has, or correct the data",
-        ) from error
-
-
 def _reject_types(
     table: pa.Table,
     inside: Array,
@@ -230,7 +214,7 @@ def _reject_types(
     rejected: Counter[str],
     reject: Callable[[str, Array], None],
 ) -> int:
-    """Reject rows that Spark could not cast; how many of them have no timestamp."""
+    """Reject rows with a value that is not of its type; how many of them have no timestamp."""
     bad = table.column(BAD)
     if bad.null_count == len(bad):
         return 0

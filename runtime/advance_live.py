@@ -30,6 +30,7 @@ from ontoweir.runtime.take_arrivals import LATE, describe_rows, take_arrivals
 from ontoweir.runtime.update_groups import GroupState
 
 _NONE: Mapping[str, Collection[str]] = {}
+_NO_HORIZONS: Mapping[str, int] = {}
 
 
 def begin_live(job: LiveJob) -> LiveState:
@@ -55,6 +56,8 @@ def advance_live(
     *,
     lanes: Mapping[str, Collection[str]] = _NONE,
     peers: Mapping[str, Collection[str]] = _NONE,
+    horizons: Mapping[str, int] = _NO_HORIZONS,
+    more: Collection[Reject] = (),
 ) -> LiveOutcome:
     """Take in a micro-batch.
 
@@ -65,11 +68,14 @@ def advance_live(
         now: the time of day (seconds since 1970), for lanes that idle.
         lanes: by stream, all its lanes that are known of now.
         peers: by stream, all files there modified when the latest of these rows' files was.
+        horizons: by stream, the first timestamp (µs) that waits in files which are there: nothing
+            from it on is finished.
+        more: what else is rejected.
 
     Raises:
         RunError: a synopsis exceeds its bound, or too many rows wait for a marker.
     """
-    rejects: list[Reject] = []
+    rejects: list[Reject] = list(more)
     pending, seen, heard = dict(state.pending), dict(state.seen), dict(state.heard)
     offsets, files, counts = dict(state.offsets), dict(state.files), dict(state.arrived)
     for history in job.histories:
@@ -109,6 +115,8 @@ def advance_live(
         arrived=counts,
     )
     limit = _finished(job, seen, heard, now)
+    if limit is not None:
+        limit = min([limit, *(first - 1 for first in horizons.values())])
     if limit is None or (state.finished_us is not None and limit <= state.finished_us):
         check_waiting(job, after)
         totals = _add(state.totals, tuples=tuples, late=late, rejected=len(rejects))

@@ -23,17 +23,19 @@ from ontoweir.runtime.aggregate_chunk import (
     read_numbers,
 )
 from ontoweir.runtime.cut_chunk import Chunk
+from ontoweir.runtime.decode_times import show_time
 from ontoweir.runtime.encode import StringPool
 from ontoweir.runtime.encode_members import MemberEncoder
-from ontoweir.runtime.frame import Array, Frame
+from ontoweir.runtime.frame import LONG_AGO, Array, Frame, TooGreat, too_great
 from ontoweir.runtime.history import Cursor, History
-from ontoweir.runtime.intake import Intake, StaticData, encode_static, used_columns
+from ontoweir.runtime.intake import Intake, StaticData, encode_static, null_columns, used_columns
 from ontoweir.runtime.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.level_tables import level_tables, members_of
 from ontoweir.runtime.render_results import AT, MULTIPLICITY, may_coincide, render_results
 from ontoweir.runtime.resolve_breaks import resolve_breaks
 from ontoweir.runtime.select_candidates import Selection, select_candidates
 from ontoweir.runtime.update_groups import GroupState
+from ontoweir.runtime.watch_keys import watch_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,12 @@ class ReplayWork:
     name: str = ""
     bound: int | None = None
     """The most rows of all states together (None: not known)."""
+
+    watched: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(stream, key): keys over whole streams that the verdict rests on."""
+
+    watch: str = ""
+    """Names this start of the run for watch_keys, where `key` names the query."""
 
     stored: tuple[tuple[str, str], ...] = ()
     """Static relations that are in Arrow files: (name, file)."""
@@ -94,6 +102,14 @@ class PreparedPlan:
 
 def needed_static_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
     """Columns per table that a plan's intake looks at, those that limit domains included."""
+    found = _valued_columns(plan)
+    for table, columns in null_columns(plan.form).items():
+        found.setdefault(table, set()).update(columns)
+    return found
+
+
+def _valued_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
+    """Those of them whose values it needs."""
     found = used_columns(plan.form)
     for group in plan.form.classes:
         for table, column in group.domain.within:
@@ -126,8 +142,16 @@ def prepare_plan(plan: SynopsisPlan, work: ReplayWork) -> PreparedPlan:
     for text in sorted(choose_units(form.query, catalog).strings):
         pool.code(text)
     columns = needed_static_columns(plan)
+    valued, absent = _valued_columns(plan), null_columns(form)
     statics = {
-        name: encode_static(relation, work.statics[name], columns[name], form.unit, pool)
+        name: encode_static(
+            relation,
+            work.statics[name],
+            valued.get(name, set()),
+            form.unit,
+            pool,
+            absent.get(name, set()),
+        )
         for name, relation in catalog.relations.items()
         if name in columns
     }
@@ -215,6 +239,12 @@ def _advance_plans(
     chunk: Chunk,
     state: ReplayState,
 ) -> tuple[ReplayState, "list[_Found]"]:
+    for name, key in work.watched:
+        if name in admitted:
+            rows = admitted[name]
+            watch_keys(
+                work.watch or work.key, work.catalog.streams[name], [key], rows.steps, rows.table
+            )
     kernels, texts = [], []
     found: list[_Found] = []
     encoded = MemberEncoder(work.catalog, admitted)
@@ -258,7 +288,10 @@ def advance_level(
         members = members_of(tables)
         batches = _batches(work, prepared, encoded, pool, members)
         now = chunk.now_us // prepared.step_us
-        after = advance_tables(prepared.plan, tables, state.kernels[index], batches, now)
+        try:
+            after = advance_tables(prepared.plan, tables, state.kernels[index], batches, now)
+        except TooGreat as error:
+            raise _dated(error, prepared.step_us, chunk.now_us) from None
         kernels[index], texts[index] = forget_texts(prepared, after, pool)
     return ReplayState(chunk.after, tuple(kernels), tuple(texts), state.groups)
 
@@ -296,7 +329,18 @@ def _advance(
     if chunk.now_us is None:
         return Frame(0, {}), state
     batches = _batches(work, prepared, encoded, pool, None)
-    return advance_kernel(prepared.plan, state, batches, chunk.now_us // prepared.step_us)
+    now = chunk.now_us // prepared.step_us
+    try:
+        return advance_kernel(prepared.plan, state, batches, now)
+    except TooGreat as error:
+        raise _dated(error, prepared.step_us, chunk.now_us) from None
+
+
+def _dated(error: TooGreat, step_us: int, now_us: int) -> TooGreat:
+    """The error with its marker, or with what it comes before."""
+    known = error.step is not None and error.step > LONG_AGO
+    when = f" at {show_time(error.step * step_us)}" if known and error.step is not None else ""
+    return too_great(error.step, when or f" by {show_time(now_us)}")
 
 
 def _batches(
@@ -397,7 +441,8 @@ def _in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
         column = table.column(name)
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         before, after = column.slice(0, len(tied)), column.slice(1)
-        if (tied & pc.greater(before, after).to_numpy(zero_copy_only=False)).any():
+        wrong = column.null_count or tied & pc.greater(before, after).to_numpy(zero_copy_only=False)
+        if np.any(wrong):  # of rows without a value comparisons tell nothing
             return table.sort_by([(n, "ascending") for n in names])
         tied &= pc.equal(before, after).to_numpy(zero_copy_only=False)
         if not tied.any():

@@ -7,21 +7,27 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ontoweir.checker.plan import SynopsisPlan
 from ontoweir.checker.split_aggregates import AggregatePart
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.spj import FoldFunction, LiteralOutput, SpjUnion
+from ontoweir.runtime.add_exact import add_exact, narrow
 from ontoweir.runtime.aggregate_columns import ArgumentScale, aggregate_schema, scale_argument
 from ontoweir.runtime.columns import frontier, total, value
 from ontoweir.runtime.encode import unscale_floats
 from ontoweir.runtime.frame import WEIGHT, Array, Frame, first_of, group_codes
+from ontoweir.runtime.plan_view import frontier_bias, turn
 from ontoweir.runtime.render_results import AT, INSTANT, MULTIPLICITY, result_schema
-from ontoweir.runtime.update_groups import Deltas, GroupState, update_groups
+from ontoweir.runtime.update_groups import Deltas, GroupState, Shown, update_groups
 
 PartRows: TypeAlias = Sequence[Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]]
 """New matches, per part of an aggregate query: rows of the part's schema, with numbers beside."""
+
+_MOST = (1 << 63) - 1
+_COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ def plan_aggregates(
     arguments = {
         a.argument
         for a in union.aggregation.aggregates
-        if a.argument is not None and a.function is not AggregateFunction.COUNT_DISTINCT
+        if a.argument is not None and a.function not in _COUNTS
     }
     schemas = []
     for part, _ in parts:
@@ -77,8 +83,10 @@ def read_numbers(
             found[("s", fold.name)] = unit.convert(results[total(place)])
             continue
         sign = 1 if fold.function is FoldFunction.MIN else -1
-        best = sign * results[frontier(0)]
-        found[(fold.function.value, fold.name)] = unit.convert(_shifted(best, fold.shift))
+        (kept,) = plan.tables[-1].frontier
+        best, beside = turn(results[frontier(0)], sign)  # -(f + bias) = ~f + 1 - bias
+        shift = fold.shift + beside + sign * frontier_bias(kept, form)
+        found[(fold.function.value, fold.name)] = unit.convert(_shifted(best, shift))
     first = part.aggregates[0]
     if first.function is AggregateFunction.MEDIAN:
         assert first.argument is not None
@@ -92,10 +100,13 @@ def read_numbers(
     return found
 
 
+def weight_of(part: AggregatePart) -> tuple[Any, ...]:
+    """The name of the column that counts a part's matches: ("w",) is of all there are."""
+    return ("w",) if part.over is None else ("w", part.over)
+
+
 def _shifted(column: Array, shift: Any) -> Array:
-    if not shift:
-        return column
-    return column + (int(shift) if shift == int(shift) else float(shift))
+    return narrow(add_exact(column, shift), "a number that is aggregated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +125,13 @@ class _Unit:
         if column.dtype != np.int64:
             column = np.rint(column).astype(np.int64)
         up, down = 10**self.scale, self.unit
-        made: Array = column * (up // down) if up >= down else column // (down // up)
+        if up < down:
+            fewer: Array = column // (down // up)
+            return fewer
+        wide = up // down
+        if wide > 1 and len(column) and max(-int(column.min()), int(column.max())) > _MOST // wide:
+            return narrow(column.astype(object) * wide, "a number that is aggregated")
+        made: Array = column * wide
         return made
 
 
@@ -123,9 +140,10 @@ def code_rows(table: pa.Table, names: Sequence[str]) -> tuple[Array, int]:
     columns = []
     for name in names:
         column = table.column(name).combine_chunks()
-        if not pa.types.is_floating(column.type):  # of floats, numpy takes -0.0 for 0.0
-            column = column.dictionary_encode().indices
-        columns.append(column.to_numpy())
+        # of floats, numpy takes -0.0 for 0.0; NULL becomes NaN, which no row has
+        if not pa.types.is_floating(column.type):
+            column = pc.fill_null(column.dictionary_encode().indices, -1)
+        columns.append(column.to_numpy(zero_copy_only=False))
     return group_codes(columns, table.num_rows)
 
 
@@ -156,8 +174,9 @@ def advance_groups(
         deltas.append(Deltas(codes[start : start + rows], at, join_numbers(part, filled)))
         start += rows
     scales = {name: scale.scale for name, scale in work.scales.items()}
+    weights = {a.name: weight_of(part) for part, _ in work.parts for a in part.aggregates}
     code, at, columns, after = update_groups(
-        work.aggregation.aggregates, scales, groups, deltas, state
+        work.aggregation.aggregates, scales, groups, deltas, state, weights
     )
     found = {n: unique.column(n).take(pa.array(code)) for n in names}
     functions = {a.name: a for a in work.aggregation.aggregates}
@@ -180,7 +199,9 @@ def join_numbers(
     if first.function is AggregateFunction.COUNT_DISTINCT:
         found[("distinct", first.argument)] = np.ones(rows, dtype=np.int64)
     elif first.function.duplicate_sensitive and not first.function.holistic:
-        found[("w",)] = np.concatenate([t.column(MULTIPLICITY).to_numpy() for t, _ in entries])
+        found[weight_of(part)] = np.concatenate(
+            [t.column(MULTIPLICITY).to_numpy() for t, _ in entries]
+        )
     return found
 
 
@@ -196,9 +217,9 @@ def _nothing(
         empty = np.zeros(0, dtype=np.float64 if dense else np.int64)
         match aggregate.function:
             case AggregateFunction.COUNT:
-                found[("w",)] = empty
+                found[weight_of(part)] = np.zeros(0, dtype=np.int64)
             case AggregateFunction.SUM | AggregateFunction.AVG:
-                found[("w",)] = found[("s", argument)] = empty
+                found[weight_of(part)] = found[("s", argument)] = empty
             case AggregateFunction.MIN:
                 found[("min", argument)] = empty
             case AggregateFunction.MAX:
@@ -213,11 +234,15 @@ def _nothing(
     return found
 
 
-def _render(column: Array, kind: pa.DataType, scale: ArgumentScale | None) -> "pa.Array":
+def _render(shown: Shown, kind: pa.DataType, scale: ArgumentScale | None) -> "pa.Array":
+    column, absent = shown.values, None if shown.valid.all() else ~shown.valid
+    if absent is not None:
+        column = np.where(absent, 0, column)
     if pa.types.is_decimal(kind):
         places = scale.scale if scale is not None else None
         assert places is not None
-        return pa.array([Decimal(n).scaleb(-places) for n in column.tolist()], kind)
+        exact = [Decimal(n).scaleb(-places) for n in column.tolist()]
+        return pa.array(exact, kind, mask=absent)
     if pa.types.is_date(kind):
-        return pa.array(column.astype(np.int32)).cast(kind)
-    return pa.array(column).cast(kind)
+        return pa.array(column.astype(np.int32), mask=absent).cast(kind)
+    return pa.array(column, mask=absent).cast(kind)

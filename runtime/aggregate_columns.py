@@ -18,7 +18,7 @@ from ontoweir.mappings.catalog import (
 )
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.equality_classes import Types
-from ontoweir.rewriter.spj import LiteralOutput, SpjUnion
+from ontoweir.rewriter.spj import LiteralOutput, NullOutput, SpjUnion
 from ontoweir.runtime.render_results import AT, INSTANT, result_schema
 
 
@@ -40,7 +40,7 @@ def scale_argument(union: SpjUnion, catalog: Catalog, argument: str) -> Argument
     kind = "number"
     for query in union.disjuncts:
         output = next(o for name, o in query.outputs if name == argument)
-        assert isinstance(output, LiteralOutput)  # check_aggregates saw to it
+        assert isinstance(output, LiteralOutput | NullOutput)  # check_aggregates saw to it
         found = Types(catalog, query.occurrences).type_of(output.value)
         kind, scale = _scale(found)
         scales.append(scale)

@@ -1,6 +1,7 @@
 """Declared column domains, on Arrow columns."""
 
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -103,8 +104,20 @@ def _all_held(values: "pa.ChunkedArray", among: "pa.ChunkedArray | pa.Array") ->
 def _listed(values: "pa.ChunkedArray", enum: tuple[Scalar, ...]) -> "pa.ChunkedArray":
     if pa.types.is_integer(values.type):
         whole = [int(v) for v in enum if not isinstance(v, str) and v == int(v)]
-        return pc.is_in(values, pa.array(whole, values.type))
+        return pc.is_in(values.cast(pa.int64()), pa.array(whole, pa.int64()))
+    if pa.types.is_decimal(values.type):
+        members = [Decimal(str(v)) for v in enum]  # 2 beside 0.5: Arrow wants one type
+        fitting = [d for d in members if _is_of(d, values.type.precision, values.type.scale)]
+        return pc.is_in(values, pa.array(fitting, values.type))
+    if pa.types.is_floating(values.type):
+        values = pc.add(values, pa.scalar(0.0, values.type))  # -0.0 is 0.0
     return pc.is_in(values, pa.array(enum).cast(values.type))
+
+
+def _is_of(number: Decimal, digits: int, scale: int) -> bool:
+    """Whether a decimal type holds a number exactly."""
+    units = Fraction(number) * Fraction(10) ** scale
+    return units.denominator == 1 and abs(units.numerator) < int(10**digits)
 
 
 def _comparable(

@@ -19,8 +19,7 @@ def check_new_run(job: LiveJob, checkpoint: Path, output: Path, answers: Sink) -
 
 def _refuse_orphaned_offsets(checkpoint: Path) -> None:
     """Offsets of finished micro-batches without their state: rows would be lost."""
-    done = checkpoint / "spark" / "commits"
-    if done.is_dir() and any(p.name.isdigit() for p in done.iterdir()):
+    if any(p.name.isdigit() for p in checkpoint.glob("spark*/commits/*")):
         raise UsageError(
             "the checkpoint is damaged: it has offsets, but the state is missing",
             why="the rows that were read before these offsets would be lost",

@@ -12,7 +12,7 @@ from ontoweir.errors import RunError
 from ontoweir.runtime.render_results import MULTIPLICITY
 from ontoweir.runtime.replay_job import ProgressListener
 from ontoweir.runtime.replay_range import RangeOutcome, RangeProgress, part_file, progress_file
-from ontoweir.runtime.write_results import ResultWriter
+from ontoweir.runtime.write_results import RowSink
 
 _EXPANDED = 1 << 20
 """Rows repeated at once."""
@@ -33,7 +33,7 @@ class PartCollector:
     def __init__(
         self,
         folder: str,
-        writer: ResultWriter,
+        writer: RowSink,
         first: Sequence[str] | None,
         expand: bool,
         joined: bool = False,

@@ -1,11 +1,14 @@
 """The conditions between matches that are joined."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from ontoweir.checker.normal_form import Inequality
+from ontoweir.runtime.add_exact import differs, lies_below
 from ontoweir.runtime.columns import value
 from ontoweir.runtime.frame import Array, Frame, Name
-from ontoweir.runtime.plan_view import Members, PlanView, number
+from ontoweir.runtime.plan_view import Members, PlanView, turn
 
 
 def compare_matches(
@@ -22,14 +25,13 @@ def compare_matches(
         if not _crosses(x.members, y.members, seen, new):
             continue
         if _is_whole(view, frame, q.x, q) and _is_whole(view, frame, q.y, q):
-            left, right = frame[value(q.x)], frame[value(q.y)] + number(q.limit)
-            good &= (left < right) if q.strict else (left <= right)
+            good &= lies_below(frame[value(q.x)], frame[value(q.y)], q.limit, strict=q.strict)
         else:
             good &= _frontier_holds(view, frame, q)
     for d in view.form.disequalities:
         x, y = classes[d.x], classes[d.y]
         if _crosses(x.members, y.members, seen, new):
-            good &= frame[value(d.x)] != frame[value(d.y)] + number(d.shift)
+            good &= differs(frame[value(d.x)], frame[value(d.y)], d.shift)
     return frame if bool(good.all()) else frame.take(good)
 
 
@@ -57,7 +59,6 @@ def in_frontier(view: PlanView, frame: Frame, index: int, q: Inequality | None =
 def _frontier_holds(view: PlanView, frame: Frame, q: Inequality) -> Array:
     """`x <= y + limit` where a side, or both, is only there as part of a frontier value."""
     parts = [n for n in frame.columns if n[0] == "p"]
-    limit = number(q.limit)
     above, below = _is_whole(view, frame, q.y, q), _is_whole(view, frame, q.x, q)
     if above or below:
         inside, outside, sign = (q.x, q.y, 1) if above else (q.y, q.x, -1)
@@ -69,20 +70,20 @@ def _frontier_holds(view: PlanView, frame: Frame, q: Inequality) -> Array:
             if shift is None:
                 continue
             # term - limit <= outside, for the greatest of the group's terms
-            left = frame[name] - limit - number(shift)
-            right = sign * frame[value(outside)]
-            return (left < right) if q.strict else (left <= right)
+            right, beside = turn(frame[value(outside)], sign)
+            more = q.limit + shift + beside - view.bias(best)
+            return lies_below(frame[name], right, more, strict=q.strict)
         raise AssertionError(f"no frontier value holds class {inside}")
     for first in parts:
         for second in parts:
             constant = _biclique(view, first, second, q)
             if constant is not None:
-                total = frame[first] + frame[second] + constant
-                return (total < 0) if q.strict else (total <= 0)
+                other, beside = turn(frame[second], -1)
+                return lies_below(frame[first], other, beside - constant, strict=q.strict)
     raise AssertionError(f"no frontier values hold classes {q.x} and {q.y}")
 
 
-def _biclique(view: PlanView, first: Name, second: Name, q: Inequality) -> int | float | None:
+def _biclique(view: PlanView, first: Name, second: Name, q: Inequality) -> int | Fraction | None:
     """The constant c with `f + g + c <= 0` iff every x of f is below every y of g, as the
     query asks of each pair; None where it does not ask that."""
     low = view.tables[first[1]].frontier[first[2]]
@@ -96,8 +97,8 @@ def _biclique(view: PlanView, first: Name, second: Name, q: Inequality) -> int |
             pair = asked.get((a.value, b.value))
             if pair is None or a.sign != 1 or b.sign != -1 or pair.strict != q.strict:
                 return None
-            constants.add(-number(a.shift) - number(b.shift) - number(pair.limit))
-    return constants.pop() if len(constants) == 1 else None
+            constants.add(-a.shift - b.shift - pair.limit)
+    return constants.pop() + view.bias(low) + view.bias(high) if len(constants) == 1 else None
 
 
 def _crosses(x: Members, y: Members, seen: Members | set[int], new: Members | set[int]) -> bool:

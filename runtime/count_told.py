@@ -7,6 +7,8 @@ from ontoweir.rewriter.aggregation import AggregateFunction
 from ontoweir.runtime.advance_rows import ReplayState, ReplayWork
 from ontoweir.runtime.update_groups import GroupState
 
+_EXTREMES = {AggregateFunction.MIN: "min", AggregateFunction.MAX: "max"}
+
 
 def count_own(work: ReplayWork, state: ReplayState) -> int:
     """As the plans of a range have it, which know of no range before; of parts of one plan."""
@@ -25,9 +27,10 @@ def count_told(work: ReplayWork, groups: GroupState) -> int:
         first = part.aggregates[0]
         if first.function is AggregateFunction.COUNT_DISTINCT:
             column = ("distinct", first.argument)
-            found += sum(known[column] for known in groups.groups.values())
+            found += sum(known.get(column, 0) for known in groups.groups.values())
         else:
-            found += len(groups.groups)
+            column = (_EXTREMES[first.function], first.argument)
+            found += sum(column in known for known in groups.groups.values())
     return found
 
 
@@ -36,6 +39,6 @@ def _single(work: ReplayWork) -> Iterator[tuple[int, AggregatePart]]:
     assert work.aggregates is not None
     index = 0
     for part, plans in work.aggregates.parts:
-        if plans == 1 and part.union.distinct:
+        if plans == 1 and part.union.distinct and work.plans[index].tables[-1].stored:
             yield index, part
         index += plans

@@ -10,9 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, Source
+from ontoweir.runtime.convert_table import convert_table
 from ontoweir.runtime.decode_times import decode_times, show_time
 from ontoweir.runtime.frame import Array
 from ontoweir.runtime.history import Cursor, History, Piece
+from ontoweir.runtime.list_pieces import add_absent
 from ontoweir.runtime.read_source import BAD, unreadable
 
 BEGINNING = -(1 << 62)
@@ -138,7 +140,7 @@ class _Reader:
         elif len(times) and self.last_us > BEGINNING:
             self.first_us = min(self.first_us, self.last_us)
         self.last_us = int(times[-1])
-        self.parts.append(Slice(times, timed, table))
+        self.parts.append(Slice(times, timed, table.drop_columns([stream.timestamp])))
         self.rows += table.num_rows
         self.ahead = self.ahead.moved(self.history, table.num_rows, None)
 
@@ -244,8 +246,5 @@ class RowGroups:
                 table = file.read_row_group(piece.group, columns=[n for n in wanted if n in there])
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
-        for column in wanted:
-            if column not in there:
-                text = pa.scalar(piece.constants[column], pa.string())
-                table = table.append_column(column, pa.repeat(text, table.num_rows))
-        return table
+        table = add_absent(table, wanted, piece, history.stream)
+        return table if history.staged else convert_table(table, history.stream)

@@ -19,6 +19,8 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
     Raises:
         ValueError: the column's type holds no timestamps, or they are finer than a microsecond.
     """
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.unit == "us" and not column.null_count:
         numbers = [c.view(pa.int64()).to_numpy() for c in column.chunks]
@@ -32,6 +34,8 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
         micros = column.cast(pa.int64())
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
         micros = _texts(column)
+    elif pa.types.is_string_view(kind):
+        micros = _texts(column.cast(pa.string()))
     elif pa.types.is_null(kind):
         micros = column.cast(pa.int64())
     else:
@@ -51,7 +55,7 @@ def _timestamps(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
     try:
         return column.cast(pa.timestamp("us", tz=zone))
     except pa.ArrowInvalid as error:
-        raise ValueError("timestamps are finer than a microsecond") from error
+        raise ValueError("they are no whole microseconds of 64 bits") from error
 
 
 def _texts(column: "pa.ChunkedArray") -> "pa.ChunkedArray":

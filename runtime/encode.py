@@ -20,6 +20,7 @@ from ontoweir.mappings.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.runtime.convert_column import convert_column
 from ontoweir.runtime.frame import Array
 
 
@@ -88,6 +89,8 @@ def encode_column(
             case IntType():
                 return _encode_int(flat, unit, name)
             case DecimalType(scale=scale):
+                if not pa.types.is_decimal128(flat.type):
+                    flat = _flat(convert_column(pa.chunked_array([flat]), kind)[0])
                 return _encode_decimal(flat, scale, unit, name)
             case FloatType():
                 values = pc.cast(flat, pa.float64()).to_numpy(zero_copy_only=False)
@@ -124,7 +127,8 @@ def _encode_int(flat: "pa.Array", unit: int, name: str) -> Encoded:
     if unit == 1:
         return encoded
     limit = (1 << 61) // unit
-    if len(encoded.values) and int(np.abs(encoded.values).max()) > limit:
+    values = encoded.values  # of the least number there is no absolute value
+    if len(values) and max(-int(values.min()), int(values.max())) > limit:
         raise DataError(
             f"column {name} holds whole numbers beyond {limit}",
             why=f"the query compares them with decimals, in units of 1/{unit}, in 64 bits",
@@ -164,12 +168,6 @@ def unscale_floats(codes: Array, unit: int) -> Array:
 
 def _encode_decimal(flat: "pa.Array", scale: int, unit: int, name: str) -> Encoded:
     factor = unit // 10**scale
-    if pa.types.is_floating(flat.type):
-        exact = pc.cast(flat, pa.float64()).to_numpy(zero_copy_only=False) * 10**scale
-        valid = ~np.isnan(exact)
-        rounded = np.rint(np.where(valid, exact, 0))
-        valid &= np.abs(np.where(valid, exact, 0) - rounded) < 1e-6
-        return Encoded(rounded.astype(np.int64) * factor, valid)
     whole = pc.cast(flat, pa.decimal128(38, scale))
     valid = pc.is_valid(whole).to_numpy(zero_copy_only=False)
     words = np.frombuffer(whole.buffers()[1] or b"", dtype="<i8").reshape(-1, 2)

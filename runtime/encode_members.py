@@ -11,7 +11,7 @@ from ontoweir.mappings.catalog import Catalog, Column, StringType
 from ontoweir.runtime.admit_rows import Admitted
 from ontoweir.runtime.encode import Encoded, StringPool, encode_column
 from ontoweir.runtime.frame import Array
-from ontoweir.runtime.intake import Arrival
+from ontoweir.runtime.intake import Arrival, find_present, null_attributes
 from ontoweir.runtime.select_candidates import Limits, Selection
 
 FEW = 4
@@ -39,12 +39,16 @@ class MemberEncoder:
         name = member.stream
         rows = self.admitted[name]
         columns = sorted({a.column for a in form.class_of if a.alias == member.alias})
+        absent = {a.column for a in null_attributes(form) if a.alias == member.alias}
+        present = {c: find_present(rows.table.column(c)) for c in absent}
         index = self._select(name, selection)
         if index is None or len(index) * self.few > len(rows.steps):
-            return Arrival(rows.steps, {c: self._encode(name, c, form.unit, pool) for c in columns})
+            encoded = {c: self._encode(name, c, form.unit, pool) for c in columns}
+            return Arrival(rows.steps, encoded, present)
         return Arrival(
             rows.steps[index],
             {c: self._encode_some(name, c, form.unit, pool, selection, index) for c in columns},
+            {c: mask[index] for c, mask in present.items()},
         )
 
     def _select(self, stream: str, selection: Selection) -> Array | None:

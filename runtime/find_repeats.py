@@ -32,13 +32,14 @@ def find_repeats(
         if column.null_count:
             whole &= pc.is_valid(column).to_numpy()
         inner = _numbers(column)
-        inner = inner - int(inner.min())
-        size = int(inner.max()) + 1
-        if size <= 0 or span > (1 << 62) // size:
+        least = int(inner.min())
+        size = int(inner.max()) - least + 1  # of any size: the values may lie 2^64 apart
+        if span > (1 << 62) // size:
             _, codes = np.unique(codes, return_inverse=True)
             _, inner = np.unique(inner, return_inverse=True)
             codes, inner = codes.reshape(-1), inner.reshape(-1)
-            span, size = rows, rows
+            span, size, least = rows, rows, 0
+        inner = inner - least
         codes, span = codes * size + inner, span * size
     if not whole.all():
         index = np.flatnonzero(whole)

@@ -7,11 +7,14 @@ import pyarrow as pa
 
 from ontoweir.checker.split_aggregates import AggregatePart
 from ontoweir.rewriter.aggregation import AggregateFunction
-from ontoweir.runtime.aggregate_chunk import AggregateWork, PartRows, code_rows, join_numbers
+from ontoweir.runtime.aggregate_chunk import (
+    AggregateWork,
+    PartRows,
+    code_rows,
+    join_numbers,
+)
 from ontoweir.runtime.frame import Array, first_of
-from ontoweir.runtime.render_results import MULTIPLICITY
-
-_WEIGHT = ("w",)
+from ontoweir.runtime.render_results import AT, MULTIPLICITY
 
 
 def fold_matches(work: AggregateWork, before: PartRows, more: PartRows) -> PartRows:
@@ -49,9 +52,10 @@ def _fold(
     table = table.take(pa.array(first))
     if MULTIPLICITY in table.column_names:
         place = table.column_names.index(MULTIPLICITY)
-        table = table.set_column(place, MULTIPLICITY, pa.array(numbers[_WEIGHT]))
+        weights = next(column for name, column in numbers.items() if name[0] == "w")
+        table = table.set_column(place, MULTIPLICITY, pa.array(weights))
     counted = part.aggregates[0].function is AggregateFunction.MEDIAN
-    kept = {n: c for n, c in numbers.items() if n[0] != "distinct" and (n != _WEIGHT or counted)}
+    kept = {n: c for n, c in numbers.items() if n[0] != "distinct" and (n[0] != "w" or counted)}
     return table, kept
 
 
@@ -69,7 +73,8 @@ def drop_known(work: AggregateWork, rows: PartRows, known: PartRows) -> PartRows
 
 def _new(table: pa.Table, known: pa.Table, names: tuple[str, ...]) -> pa.Table:
     """The rows whose values are not among those known."""
-    both = pa.concat_tables([known.select(names), table.select(names)])
+    columns = [*names, AT]  # a table without columns has no rows
+    both = pa.concat_tables([known.select(columns), table.select(columns)])
     codes, count = code_rows(both, names)
     seen = np.zeros(count, dtype=np.bool_)
     seen[codes[: known.num_rows]] = True

@@ -24,6 +24,8 @@ LONG_AGO = -(1 << 60)
 """The timestamp of what was settled before all markers of a chunk."""
 
 _LIMIT = float(1 << 62)
+"""Totals beyond this are looked at one by one: whether each fits 64 bits."""
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _PAIRS = 1 << 20
 """Pairs of rows handled at once: keeps memory flat."""
 _WIDE = 1 << 62
@@ -173,23 +175,61 @@ def _first_rows(columns: Sequence[Array], rows: int) -> tuple[Array | None, Arra
     return np.minimum.reduceat(order, starts), codes
 
 
-def check_total(values: Array) -> None:
-    """Refuse sums of weights that do not fit 64 bits."""
-    if len(values) and float(np.sum(values, dtype=np.float64)) > _LIMIT:
-        raise RunError(
-            "a number of matches, or a sum over them, exceeds 2^62",
-            why="multiplicities and sums are 64-bit whole numbers",
-            fix="replay a shorter history, add a window, or select DISTINCT",
-        )
+class TooGreat(RunError):
+    """A number of matches, or a sum, that does not fit 64 bits; `step`: when (None: not known)."""
+
+    step: int | None = None
 
 
-def multiply(left: Array, right: Array) -> Array:
-    """Products of weights or sums; refused where they do not fit 64 bits."""
-    if len(left) and float(np.abs(left).max()) * float(np.abs(right).max()) > _LIMIT:
-        product = np.abs(left.astype(np.float64) * right.astype(np.float64))
-        if float(product.max()) > _LIMIT:
-            check_total(product)
-    return left * right
+def too_great(step: int | None, when: str = "") -> TooGreat:
+    """The error of a number of matches, or a sum over them, that does not fit."""
+    error = TooGreat(
+        f"a number of matches, or a sum over them, does not fit 64 bits{when}",
+        why="multiplicities and sums are 64-bit whole numbers",
+        fix="replay a shorter history, add a window, or select DISTINCT",
+    )
+    error.step = step
+    return error
+
+
+def fit_totals(totals: Array, events: Array | None = None) -> Array:
+    """Totals that are Python's whole numbers as those of 64 bits.
+
+    Raises:
+        TooGreat: one does not fit; of those, at the first of the events.
+    """
+    if totals.dtype != object:
+        return totals
+    over = np.array([not _LEAST <= total <= _MOST for total in totals.tolist()], dtype=np.bool_)
+    if over.any():
+        raise too_great(None if events is None else int(events[over].min()))
+    return totals.astype(np.int64)
+
+
+def add_up(values: Array, codes: Array, count: int, events: Array | None = None) -> Array:
+    """The sums of values by code; `events`: of every code.
+
+    Raises:
+        TooGreat: a sum does not fit 64 bits.
+    """
+    near = float(np.sum(np.abs(values.astype(np.float64)))) <= _LIMIT
+    found = np.zeros(count, dtype=np.int64 if near else object)
+    np.add.at(found, codes, values if near else values.astype(object))
+    return fit_totals(found, events)
+
+
+def multiply(left: Array, right: Array, events: Array | None = None) -> Array:
+    """Products of weights or sums.
+
+    Raises:
+        TooGreat: a product does not fit 64 bits.
+    """
+    if len(left) == 0:
+        return fit_totals(left) * right
+    greatest = [np.abs(side.astype(np.float64)).max() for side in (left, right)]
+    if float(greatest[0] * greatest[1]) <= _LIMIT:
+        return fit_totals(left, events) * right
+    return fit_totals(left.astype(object) * right.astype(object), events)
 
 
 def sums_of(frame: Frame) -> list[Name]:
@@ -201,11 +241,12 @@ def join_weights(left: Frame, right: Frame, index: Array) -> dict[Name, Array]:
     """Weights and sums of the pairs of every row of `left` with the row `index` of `right`:
     the pairs of c and d tuples are c·d, and what sums to s over the c sums to s·d over them."""
     mine, theirs = left[WEIGHT], right[WEIGHT][index]
-    found = {WEIGHT: multiply(mine, theirs)}
+    events = left.columns.get(EVENT)
+    found = {WEIGHT: multiply(mine, theirs, events)}
     for name in sums_of(left):
-        found[name] = multiply(left[name], theirs)
+        found[name] = multiply(left[name], theirs, events)
     for name in sums_of(right):
-        found[name] = multiply(right[name][index], mine)
+        found[name] = multiply(right[name][index], mine, events)
     return found
 
 
@@ -226,16 +267,11 @@ def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
     assert first is not None
     count = len(first)
     columns = {name: frame[name][first] for name in by}
-    if bag:
-        check_total(frame[WEIGHT])
-        weight = np.zeros(count, dtype=np.int64)
-        np.add.at(weight, codes, frame[WEIGHT])
-    else:
-        weight = np.ones(count, dtype=np.int64)
+    events = columns.get(EVENT)
+    ones = np.ones(count, dtype=np.int64)
+    weight = add_up(frame[WEIGHT], codes, count, events) if bag else ones
     for name in sums:
-        check_total(np.abs(frame[name]))
-        columns[name] = np.zeros(count, dtype=np.int64)
-        np.add.at(columns[name], codes, frame[name])
+        columns[name] = add_up(frame[name], codes, count, events)
     return Frame(count, {**columns, WEIGHT: weight})
 
 

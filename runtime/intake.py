@@ -1,15 +1,17 @@
 """From tuples to members: local conditions, static relations folded in, declared domains."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from math import floor
 from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ontoweir.checker.normal_form import Kind, Member, NormalForm
 from ontoweir.checker.units import Units
@@ -17,10 +19,14 @@ from ontoweir.mappings.catalog import Catalog, Relation, Scalar, Stream
 from ontoweir.rewriter.spj import (
     Attribute,
     Compare,
+    Condition,
     Constant,
+    IsNull,
     NotNull,
+    OneOf,
     Op,
 )
+from ontoweir.runtime.add_exact import add_exact, differs, fits, lies_below, narrow
 from ontoweir.runtime.columns import stamp, value
 from ontoweir.runtime.encode import Encoded, StringPool, encode_column, scale_floats
 from ontoweir.runtime.frame import EVENT, WEIGHT, Array, Frame, Name, expand, merge_repeats, pair_up
@@ -29,18 +35,22 @@ from ontoweir.runtime.value_set import ValueSet, value_set
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Tuples of one stream in a chunk: their steps, in order, and the columns in use."""
+    """Tuples of one stream in a chunk: their steps, in order, and the columns in use; `present`:
+    of columns that may have to be NULL, where they are not."""
 
     steps: Array
     columns: Mapping[str, Encoded]
+    present: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class StaticData:
-    """A static relation's columns in use, encoded."""
+    """A static relation's columns in use, encoded; `present`: of columns that may have to be NULL,
+    where they are not."""
 
     rows: int
     columns: Mapping[str, Encoded]
+    present: Mapping[str, Array] = field(default_factory=dict)
     sets: dict[str, ValueSet] = field(default_factory=dict, compare=False)
     """Of columns, those that were asked for."""
 
@@ -61,10 +71,35 @@ def used_columns(form: NormalForm) -> dict[str, set[str]]:
     return found
 
 
+def null_attributes(form: NormalForm) -> tuple[Attribute, ...]:
+    """The attributes that have to be NULL."""
+    return tuple(c.attribute for c in form.query.conditions if isinstance(c, IsNull))
+
+
+def null_columns(form: NormalForm) -> dict[str, set[str]]:
+    """Per table, the columns that have to be NULL in some member."""
+    tables = {o.alias: o.table for o in form.query.occurrences}
+    found: dict[str, set[str]] = {}
+    for attribute in null_attributes(form):
+        found.setdefault(tables[attribute.alias], set()).add(attribute.column)
+    return found
+
+
+def find_present(column: "pa.ChunkedArray | pa.Array") -> Array:
+    """Where a column has a value."""
+    mask: Array = pc.is_valid(column).to_numpy(zero_copy_only=False)
+    return mask
+
+
 def encode_static(
-    relation: Relation, table: pa.Table, columns: set[str], unit: int, pool: StringPool
+    relation: Relation,
+    table: pa.Table,
+    columns: set[str],
+    unit: int,
+    pool: StringPool,
+    absent: Set[str] = frozenset(),
 ) -> StaticData:
-    """Encode a static relation's columns in use."""
+    """Encode a static relation's columns in use; `absent`: those that may have to be NULL."""
     return StaticData(
         table.num_rows,
         {
@@ -74,6 +109,7 @@ def encode_static(
             for c in relation.columns
             if c.name in columns
         },
+        {name: find_present(table.column(name)) for name in absent},
     )
 
 
@@ -94,7 +130,9 @@ def code_constant(constant: Scalar, kind: Kind, units: Units, pool: StringPool) 
 def _allowed(values: tuple[Scalar, ...], kind: Kind, unit: int) -> ValueSet:
     """The numbers of a domain that has no strings; it is looked at in every chunk."""
     units = Units(unit, {})
-    return value_set(np.array([code_constant(v, kind, units, StringPool()) for v in values]))
+    codes = [code_constant(v, kind, units, StringPool()) for v in values]
+    there = [c for c in codes if isinstance(c, float) or -(1 << 63) <= c < 1 << 63]
+    return value_set(np.array(there))
 
 
 class Intake:
@@ -111,6 +149,7 @@ class Intake:
         self.units = Units(form.unit, {})
         self.tables = {o.alias: catalog.table(o.table) for o in form.query.occurrences}
         self.grains = {a: self._grain(a) for a in form.class_of}
+        self.absent = null_attributes(form)
         self.relevant = self._relevant()
 
     def _grain(self, attribute: Attribute) -> int:
@@ -137,6 +176,9 @@ class Intake:
         for a in attributes:
             if a.alias == member.alias:
                 good &= arrival.columns[a.column].valid
+        for a in self.absent:
+            if a.alias == member.alias:
+                good &= ~arrival.present[a.column]
         stream = self.tables[member.alias]
         assert isinstance(stream, Stream)
         time = Attribute(member.alias, stream.timestamp)
@@ -162,7 +204,7 @@ class Intake:
                 continue
             attribute, shift = next((a, s) for a, s in group.attributes if a in rows)
             column = rows[attribute]
-            columns[value(group.index)] = column - _plain(shift) if shift else column
+            columns[value(group.index)] = narrow(add_exact(column, -shift), "a value")
         columns[EVENT] = rows[time]
         columns[WEIGHT] = np.ones(count, dtype=np.int64)
         frame = Frame(count, columns)
@@ -177,8 +219,8 @@ class Intake:
         self,
         member: Member,
         rows: dict[Attribute, Array],
-        pending: list[Compare | NotNull],
-    ) -> tuple[dict[Attribute, Array], list[Compare | NotNull]]:
+        pending: list[Condition],
+    ) -> tuple[dict[Attribute, Array], list[Condition]]:
         """Join the static occurrences, one by one, those tied by an equality first."""
         waiting = list(member.statics)
         there = {member.alias}
@@ -196,11 +238,13 @@ class Intake:
             usable = np.ones(data.rows, dtype=np.bool_)
             for column in own.values():
                 usable &= column.valid
+            for a in self.absent:
+                if a.alias == occurrence.alias:
+                    usable &= ~data.present[a.column]
             ties = self._ties(occurrence.alias, there, pending)
-            left = [
-                rows[mine] if offset == 0 else rows[mine] + _plain(offset)
-                for mine, _, offset in ties
-            ]
+            for mine, _, offset in ties:  # what does not fit has no partner
+                rows = _only(rows, fits(add_exact(rows[mine], offset)))
+            left = [narrow(add_exact(rows[mine], offset), "a value") for mine, _, offset in ties]
             right = [own[other].values[usable] for _, other, _ in ties]
             count = len(next(iter(rows.values())))
             order, start, length = pair_up(left, right, count, int(usable.sum()))
@@ -215,7 +259,7 @@ class Intake:
         return rows, pending
 
     def _ties(
-        self, alias: str, there: set[str], pending: Sequence[Compare | NotNull]
+        self, alias: str, there: set[str], pending: Sequence[Condition]
     ) -> list[tuple[Attribute, Attribute, Fraction]]:
         """Equalities of an occurrence with what is there: `own = mine + offset`, in units."""
         found = []
@@ -232,23 +276,27 @@ class Intake:
         return found
 
     @staticmethod
-    def _available(condition: Compare | NotNull, rows: Mapping[Attribute, Array]) -> bool:
+    def _available(condition: Condition, rows: Mapping[Attribute, Array]) -> bool:
         match condition:
-            case NotNull(attribute=attribute):
+            case NotNull(attribute=attribute) | OneOf(attribute=attribute):
                 return attribute in rows
+            case IsNull():
+                return True  # as its tuple was chosen by it
             case Compare(left=left, right=right):
                 return left in rows and (isinstance(right, Constant) or right in rows)
             case _:
                 assert_never(condition)
 
     def _holding(
-        self, rows: Mapping[Attribute, Array], conditions: Sequence[Compare | NotNull], count: int
+        self, rows: Mapping[Attribute, Array], conditions: Sequence[Condition], count: int
     ) -> Array:
         """Which rows satisfy those conditions that can be evaluated already."""
         good = np.ones(count, dtype=np.bool_)
         for c in conditions:
             if isinstance(c, Compare) and self._available(c, rows):
                 good &= self._compare(c, rows)
+            elif isinstance(c, OneOf) and c.attribute in rows:
+                good &= self._among(c.values, self._kind(c.attribute)).holds(rows[c.attribute])
         return good
 
     def _is_time(self, attribute: Attribute) -> bool:
@@ -261,7 +309,10 @@ class Intake:
         if isinstance(c.right, Attribute):
             scale = 1 if self._is_time(c.left) else self.form.unit
             offset = Fraction(Decimal(c.offset)) * scale
-            right = rows[c.right] + _plain(offset) if offset else rows[c.right]
+            whole = left.dtype.kind != "f" and rows[c.right].dtype.kind != "f"
+            if whole and offset.denominator != 1:
+                return _beside(left, c.op, add_exact(rows[c.right], floor(offset)))
+            right = add_exact(rows[c.right], offset)
         elif self._is_time(c.left):
             right = int(c.right.value)
         else:
@@ -269,6 +320,9 @@ class Intake:
             if kind is Kind.STRING:
                 return self._compare_text(left, c.op, str(c.right.value))
             right = code_constant(c.right.value, kind, self.units, self.pool)
+            exact = self.units.value(c.right.value, kind)
+            if isinstance(exact, Fraction) and left.dtype.kind != "f":
+                return _beside(left, c.op, floor(exact))
         good: Array
         match c.op:
             case Op.LT:
@@ -311,12 +365,17 @@ class Intake:
             for attribute, shift in group.attributes:
                 if attribute not in rows:
                     continue
-                column = rows[attribute] - _plain(shift) if shift else rows[attribute]
+                column = add_exact(rows[attribute], -shift)
+                if (inside := fits(column)).all():
+                    column = narrow(column, "a value")
+                else:  # it equals no value that there is
+                    good &= inside
+                    column = np.where(inside, column, 0).astype(np.int64)
                 for other, more in group.attributes:
                     grain = self.grains[other]
                     mine = self.grains[attribute]
                     if grain != mine and (grain > 1 or (grain and not mine)):
-                        good &= (column + _plain(more)) % grain == 0
+                        good &= (add_exact(column, more) % grain == 0).astype(np.bool_)
                 if group.kind is not Kind.STRING:
                     if domain.low is not None:
                         good &= column >= _limit(domain.low, column, -1)
@@ -338,11 +397,10 @@ class Intake:
         good = np.ones(frame.rows, dtype=np.bool_)
         for q in self.form.inequalities:
             if value(q.x) in frame.columns and value(q.y) in frame.columns:
-                left, right = frame[value(q.x)], frame[value(q.y)] + _plain(q.limit)
-                good &= (left < right) if q.strict else (left <= right)
+                good &= lies_below(frame[value(q.x)], frame[value(q.y)], q.limit, strict=q.strict)
         for d in self.form.disequalities:
             if value(d.x) in frame.columns and value(d.y) in frame.columns:
-                good &= frame[value(d.x)] != frame[value(d.y)] + _plain(d.shift)
+                good &= differs(frame[value(d.x)], frame[value(d.y)], d.shift)
         return good
 
     def _equal_in_class(self, rows: Mapping[Attribute, Array], count: int) -> Array:
@@ -350,8 +408,23 @@ class Intake:
         for group in self.form.classes:
             here = [(a, s) for a, s in group.attributes if a in rows]
             for (a, s), (b, u) in itertools.pairwise(here):
-                good &= rows[a] - _plain(s) == rows[b] - _plain(u)
+                good &= add_exact(rows[a], -s) == add_exact(rows[b], -u)
         return good
+
+
+def _beside(column: Array, op: Op, below: Array | int) -> Array:
+    """Whole numbers compared with what lies between `below` and the next whole number."""
+    good: Array
+    match op:
+        case Op.LT | Op.LE:
+            good = column <= below
+        case Op.GT | Op.GE:
+            good = column > below
+        case Op.EQ | Op.NE:
+            good = np.full(len(column), op is Op.NE)
+        case _:
+            assert_never(op)
+    return good
 
 
 def _in_dates(member: Member, steps: Array) -> Array:

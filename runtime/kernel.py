@@ -14,12 +14,14 @@ import numpy as np
 from ontoweir.checker.normal_form import TimeLimit
 from ontoweir.checker.plan import SynopsisPlan, Table
 from ontoweir.rewriter.spj import FoldFunction
+from ontoweir.runtime.add_exact import add_exact
 from ontoweir.runtime.columns import frontier, table_columns, total, value
 from ontoweir.runtime.compare_matches import compare_matches
 from ontoweir.runtime.frame import (
     EVENT,
     LONG_AGO,
     WEIGHT,
+    Array,
     Frame,
     Name,
     aggregate,
@@ -31,11 +33,13 @@ from ontoweir.runtime.frame import (
     multiply,
     pair_up,
 )
+from ontoweir.runtime.keep_apart import keep_apart
 from ontoweir.runtime.keep_best import keep_best
 from ontoweir.runtime.look_up import join_rows, look_up_best, look_up_sums
 from ontoweir.runtime.plan_view import Members, PlanView
 from ontoweir.runtime.project_matches import project_matches
 from ontoweir.runtime.settle_table import settle_table
+from ontoweir.runtime.thin_rows import thin_rows
 
 _MOST = 1 << 21
 """Rows of new matches that wait to be condensed."""
@@ -116,17 +120,17 @@ class _Chunk:
 
     def _empty(self, table: Table) -> Frame:
         names = [*table_columns(table), EVENT, WEIGHT]
-        names += [frontier(i) for i in range(len(table.frontier))]
         names += [total(place) for place in table.sums]
-        return Frame(0, {name: np.zeros(0, dtype=self._dtype(name)) for name in names})
+        columns: dict[Name, Array] = {name: np.zeros(0, dtype=self._dtype(name)) for name in names}
+        for index, best in enumerate(table.frontier):
+            dense = any(self.form.classes[t.value].grain == 0 for t in best.terms)
+            columns[frontier(index)] = np.zeros(0, dtype=np.float64 if dense else np.int64)
+        return Frame(0, columns)
 
     def _dtype(self, name: Name) -> type:
         if name[0] == "v":
             return np.int64 if self.form.classes[name[1]].grain else np.float64
-        return np.float64 if name[0] == "f" and self._dense_frontiers() else np.int64
-
-    def _dense_frontiers(self) -> bool:
-        return any(g.grain == 0 for g in self.form.classes)
+        return np.int64
 
     def _together(self, now: Members) -> Frame:
         """Tuples of several members at one marker, joined."""
@@ -216,7 +220,10 @@ class _Chunk:
         )
         if table.frontier:
             last = table is self.plan.tables[-1]  # what was told before is not told again
-            best, _ = keep_best(both if last else frame, names, len(table.frontier))
+            if table.apart:
+                best, _ = keep_apart(frame, table)
+            else:
+                best, _ = keep_best(both if last else frame, names, len(table.frontier))
             best = best.select(list(frame.columns))
             return best.take(best[EVENT] > LONG_AGO) if last else best
         known = both.rows - frame.rows
@@ -224,7 +231,11 @@ class _Chunk:
         order = np.lexsort((both[EVENT], np.arange(both.rows) >= known, codes))
         first = np.full(count, -1, dtype=np.int64)
         first[codes[order][::-1]] = order[::-1]
-        return both.take(np.sort(first[first >= known]))
+        fresh = both.take(np.sort(first[first >= known]))
+        if not table.apart:
+            return fresh
+        fresh = fresh.take(np.argsort(fresh[EVENT], kind="stable"))
+        return fresh.take(thin_rows(table, old, fresh))
 
     def carry(self, now: int) -> KernelState:
         """The state after the chunk's last marker: settled, merged, without what expired."""
@@ -256,7 +267,7 @@ def _with_sums(plan: SynopsisPlan, member: int, batch: Frame) -> Frame:
     if batch.rows == 0 and EVENT not in batch.columns:
         return batch
     made = {
-        total(place): multiply(batch[value(fold.value)] + int(fold.shift), batch[WEIGHT])
+        total(place): multiply(add_exact(batch[value(fold.value)], fold.shift), batch[WEIGHT])
         for place, fold in enumerate(plan.form.folds or ())
         if fold.function is FoldFunction.SUM and fold.member == member
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.errors import RunError, Source
-from ontoweir.runtime.read_stream import local_path
+from ontoweir.runtime.data_files import local_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.mappings.catalog import Stream
+from ontoweir.runtime.data_files import is_data, is_finished, local_path
 from ontoweir.runtime.live_job import LANE_OF
-from ontoweir.runtime.read_stream import local_path
 
 
 def list_lanes(stream: Stream, offsets: Path) -> tuple[str, ...]:
@@ -57,11 +57,11 @@ def _topics(offsets: Path) -> Iterator[Mapping[str, Mapping[str, int]]]:
             yield entry
 
 
-def list_peers(
+def list_waiting(
     stream: Stream, modified: int, delivered: Collection[str], passed: set[str] | None = None
-) -> frozenset[str]:
-    """The local files of a stream that were modified at a time (ms since 1970), have rows, and are
-    not among those delivered.
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The local files of a stream that are there and not among those delivered: those that were
+    modified at a time (ms since 1970) and have rows, and those that were modified after it.
 
     A folder that is not local has none.
 
@@ -71,10 +71,11 @@ def list_peers(
     passed = set() if passed is None else passed
     path = local_path(stream.data.path or "")
     if "://" in path:
-        return frozenset()
+        return frozenset(), frozenset()
     options = {name.lower(): value for name, value in stream.data.options}
     pattern = options.get("pathglobfilter")
     found: set[str] = set()
+    later: set[str] = set()
     there: set[str] = set()
     for place in glob.glob(path) if glob.has_magic(path) else [path]:
         for file in list_files(place):
@@ -90,11 +91,13 @@ def list_peers(
             when = status.st_mtime_ns // 1_000_000
             if when < modified:
                 passed.add(file)
-            same = when == modified
+            elif when > modified and is_data(stream.data, file):
+                later.add(file)
+            same = when == modified and is_data(stream.data, file)
             if same and status.st_size and not _is_empty(file, stream.data.format):
                 found.add(file)
     passed &= there  # what has been moved away is forgotten
-    return frozenset(found)
+    return frozenset(found), frozenset(later)
 
 
 def list_files(place: str) -> Iterator[str]:
@@ -104,7 +107,7 @@ def list_files(place: str) -> Iterator[str]:
         return
     try:
         with os.scandir(place) as entries:
-            there = [e for e in entries if not e.name.startswith(("_", "."))]
+            there = [e for e in entries if is_finished(e.name)]
     except OSError:
         return
     for entry in there:

@@ -1,6 +1,6 @@
 """List the row groups of Parquet files, leaving out those outside a span of time."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from urllib.parse import unquote
@@ -11,8 +11,10 @@ import pyarrow.parquet as pq
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.catalog import Stream
 from ontoweir.mappings.column_types import epoch_us
+from ontoweir.runtime.check_columns import check_columns
+from ontoweir.runtime.check_domain import arrow_type
 from ontoweir.runtime.history import Piece
-from ontoweir.runtime.read_source import missing_column, unreadable
+from ontoweir.runtime.read_source import unreadable
 
 
 def list_pieces(
@@ -22,30 +24,31 @@ def list_pieces(
     *,
     start_us: int | None,
     stop_us: int | None,
+    spare: Set[str] = frozenset(),
 ) -> tuple[Piece, ...]:
     """The row groups of a stream's files, in order.
 
     Args:
-        files: in order; only those that end in .parquet where any does.
+        files: in order.
         stream: whose they are.
         columns: the columns wanted, the timestamp among them; each is in every file, or in the
             name of a folder (key=value).
         start_us, stop_us: row groups whose statistics lie outside [start, stop) are left out.
+        spare: of these columns, those that are NULL where a file lacks them.
 
     Raises:
-        DataError: a file is no Parquet, or lacks a column.
+        DataError: a file is no Parquet, or a column is missing, is there twice, or is of a type
+            that cannot hold its values.
     """
     pieces: list[Piece] = []
-    for file in name_parquet(files):
+    for file in files:
         constants = folder_constants(file)
         try:
             with pq.ParquetFile(file) as opened:
                 metadata, schema = opened.metadata, opened.schema_arrow
         except (OSError, pa.ArrowInvalid) as error:
             raise unreadable(file, error) from error
-        for name in columns:
-            if name not in schema.names and name not in constants:
-                raise missing_column(name, schema.names, file, stream.data)
+        check_columns(schema, stream, columns, file, constants.keys() | spare)
         place = find_leaf(metadata, stream.timestamp)
         first = 1
         for index in range(metadata.num_row_groups):
@@ -58,11 +61,6 @@ def list_pieces(
                 )
             first += group.num_rows
     return tuple(pieces)
-
-
-def name_parquet(files: Sequence[str]) -> Sequence[str]:
-    """Those that end in .parquet where any does, else all."""
-    return [f for f in files if f.endswith((".parquet", ".parq", ".pq"))] or files
 
 
 def folder_constants(file: str) -> dict[str, str | None]:
@@ -84,12 +82,21 @@ def find_leaf(metadata: "pq.FileMetaData", name: str) -> int | None:
     return None
 
 
+def read_ends(statistics: "pq.Statistics") -> tuple[object, object] | None:
+    """The least and the greatest value (None: there are none, or Python has no such values)."""
+    try:
+        return (statistics.min, statistics.max) if statistics.has_min_max else None
+    except (ValueError, OverflowError):  # times finer than a microsecond, or of no year up to 9999
+        return None
+
+
 def read_span(group: "pq.RowGroupMetaData", place: int | None) -> tuple[int | None, int | None]:
     """The first and last timestamp of a row group in µs, where its statistics tell."""
     statistics = None if place is None else group.column(place).statistics
-    if statistics is None or not statistics.has_min_max:
+    ends = None if statistics is None else read_ends(statistics)
+    if ends is None:
         return None, None
-    low, high = _micros(statistics.min), _micros(statistics.max)
+    low, high = _micros(ends[0]), _micros(ends[1])
     return (None, None) if low is None or high is None else (low, high)
 
 
@@ -131,3 +138,19 @@ def check_file(path: str, table: str) -> DataError:
         fix="put the data there, or correct the path of its source",
         source=Source(path),
     )
+
+
+def add_absent(table: pa.Table, names: Sequence[str], piece: Piece, stream: Stream) -> pa.Table:
+    """Rows of a piece with those columns that its file lacks: what the folders' names say, else
+    NULL."""
+    for name in names:
+        if name in table.column_names:
+            continue
+        if name in piece.constants:
+            text = pa.scalar(piece.constants[name], pa.string())
+            cells = pa.repeat(text, table.num_rows)
+        else:
+            column = stream.column(name)
+            cells = pa.nulls(table.num_rows, None if column is None else arrow_type(column.type))
+        table = table.append_column(name, cells)
+    return table

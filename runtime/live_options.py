@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.runtime.live_job import LiveJob, LiveState
+from ontoweir.runtime.open_batch import STEP_BYTES, STEP_ROWS
 from ontoweir.runtime.publish_batch import Sink
+from ontoweir.runtime.rotate_spark import MANY
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryListener
@@ -20,7 +22,10 @@ class LiveOptions:
     of answers and metrics, unless they go elsewhere: to `sink` and `metrics`; `once`: stop when
     everything that is there has been read; `seconds`: at least so long between micro-batches;
     `told`: is called at the start and after every micro-batch; `watch`: with its record
-    (measure_batch), when its answers are published; `listeners`: are told Spark's progress.
+    (measure_batch), when its answers are published; `listeners`: are told Spark's progress;
+    `parts_may_go`: published files may be moved away by who reads them; `step`: about how many rows
+    and bytes are taken in at once; `forget`: how many files Spark may have listed before those that
+    are gone are forgotten (0: any number).
     """
 
     checkpoint: Path
@@ -32,3 +37,6 @@ class LiveOptions:
     sink: Sink | None = None
     metrics: Path | None = None
     listeners: tuple["StreamingQueryListener", ...] = ()
+    parts_may_go: bool = False
+    step: tuple[int, int] = (STEP_ROWS, STEP_BYTES)
+    forget: int = MANY

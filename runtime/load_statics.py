@@ -21,6 +21,7 @@ from ontoweir.errors import CatalogError, DataError, Source
 from ontoweir.mappings.catalog import Catalog, FloatType, Relation
 from ontoweir.runtime.check_domain import arrow_type, check_domain
 from ontoweir.runtime.evaluate_view import evaluate_view, mentioned
+from ontoweir.runtime.explain_java import java_errors
 from ontoweir.runtime.read_small import read_small
 from ontoweir.runtime.read_source import (
     BAD,
@@ -150,7 +151,6 @@ class _Loader:
         source = Source(place) if view is None else relation.source
         if small is not None:
             return _check(relation, small, source)
-        from pyspark.errors import PySparkException
 
         if view is None:
             frame = read_source(
@@ -160,13 +160,12 @@ class _Loader:
             frame = self._view(relation, view)
         try:
             table = frame.toArrow() if collected else spool_frame(frame, self.folder)
-        except PySparkException as error:
+        except java_errors() as error:
             raise unreadable(place, error) from error
         return _check(relation, table, source)
 
     def _view(self, relation: Relation, view: str) -> "DataFrame":
         """A view's rows, over temporary views of what it mentions."""
-        from pyspark.errors import PySparkException
         from pyspark.sql import functions as fn
 
         for other in mentioned(view, relation, self.catalog):
@@ -174,7 +173,7 @@ class _Loader:
         try:
             frame = self.session.sql(view)
             there = frame.columns
-        except PySparkException as error:
+        except java_errors() as error:
             raise CatalogError(
                 f"the view {relation.name} is wrong: {str(error).strip().splitlines()[0][:300]}",
                 why="a view is Spark SQL over the declared columns of the other relations",

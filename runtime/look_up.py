@@ -17,17 +17,20 @@ from ontoweir.runtime.frame import (
     Frame,
     Name,
     blocks,
-    check_total,
     expand,
     first_of,
+    fit_totals,
     group_codes,
     join_weights,
     pair_up,
     sums_of,
 )
+from ontoweir.runtime.keep_apart import keep_apart
 from ontoweir.runtime.keep_best import keep_best
 from ontoweir.runtime.plan_view import Members, PlanView
 from ontoweir.runtime.ranks import Ranks
+
+_FAR = float(1 << 62)
 
 
 def _grouped(
@@ -67,7 +70,9 @@ def look_up_sums(
         upper = search.rank_at(group, until[row])
         lower = first[group] if since is None else search.rank_at(group, since[row])
         lower = np.minimum(lower, upper)
-        sums = Frame(len(row), {n: of[upper] - of[lower] for n, of in totals.items()})
+        now = frame[EVENT][row]
+        found = {n: fit_totals(of[upper] - of[lower], now) for n, of in totals.items()}
+        sums = Frame(len(row), found)
         hit = sums[WEIGHT] > 0
         row, group, sums = row[hit], group[hit], sums.take(hit)
         mine = frame.take(row)
@@ -86,9 +91,13 @@ def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> I
     Events carry ("until",), the marker at which a better one replaced them.
     """
     keys = [value(k.value) for k in table.keys]
-    events, slots = keep_best(events, keys, len(table.frontier))
+    if table.apart:
+        events, slots = keep_apart(events, table)
+    else:
+        events, slots = keep_best(events, keys, len(table.frontier))
     events = events.with_columns({("slot",): slots})
-    slotted = [*keys, ("slot",)]
+    apart = {value(a.value) for a in table.apart}
+    slotted = [*(k for k in keys if k not in apart), ("slot",)]
     events, first, search, runs, start, length = _grouped(frame, events, slotted)
     names = [*keys, *[frontier(i) for i in range(len(table.frontier))]]
     for cut in blocks(length):
@@ -165,5 +174,6 @@ def _in_time(view: PlanView, frame: Frame, past: Members, now: Members) -> Array
 
 def _running(column: Array) -> Array:
     """Sums of the first 0, 1, 2 … rows."""
-    check_total(np.abs(column))
-    return np.concatenate([[0], np.cumsum(column)])
+    if float(np.sum(np.abs(column.astype(np.float64)))) > _FAR:
+        column = column.astype(object)  # in Python's whole numbers, as differences may fit
+    return np.concatenate([np.zeros(1, column.dtype), np.cumsum(column)])

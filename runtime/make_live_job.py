@@ -1,5 +1,6 @@
 """Make the live job of some bounded queries."""
 
+import uuid
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
@@ -59,6 +60,7 @@ def make_live_job(
         histories.append(History(declared, columns, (), staged=True, spare=frozenset(spare)))
     queries = []
     checks = {}
+    start = uuid.uuid4().hex  # queries of a job see the same rows: a key is watched once for all
     for job in jobs:
         aggregates = (
             plan_aggregates(job.union, job.parts, catalog) if job.union.aggregation else None
@@ -75,6 +77,8 @@ def make_live_job(
             span=(None, None),
             rows_per_chunk=0,
             aggregates=aggregates,
+            watched=job.watched,
+            watch=start,
         )
         prepared = tuple(prepare_plan(plan, work) for plan in job.plans)
         queries.append(LiveQuery(job.name, work, prepared, job.bound, job.declarations))

@@ -1,16 +1,22 @@
 """Open the sources of a live run, as one streaming DataFrame."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.runtime.history import History
 from ontoweir.runtime.live_job import LiveJob
 from ontoweir.runtime.plan_sources import folder_of, plan_sources, shared_options, shared_path
-from ontoweir.runtime.read_arrivals import DirectStream, open_direct, open_listed, stream_names
-from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.read_stream import STREAM, read_stream, source_options, watched_path
+from ontoweir.runtime.read_source import BAD, quote_name
+from ontoweir.runtime.read_stream import (
+    STREAM,
+    is_listed,
+    read_stream,
+    source_options,
+    stream_names,
+    watched_path,
+)
+from ontoweir.runtime.restore_spark import TICKS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,21 +29,25 @@ OBSERVED = "ontoweir"
 class LiveSources:
     """Which source each stream comes from.
 
-    `direct`: the streams whose files are read in this process; `numbers`: of their sources;
-    `folders`: of streams that share a source, which tell their files apart.
+    `listed`: the streams of files, which Spark only lists; `numbers`: of their sources;
+    `folders`: of streams that share a source, which tell their files apart; `order`: the streams of
+    each source, in Spark's order; `told`: whether Spark counts the rows of files, for listeners.
     """
 
-    direct: Mapping[str, DirectStream] = field(default_factory=dict)
+    listed: frozenset[str] = frozenset()
     numbers: Mapping[str, int] = field(default_factory=dict)
     folders: Mapping[str, str] = field(default_factory=dict)
+    order: Sequence[Sequence[str]] = ()
+    told: bool = False
 
 
 def open_sources(
     job: LiveJob,
     session: "SparkSession",
     home: "SparkSession",
-    checkpoint: Path,
-    found: Mapping[str, DirectStream],
+    begun: Sequence[Sequence[str]],
+    *,
+    told: bool,
 ) -> "tuple[DataFrame, LiveSources]":
     """The rows of all streams that Spark reads, and where each stream comes from.
 
@@ -45,30 +55,31 @@ def open_sources(
         job: what runs.
         session: the run's own.
         home: the user's, which has their temporary views.
-        checkpoint: says how the run began.
-        found: the streams whose files are read in this process (find_direct).
+        begun: the streams of each source, as the last commit says.
+        told: whether Spark is to count the rows of files too, for listeners.
 
     Raises:
         DataError: a source cannot be read as a stream.
     """
-    direct = dict(found)
     numbers: dict[str, int] = {}
     folders: dict[str, str] = {}
+    listed = frozenset(h.stream.name for h in job.histories if is_listed(h.stream))
     whole: DataFrame | None = None
-    for number, held in enumerate(plan_sources(job.histories, direct, checkpoint).sources):
+    begun = [held for held in begun if list(held) != TICKS]
+    plan = plan_sources(job.histories, begun, apart=told)
+    for number, held in enumerate(plan.sources):
         for history in held:
-            name = history.stream.name
-            numbers[name] = number
+            numbers[history.stream.name] = number
             if len(held) > 1:
-                folders[name] = f"{folder_of(history.stream)}/"
-                if name not in direct:
-                    direct[name] = open_listed(session, history)
-        frame = _open_source(session, home, held, direct)
+                folders[history.stream.name] = f"{folder_of(history.stream)}/"
+        frame = _open_source(session, home, held, told=told)
         whole = frame if whole is None else whole.unionByName(frame, allowMissingColumns=True)
     assert whole is not None
+    order = [[h.stream.name for h in held] for held in plan.sources]
     if job.idle_seconds:
+        order.append(TICKS)
         whole = whole.unionByName(_ticks(session), allowMissingColumns=True)
-    return _observe(whole, job, direct), LiveSources(direct, numbers, folders)
+    return _observe(whole, job), LiveSources(listed, numbers, folders, order, told)
 
 
 def _ticks(spark: "SparkSession") -> "DataFrame":
@@ -80,33 +91,18 @@ def _ticks(spark: "SparkSession") -> "DataFrame":
 
 
 def _open_source(
-    session: "SparkSession",
-    home: "SparkSession",
-    held: tuple[History, ...],
-    direct: Mapping[str, DirectStream],
+    session: "SparkSession", home: "SparkSession", held: tuple[History, ...], *, told: bool
 ) -> "DataFrame":
-    """The rows of a source's streams; of those that are read in this process, none."""
-    from pyspark.sql import functions as fn
-
-    history = held[0]
-    mine = direct.get(history.stream.name)
-    if mine is None:
-        return read_stream(session, history, home)
+    """The rows of a source's streams; of those that are only listed, none."""
+    stream = held[0].stream
     if len(held) > 1:
-        named = stream_names(session, mine, shared_path(held), shared_options(held))
-    else:
-        path = watched_path(history.stream.data.path)
-        named = stream_names(session, mine, path, source_options(history.stream))
-    return named.select(fn.lit(history.stream.name).alias(STREAM))
+        return stream_names(session, stream, shared_path(held), shared_options(held))
+    if is_listed(stream) and not told:
+        return stream_names(session, stream, watched_path(stream.data.path), source_options(stream))
+    return read_stream(session, held[0], home)
 
 
-def find_direct(job: LiveJob, spark: "SparkSession") -> dict[str, DirectStream]:
-    """The streams whose files are read in this process."""
-    opened = [(h.stream.name, open_direct(spark, h)) for h in job.histories]
-    return {name: direct for name, direct in opened if direct is not None}
-
-
-def _observe(frame: "DataFrame", job: LiveJob, direct: Mapping[str, DirectStream]) -> "DataFrame":
+def _observe(frame: "DataFrame", job: LiveJob) -> "DataFrame":
     """What Spark's own progress shows of a micro-batch (`observedMetrics`), for its listeners: of
     the streams whose rows it reads."""
     from pyspark.sql import functions as fn
@@ -114,11 +110,11 @@ def _observe(frame: "DataFrame", job: LiveJob, direct: Mapping[str, DirectStream
     shown = []
     for history in job.histories:
         stream = history.stream
-        if stream.name in direct:
+        names = [f"{stream.name}.{c}" for c in (stream.timestamp, BAD)]
+        if not set(names) <= set(frame.columns):
             continue
         mine = fn.col(STREAM) == stream.name
-        time = fn.col(f"`{stream.name}.{stream.timestamp}`")
-        bad = fn.col(f"`{stream.name}.{BAD}`")
+        time, bad = (fn.col(quote_name(n)) for n in names)
         shown += [
             fn.count_if(mine).alias(f"{stream.name}_tuples"),
             fn.count_if(mine & (bad.isNotNull() | time.isNull())).alias(f"{stream.name}_bad"),

@@ -1,27 +1,24 @@
-"""Which sources Spark lists for a live run: one for several folders of Parquet files, where it may.
+"""Which sources Spark lists for a live run: one for several folders of files, where it may.
 
 Each source costs a listing, a log and a plan in every micro-batch, which is most of its time. But
 one source hands out the files of all its folders in the order of their modification times, so that
 streams copied one after the other would wait for each other in memory: so folders share a source
-only where a run begins with no more in them than a micro-batch takes. A run stays as it began.
+only where a run begins with no more in them than a micro-batch takes. A run stays as it began:
+its commits say how.
 """
 
-import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.mappings.catalog import Stream
+from ontoweir.runtime.data_files import local_path
 from ontoweir.runtime.history import History
 from ontoweir.runtime.list_lanes import list_files
-from ontoweir.runtime.read_arrivals import DirectStream
-from ontoweir.runtime.read_stream import FILES, local_path, source_options
+from ontoweir.runtime.read_stream import FILES, LISTING, is_listed, source_options
 from ontoweir.runtime.read_view import VIEW
 
-FILE = "sources.json"
 _PLAIN = re.compile(r"[\w /.@+=-]+")
 _AT_ONCE = "maxFilesPerTrigger"
 
@@ -40,26 +37,19 @@ class SourcePlan:
 
 
 def plan_sources(
-    histories: Sequence[History], direct: Mapping[str, DirectStream], checkpoint: Path
+    histories: Sequence[History], begun: Sequence[Sequence[str]] = (), *, apart: bool = False
 ) -> SourcePlan:
     """The sources of a run: as it began, or the best for one that begins.
 
     Args:
         histories: the streams.
-        direct: those whose files are read in this process.
-        checkpoint: the run's folder.
-
-    Raises:
-        UsageError: the checkpoint is damaged.
-        RunError: the checkpoint cannot be written.
+        begun: the streams of each source, as the last commit says (none: nothing is committed).
+        apart: whether a run that begins has a source for each stream at any rate.
     """
-    file = checkpoint / FILE
-    # Spark logs files before there are offsets of them: what it has begun with stays, at any rate
-    if file.exists() or (checkpoint / "spark").exists():
-        shared = _read(file)
-    else:
-        shared = _choose(histories, direct)
-        _write(file, shared)
+    named = {h.stream.name: h for h in histories}
+    if begun:
+        return SourcePlan(tuple(tuple(named[n] for n in held) for held in begun))
+    shared = [] if apart else _choose(histories)
     together = tuple(h for h in histories if h.stream.name in shared)
     alone = [(h,) for h in histories if h.stream.name not in shared]
     # views last: they may be made of any number of sources
@@ -77,7 +67,8 @@ def shared_path(histories: Sequence[History]) -> str:
 def shared_options(histories: Sequence[History]) -> dict[str, str]:
     """The options of a source of several folders: it takes as many files as they would alone."""
     most = sum(_at_once(h.stream) for h in histories)
-    kept = {n: v for n, v in source_options(histories[0].stream).items() if n != _AT_ONCE}
+    given = source_options(histories[0].stream).items()
+    kept = {n: v for n, v in given if n != _AT_ONCE and n.lower() in LISTING}
     return {**kept, _AT_ONCE: str(most)}
 
 
@@ -86,9 +77,9 @@ def folder_of(stream: Stream) -> str:
     return os.path.normpath(local_path(stream.data.path or ""))
 
 
-def _choose(histories: Sequence[History], direct: Mapping[str, DirectStream]) -> list[str]:
+def _choose(histories: Sequence[History]) -> list[str]:
     """The streams that share a source in a run that begins; none, or two and more."""
-    fit = [h for h in histories if h.stream.name in direct and _fits(h.stream)]
+    fit = [h for h in histories if is_listed(h.stream) and _fits(h.stream)]
     folders = [folder_of(h.stream) for h in fit]
     for number, one in enumerate(folders):
         for other in folders[number + 1 :]:
@@ -105,7 +96,7 @@ def _choose(histories: Sequence[History], direct: Mapping[str, DirectStream]) ->
 def _fits(stream: Stream) -> bool:
     """A folder with a plain name and no options but how many files are taken at once."""
     folder = folder_of(stream)
-    named = {name for name, _ in stream.data.options}
+    named = {name for name, _ in stream.data.options if name.lower() in LISTING}
     return bool(
         os.path.isdir(folder)
         and os.path.isabs(folder)
@@ -118,38 +109,3 @@ def _fits(stream: Stream) -> bool:
 def _at_once(stream: Stream) -> int:
     text = {**FILES, **dict(stream.data.options)}[_AT_ONCE]
     return int(text) if text.isascii() and text.isdigit() else 0
-
-
-def _read(file: Path) -> list[str]:
-    """Of a run that began before there was such a file, no streams."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        if isinstance(found, list) and all(isinstance(name, str) for name in found):
-            return found
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError):
-        pass
-    raise UsageError(
-        "the checkpoint is damaged: it does not say which streams share a source",
-        why="Spark's offsets are by source",
-        fix="restore it from a copy, or start with a new checkpoint and replay the history",
-        source=Source(str(file)),
-    )
-
-
-def _write(file: Path, shared: list[str]) -> None:
-    scratch = file.with_name(f".{file.name}.new")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with open(scratch, "w", encoding="utf-8") as opened:
-            json.dump(shared, opened)
-            opened.flush()
-            os.fsync(opened.fileno())
-        os.replace(scratch, file)
-    except OSError as error:
-        raise RunError(
-            f"the checkpoint cannot be written to {file.parent}: {error.strerror or error}",
-            why="it says how the run began",
-            fix="make room, or mend the disk, and start again",
-        ) from error

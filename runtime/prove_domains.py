@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.mappings.catalog import Column, IntType, StringType
 from ontoweir.runtime.list_held import has_domain
-from ontoweir.runtime.list_pieces import find_leaf, folder_constants, name_parquet
+from ontoweir.runtime.list_pieces import find_leaf, folder_constants, read_ends
 from ontoweir.runtime.read_source import unreadable
 
 
@@ -19,7 +19,7 @@ def prove_domains(files: Sequence[str], columns: Sequence[Column]) -> frozenset[
         DataError: a file is no Parquet.
     """
     open_ = list(columns)
-    for file in name_parquet(files):
+    for file in files:
         try:
             with pq.ParquetFile(file) as opened:
                 metadata, names = opened.metadata, opened.schema_arrow.names
@@ -38,9 +38,8 @@ def _lies_inside(metadata: "pq.FileMetaData", column: Column) -> bool:
         return False
     for index in range(metadata.num_row_groups):
         statistics = metadata.row_group(index).column(place).statistics
-        if statistics is None or not statistics.has_min_max:
-            return False
-        if not _holds(column, statistics.min, statistics.max):
+        ends = None if statistics is None else read_ends(statistics)
+        if ends is None or not _holds(column, *ends):
             return False
     return True
 

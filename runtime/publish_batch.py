@@ -6,14 +6,12 @@ with one key, a reader takes the first.
 """
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.runtime.mask_secrets import mask_secrets
@@ -96,60 +94,33 @@ def make_sink(form: str, folder: Path, options: Mapping[str, str]) -> Sink:
 
 
 def publish_batch(
-    sink: Sink, query: str, batch: int, file: Path, spark: "SparkSession | None"
+    sink: ConsoleSink | MemorySink | KafkaSink,
+    query: str,
+    batch: int,
+    file: Path,
+    spark: "SparkSession | None",
 ) -> None:
-    """Publish a query's answers in a micro-batch, from their Arrow file.
+    """Publish a query's answers in a micro-batch, from their Arrow file, to what is no folder.
 
     Raises:
         RunError: the sink does not take them; they are committed, and published at the next start.
     """
     match sink:
-        case FileSink(folder=folder, format=form):
-            write_part(file, folder / query / f"part-{batch:012d}.{form}", form)
         case ConsoleSink():
-            for row in _read(file).to_pylist():
+            for row in read_arrow(file).to_pylist():
                 shown = {"query": query, "batch": batch, **row}
                 print(json.dumps(shown, default=plain_json, ensure_ascii=False), flush=True)
         case MemorySink(answers=answers):
-            answers.setdefault(query, []).append(_read(file))
+            answers.setdefault(query, []).append(read_arrow(file))
         case KafkaSink():
             assert spark is not None
-            _send(sink, query, batch, _read(file), spark)
+            _send(sink, query, batch, read_arrow(file), spark)
         case _:
             assert_never(sink)
 
 
-def write_part(source: Path, target: Path, form: FileFormat) -> None:
-    """Write an Arrow file's rows as Parquet or lines of JSON, whole or not at all.
-
-    Raises:
-        RunError: the disk does not take it.
-    """
-    if target.exists():
-        return
-    scratch = target.with_name(f".{target.name}.new")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        table = _read(source)
-        with open(scratch, "wb") as file:
-            if form == "parquet":
-                pq.write_table(table, file, compression="zstd")
-            else:
-                for row in table.to_pylist():
-                    line = json.dumps(row, default=plain_json, ensure_ascii=False)
-                    file.write(line.encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, target)
-    except OSError as error:
-        raise RunError(
-            f"answers cannot be written to {target}: {error.strerror or error}",
-            why="they are committed, but not where they belong yet",
-            fix="make room, or mend the folder, and start again: they are written then",
-        ) from error
-
-
-def _read(file: Path) -> pa.Table:
+def read_arrow(file: Path) -> pa.Table:
+    """The rows of an Arrow file of a commit."""
     return pa.ipc.open_file(pa.memory_map(str(file))).read_all()
 
 

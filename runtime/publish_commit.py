@@ -6,36 +6,48 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.live_job import LiveQuery
-from ontoweir.runtime.publish_batch import Sink, publish_batch, write_part
+from ontoweir.runtime.note_sent import note_sent
+from ontoweir.runtime.publish_batch import FileSink, KafkaSink, Sink, publish_batch, read_arrow
+from ontoweir.runtime.write_parts import PartWriter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PUBLISHED = "published"
 """The file in a commit that says so."""
+REJECTS = "rejects"
 
 
 def publish_commit(
     place: Path,
     queries: Sequence[LiveQuery],
     answers: Sink,
-    output: Path,
+    writer: PartWriter,
     spark: "SparkSession | None",
 ) -> None:
     """Put a committed micro-batch's answers and rejected rows where they belong; then it says so.
 
+    What goes to files is written, or found to be there, also if it says so already.
+
     Raises:
         RunError: there is no room, or the sink does not take them.
+        UsageError: the output has a file of another run.
     """
     batch = int(place.name)
+    done = (place / PUBLISHED).exists()
     for number, query in enumerate(queries):
         file = place / f"answers-{number}.arrow"
-        if file.exists():
+        if not file.exists():
+            continue
+        if isinstance(answers, FileSink):
+            writer.put("answers", query.name, batch, read_arrow(file), answers.format)
+        elif not done:
             publish_batch(answers, query.name, batch, file, spark)
     rejects = place / "rejects.arrow"
+    if isinstance(answers, KafkaSink) and not done:
+        note_sent(writer.places["rejects"], writer.run, batch)
     if rejects.exists():
-        target = output / "rejects" / f"part-{place.name}.parquet"
-        write_part(rejects, target, "parquet")
+        writer.put("rejects", REJECTS, batch, read_arrow(rejects), "parquet")
     try:
         (place / PUBLISHED).touch()
     except OSError as error:

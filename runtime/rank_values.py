@@ -8,6 +8,7 @@ import numpy as np
 from ontoweir.checker.plan import Break, Constants, Grid, Points, StaticValues
 from ontoweir.runtime.frame import Array
 
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 NO_POINT = -2
 """Stands for all strings that are none of the breakpoints (no code is negative but NULL's)."""
 
@@ -36,7 +37,7 @@ def rank_values(column: Array, breaks: Sequence[Break], *, text: bool) -> Array:
             lowest = first if lowest is None else min(lowest, first)
     if lowest is None:  # no breakpoints: nothing is told apart
         return np.zeros_like(column)
-    before = np.nextafter(np.float64(lowest), -np.inf) if dense else lowest - 1
+    before = np.nextafter(np.float64(lowest), -np.inf) if dense else max(lowest - 1, nowhere)
     after = np.nextafter(below, np.inf) if dense else below + 1
     ranked = np.where(below == column, column, after)
     return np.where(above, ranked, column.dtype.type(before))
@@ -60,23 +61,31 @@ def _floor(column: Array, at: Break, nowhere: float | int) -> tuple[Array, float
             if last < first:
                 return np.full(len(column), nowhere, dtype=column.dtype), None
             if column.dtype.kind != "f":
-                low, count = -(-first // 1), (last - first) // step
-                near = np.clip(column, int(low), int(low) + int(count) * step)
-                index = (near - int(low)) // step
-                found = int(low) + index * step
-                return np.where(column >= int(low), found, nowhere), int(low)
-            start, count = float(first), int((last - first) // step)
+                low, count = int(-(-first // 1)), int((last - first) // step)
+                # what lies beyond 64 bits tells no numbers of 64 bits apart
+                skipped = max(-(-(_LEAST - low) // step), 0)
+                low, count = low + skipped * step, count - skipped
+                count = min(count, (_MOST - low) // step)
+                if count < 0:
+                    return np.full(len(column), nowhere, dtype=column.dtype), None
+                near = np.clip(column, low, low + count * step)
+                # without a sign, as differences may have 64 bits themselves
+                start, unit = np.int64(low).astype(np.uint64), np.uint64(min(step, (1 << 64) - 1))
+                place: Array = (near.astype(np.uint64) - start) // unit
+                point: Array = (start + place * unit).astype(np.int64)
+                return np.where(column >= low, point, nowhere), low
+            begin, count = float(first), int((last - first) // step)
 
-            def point(index: Array) -> Array:
+            def at_index(index: Array) -> Array:
                 if first == int(first):
                     return (int(first) + index * step).astype(np.float64)
-                return start + index * np.float64(step)
+                return begin + index * np.float64(step)
 
-            guess = np.clip(np.floor((column - start) / step), 0, count).astype(np.int64)
+            guess = np.clip(np.floor((column - begin) / step), 0, count).astype(np.int64)
             # division rounds: a step down or up where it went astray
-            index = guess - (point(guess) > column)
-            index += (index < count) & (point(index + 1) <= column)
-            return np.where(column >= start, point(np.maximum(index, 0)), nowhere), start
+            index = guess - (at_index(guess) > column)
+            index += (index < count) & (at_index(index + 1) <= column)
+            return np.where(column >= begin, at_index(np.maximum(index, 0)), nowhere), begin
         case Points(numbers=numbers):
             if len(numbers) == 0:
                 return np.full(len(column), nowhere, dtype=column.dtype), None

@@ -1,84 +1,41 @@
-"""Read the rows of a micro-batch, by stream."""
+"""The rows of a micro-batch that Spark hands over, by stream: of Kafka, and of views."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.errors import RunError
 from ontoweir.mappings.catalog import Stream
+from ontoweir.runtime.data_files import local_path
 from ontoweir.runtime.history import History
-from ontoweir.runtime.list_arrivals import ArrivedFile, list_arrivals
 from ontoweir.runtime.live_job import LANE_OF
-from ontoweir.runtime.open_sources import LiveSources
-from ontoweir.runtime.read_arrivals import read_arrivals
-from ontoweir.runtime.read_stream import STREAM, local_path
-from ontoweir.runtime.read_view import VIEW
+from ontoweir.runtime.read_stream import STREAM
 from ontoweir.runtime.take_arrivals import FILE, LANE
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 
 def read_batch(
-    histories: Sequence[History],
-    sources: LiveSources,
-    spark: "SparkSession | None",
-    offsets: Path,
-    frame: "DataFrame | None",
-    batch: int,
+    histories: Sequence[History], frame: "DataFrame | None", *, told: bool
 ) -> dict[str, pa.Table]:
-    """The rows of a micro-batch by stream; Spark is only asked for those that it reads.
+    """The rows of some streams.
 
     Args:
         histories: the streams.
-        sources: where each comes from.
-        spark: the run's session (None: without Spark's own log of the files).
-        offsets: Spark's folder in the checkpoint.
-        frame: the rows of all streams (None: Spark reads none of them).
-        batch: its number.
-
-    Raises:
-        DataError: a file cannot be read.
-        RunError: Spark would read a file more than once.
+        frame: the rows of all streams that Spark reads (None: it reads none).
+        told: whether Spark is to count also those that it is not asked for, for its listeners.
     """
-    whole = None
-    if len(sources.direct) < len(histories):
-        assert frame is not None
-        whole = frame.toArrow()
-    arrived = {}
-    logged: dict[int, tuple[ArrivedFile, ...]] = {}
-    for history in histories:
-        name = history.stream.name
-        number = sources.numbers.get(name, 0)
-        if (direct := sources.direct.get(name)) is not None:
-            assert spark is not None
-            if number not in logged:
-                logged[number] = list_arrivals(offsets, number, batch)
-            folder = sources.folders.get(name)
-            files = [f for f in logged[number] if folder is None or f.path.startswith(folder)]
-            arrived[name] = read_arrivals(direct, files, spark)
-        else:
-            assert whole is not None
-            if spark is not None and history.stream.data.format not in ("kafka", VIEW):
-                _refuse_patterns(history.stream, offsets, number, batch)
-            arrived[name] = _part(whole, history.stream)
-    return arrived
-
-
-def _refuse_patterns(stream: Stream, offsets: Path, number: int, batch: int) -> None:
-    """Of several files whose names have *?[]{}, Spark reads rows more than once."""
-    files = list_arrivals(offsets, number, batch)
-    named = [f.path for f in files if any(c in f.path for c in "*?[]{}\\")]
-    if named and len(files) > 1:
-        raise RunError(
-            f"the file {named[0]} of {stream.name} has a name that Spark takes for a pattern",
-            why="it would read rows of this micro-batch more than once",
-            fix="keep *?[]{} out of the names of files and folders, and start with a new "
-            "checkpoint (and replay what has passed)",
-        )
+    if frame is None:
+        return {}
+    names = [h.stream.name for h in histories]
+    if told and not names:
+        frame.write.format("noop").mode("overwrite").save()
+    if not names:
+        return {}
+    whole = frame.toArrow()
+    return {h.stream.name: _part(whole, h.stream) for h in histories}
 
 
 def _part(whole: pa.Table, stream: Stream) -> pa.Table:

@@ -8,17 +8,44 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.catalog import Column, DataSource, DecimalType, IntType
 from ontoweir.mappings.column_types import name_column_type
+from ontoweir.runtime.convert_column import holds_times, holds_type, wrong_type
+from ontoweir.runtime.data_files import is_finished, name_parquet
+from ontoweir.runtime.explain_java import java_errors, suggest_package, tell_cause
 from ontoweir.runtime.read_view import VIEW, read_view
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
+_TEXT = ("csv", "json", "text", "xml")
 BAD = "__bad"
 """The column that names the first column of a row that is not of its declared type (or NULL)."""
+
+_ARROW = {
+    "void": pa.null(),
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "decimal": pa.decimal128(38, 0),
+    "string": pa.string(),
+    "char": pa.string(),
+    "varchar": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+"""Spark's types as Arrow's; convert_column says what these hold. Others, such as arrays,
+hold nothing that is declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +78,16 @@ def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
         files = sorted(
             str(f)
             for f in Path(path).rglob("*")
-            if f.is_file() and not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts)
+            if f.is_file() and all(map(is_finished, f.relative_to(path).parts))
         )
+        if data.format == "parquet":
+            files = name_parquet(files)
         return Located(path, tuple(files))
-    matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+    matches = (
+        [path]
+        if os.path.exists(path)
+        else sorted(m for m in glob.glob(path, recursive=True) if is_finished(os.path.basename(m)))
+    )
     if not matches:
         raise DataError(
             f"there is no data for {table}",
@@ -81,6 +114,8 @@ def read_source(
     files: Sequence[str] = (),
     home: "SparkSession | None" = None,
     spare: Set[str] = frozenset(),
+    keep: Sequence["SparkColumn"] = (),
+    corrupt: str | None = None,
 ) -> "DataFrame":
     """The declared columns, cast, with BAD; the timestamp, if any, in microseconds.
 
@@ -93,11 +128,12 @@ def read_source(
         files: what to read instead of the path, local files with the same columns.
         home: the session whose temporary views are meant (default: `spark`).
         spare: columns that are NULL where the data lacks them.
+        keep: more columns, of Spark's reader.
+        corrupt: of JSON, the column that has the text of what is no object.
 
     Raises:
         DataError: a column is missing, or Spark cannot read the data.
     """
-    from pyspark.errors import PySparkException
 
     if data.format == VIEW:
         frame = read_view(home or spark, spark, path, streaming=False)
@@ -106,17 +142,46 @@ def read_source(
     reader = spark.read.format(data.format).options(**dict(data.options))
     given = names if data.format == "json" else read_header(data, files[0] if files else path)
     if given is not None:
-        reader = reader.schema(", ".join(f"`{n}` STRING" for n in given))
+        if corrupt is not None and data.format == "json":
+            given = [*given, corrupt]
+            reader = reader.options(columnNameOfCorruptRecord=corrupt, mode="PERMISSIVE")
+        reader = reader.schema(", ".join(f"{quote_name(n)} STRING" for n in given))
     try:
         places = [literal_path(f) for f in files] if files else literal_path(path)
         frame = reader.load(places)
         if "void" in (kind for _, kind in frame.dtypes):
             # a folder's column that is NULL everywhere has no type, which ORC's reader refuses
             held = ((n, "string" if kind == "void" else kind) for n, kind in frame.dtypes)
-            frame = reader.schema(", ".join(f"`{n}` {kind}" for n, kind in held)).load(places)
-        return cast_declared(frame, data, path, columns, timestamp, spare=spare)
-    except PySparkException as error:
+            shape = ", ".join(f"{quote_name(n)} {kind}" for n, kind in held)
+            frame = reader.schema(shape).load(places)
+        return cast_declared(frame, data, path, columns, timestamp, keep, spare)
+    except java_errors() as error:
         raise unreadable(path, error) from error
+
+
+def quote_name(name: str) -> str:
+    """A name as Spark's SQL takes it, whatever characters it has.
+
+    >>> quote_name("a`b")
+    '`a``b`'
+    """
+    doubled = name.replace("`", "``")
+    return f"`{doubled}`"
+
+
+def drop_empty(data: DataSource, files: Sequence[str]) -> list[str]:
+    """Local files without those of 0 bytes, which are text without rows.
+
+    Raises:
+        DataError: the format is none of text: a file of 0 bytes is not whole.
+    """
+    kept = []
+    for file in files:
+        if "://" in file or os.path.getsize(file):
+            kept.append(file)
+        elif data.format not in _TEXT:
+            raise unreadable(file, ValueError("it has 0 bytes"))
+    return kept
 
 
 def literal_path(path: str) -> str:
@@ -169,6 +234,7 @@ def cast_declared(
     for name in names:
         if name not in held and name not in spare:
             raise missing_column(name, tuple(held), path, data)
+    _check_types(frame, columns, timestamp, path)
     cells: list[SparkColumn] = []
     bad: list[SparkColumn] = []
     for column in columns:
@@ -177,18 +243,21 @@ def cast_declared(
         if column.name not in held:
             cells.append(fn.lit(None).cast(target).alias(column.name))
             continue
-        cell = fn.col(f"`{column.name}`")
+        cell = fn.col(quote_name(column.name))
         cast = cell.try_cast(target)
         cells.append(cast.alias(column.name))
         wrong = cell.isNotNull() & cast.isNull()
-        if isinstance(kind, DecimalType):
+        there = held[column.name]
+        if isinstance(kind, DecimalType) and there in ("float", "double"):
+            wrong = wrong | (cast.cast(there) != cell)  # the double nearest to the decimal
+        elif isinstance(kind, DecimalType):
             exact = cell.try_cast(f"decimal(38,{min(kind.scale + 9, 38)})")
             wrong = wrong | (exact != cast)
-        elif isinstance(kind, IntType) and held[column.name] in ("float", "double"):
+        elif isinstance(kind, IntType) and there.startswith(("float", "double", "decimal")):
             wrong = wrong | (cell != cast)
         bad.append(fn.when(wrong, fn.lit(column.name)))
     if timestamp is not None:
-        cell = fn.col(f"`{timestamp}`")
+        cell = fn.col(quote_name(timestamp))
         if held[timestamp] in ("bigint", "int"):
             moment = cell.cast("bigint")
         else:
@@ -199,25 +268,46 @@ def cast_declared(
     return frame.select(*cells, *keep)
 
 
+def _check_types(
+    frame: "DataFrame", columns: Sequence[Column], timestamp: str | None, path: str
+) -> None:
+    """Raise DataError where a column's type holds no values of its declared type."""
+    declared = {c.name: c.type for c in columns}
+    for name, there in frame.dtypes:
+        if name not in declared and name != timestamp:
+            continue
+        kind = declared.get(name)
+        arrow = _ARROW.get(there.partition("(")[0])
+        if arrow is None or not (holds_times(arrow) if kind is None else holds_type(arrow, kind)):
+            raise wrong_type(name, there, kind, path)
+
+
 def missing_column(name: str, there: Sequence[str], path: str, data: DataSource) -> DataError:
     """The error of a declared column that the data lacks."""
+    alike = next((t for t in there if t.lower() == name.lower()), None)
     headless = data.format == "csv" and all(t.startswith("_c") for t in there)
     return DataError(
         f"there is no column {name!r}",
         why=f"the data has {', '.join(there) or 'no columns'}",
         fix='add options = { header = "true" } to its source'
         if headless
-        else "correct the column's name in the catalog, or the data",
+        else (
+            f"write {alike!r} in the catalog: names of columns are told apart by their case"
+            if alike is not None
+            else "correct the column's name in the catalog, or the data"
+        ),
         source=Source(path),
     )
 
 
 def unreadable(path: str, error: Exception) -> DataError:
     """The error of data that a reader does not take."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    package = suggest_package(path, error)
     return DataError(
-        f"the data cannot be read: {(lines or [type(error).__name__])[0][:300]}",
-        why="its reader does not take it",
-        fix="check the source's format, path and options, or restore the file",
+        f"the data cannot be read: {tell_cause(error)}",
+        why="its reader does not take it"
+        if package is None
+        else "Spark reads this only with a package that it does not bring",
+        fix=package or "check the source's format, path and options, or restore the file",
         source=Source(path),
     )

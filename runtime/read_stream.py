@@ -2,13 +2,14 @@
 
 import os
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.catalog import Stream
+from ontoweir.runtime.data_files import local_path
+from ontoweir.runtime.explain_java import java_errors, suggest_package, tell_cause
 from ontoweir.runtime.history import History
 from ontoweir.runtime.mask_secrets import mask_secrets, resolve_options
-from ontoweir.runtime.read_source import BAD, cast_declared
+from ontoweir.runtime.read_source import BAD, cast_declared, quote_name, unreadable
 from ontoweir.runtime.read_view import VIEW, read_view
 from ontoweir.runtime.take_arrivals import FAULT, FILE, LANE, MODIFIED, OFFSET, RAW
 
@@ -26,6 +27,12 @@ KAFKA = {
     "startingOffsets": "earliest",  # Spark's default drops what is there when a run begins
     "maxOffsetsPerTrigger": "100000",
 }
+LISTING = {
+    *("maxfilespertrigger", "maxbytespertrigger", "maxcachedfiles", "maxfileage", "filenameonly"),
+    *("pathglobfilter", "recursivefilelookup", "cleansource", "sourcearchivedir"),
+}
+"""Options that say which files there are, not how they are read."""
+_FORMATS = ("parquet", "csv", "json", "orc", "avro", "xml", "text")
 _REFUSED = {
     "latestFirst": ("files are taken in the order they came", "leave it out"),
     "includeExistingFiles": ("a run reads what is there, then what comes", "leave it out"),
@@ -44,7 +51,6 @@ def read_stream(
         DataError: Spark cannot read it as a stream.
         CatalogError: an option names a variable of the environment that is not there.
     """
-    from pyspark.errors import PySparkException
     from pyspark.sql import functions as fn
 
     stream = history.stream
@@ -58,8 +64,10 @@ def read_stream(
                 cast = _cast(view, history, [])
             case _:
                 cast = _read_files(spark, history, options)
-    except PySparkException as error:
-        first = str(error).strip().splitlines()[0][:300]
+    except java_errors() as error:
+        first, package = tell_cause(error), suggest_package(stream.data.path or "", error)
+        if package is not None:
+            raise unreadable(stream.data.path or "", error) from error
         missing = stream.data.format == "kafka" and "Failed to find data source" in str(error)
         raise DataError(
             mask_secrets(f"{stream.name} cannot be read as a stream: {first}", options),
@@ -72,7 +80,7 @@ def read_stream(
             else "check the format, path and options of its source",
             source=stream.source or Source(stream.data.path or ""),
         ) from error
-    renamed = [fn.col(f"`{c}`").alias(f"{stream.name}.{c}") for c in cast.columns]
+    renamed = [fn.col(quote_name(c)).alias(f"{stream.name}.{c}") for c in cast.columns]
     return cast.select(fn.lit(stream.name).alias(STREAM), *renamed)
 
 
@@ -94,17 +102,38 @@ def source_options(stream: Stream) -> dict[str, str]:
             )
     defaults = KAFKA if stream.data.format == "kafka" else FILES
     mine = {g.lower() for g in given}
+    if "maxbytespertrigger" in mine:  # Spark takes one of the two
+        mine.add("maxfilespertrigger")
     return {**{n: v for n, v in defaults.items() if n.lower() not in mine}, **given}
 
 
-def local_path(uri: str) -> str:
-    """The path that a file's URI names.
+def is_listed(stream: Stream) -> bool:
+    """Whether a stream comes in files that Spark only lists: this process reads them."""
+    return stream.data.format in _FORMATS
 
-    >>> local_path("file:///tmp/a%20b.parquet")
-    '/tmp/a b.parquet'
+
+def stream_names(
+    spark: "SparkSession", stream: Stream, path: str, options: dict[str, str]
+) -> "DataFrame":
+    """The stream of a source's files, for their offsets; it has no rows.
+
+    Raises:
+        DataError: Spark cannot list them.
     """
-    path = unquote(uri.removeprefix("file:"))
-    return "/" + path.lstrip("/") if uri.startswith("file:") else uri
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as fn
+
+    kept = {name: text for name, text in options.items() if name.lower() in LISTING}
+    try:
+        reading = spark.readStream.format("text").options(**kept).load(path)
+    except PySparkException as error:
+        raise DataError(
+            f"{stream.name} cannot be read as a stream: {str(error).strip().splitlines()[0][:300]}",
+            why="a live run has Spark list the files of every stream",
+            fix="check the path of its source, and its options",
+            source=stream.source or Source(stream.data.path or ""),
+        ) from error
+    return reading.where(fn.lit(False)).select(fn.lit(stream.name).alias(STREAM))
 
 
 def watched_path(path: str | None) -> str:
@@ -154,11 +183,6 @@ def find_schema(spark: "SparkSession", history: History) -> "StructType":
     return reader.load(data.path).schema
 
 
-def cast_files(frame: "DataFrame", history: History) -> "DataFrame":
-    """The declared columns of files, cast, with BAD, FILE and MODIFIED."""
-    return _cast(frame, history, _file_marks())
-
-
 def _file_marks() -> list["SparkColumn"]:
     from pyspark.sql import functions as fn
 
@@ -175,7 +199,7 @@ def _read_files(spark: "SparkSession", history: History, options: dict[str, str]
     schema: Any
     marks = _file_marks()
     if data.format == "json" and data.path is not None:
-        schema = ", ".join(f"`{n}` STRING" for n in [*_names(history), _CORRUPT])
+        schema = ", ".join(f"{quote_name(n)} STRING" for n in [*_names(history), _CORRUPT])
         options = {**options, "columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
         fault = fn.when(fn.col(_CORRUPT).isNotNull(), fn.lit("is not a JSON object"))
         marks += [fault.alias(FAULT), fn.col(_CORRUPT).alias(RAW)]
@@ -196,7 +220,7 @@ def _read_kafka(spark: "SparkSession", history: History, options: dict[str, str]
     stream = history.stream
     names = _names(history)
     frame = spark.readStream.format("kafka").options(**options).load()
-    schema = ", ".join(f"`{n}` STRING" for n in [*names, _CORRUPT])
+    schema = ", ".join(f"{quote_name(n)} STRING" for n in [*names, _CORRUPT])
     parsing = {"columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
     frame = frame.select(
         fn.col("value").cast("string").alias(RAW),
@@ -219,9 +243,9 @@ def _read_kafka(spark: "SparkSession", history: History, options: dict[str, str]
     for name, held in zip(names, there, strict=True):
         needed = ~held if name == stream.timestamp else ~held & ~alone
         fault = fault.when(needed, fn.lit(f"{stream.name} lacks the field {name}"))
-    moment = fn.col(f"row.`{stream.timestamp}`")
+    moment = fn.col(f"row.{quote_name(stream.timestamp)}")
     number = fn.timestamp_micros(moment.try_cast("bigint")).cast("string")
-    cells = [fn.col(f"row.`{n}`").alias(n) for n in names[:-1]]
+    cells = [fn.col(f"row.{quote_name(n)}").alias(n) for n in names[:-1]]
     cells.append(fn.coalesce(number, moment).alias(stream.timestamp))
     marks = [fn.col(n) for n in (FAULT, RAW, LANE, OFFSET)]
     bad = fn.when(fault.isNotNull(), fn.col(RAW)).alias(RAW)

@@ -32,11 +32,13 @@ from ontoweir.rewriter.spj import (
     ConstantOutput,
     IriOutput,
     LiteralOutput,
+    NullOutput,
     Output,
     SpjQuery,
     SpjUnion,
     TemplateLiteralOutput,
 )
+from ontoweir.runtime.add_exact import add_exact, narrow
 from ontoweir.runtime.check_domain import arrow_type
 from ontoweir.runtime.columns import value
 from ontoweir.runtime.encode import StringPool, unscale_floats
@@ -67,7 +69,7 @@ def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
         for query in union.disjuncts:
             output = dict(query.outputs)[name]
             types = Types(catalog, query.occurrences)
-            if isinstance(output, LiteralOutput):
+            if isinstance(output, LiteralOutput | NullOutput):
                 kinds.add(_result_type(types.type_of(output.value)))
             else:
                 kinds.add(pa.string())
@@ -134,7 +136,7 @@ def may_coincide(query: SpjQuery) -> bool:
     there is no text that they cannot hold themselves."""
     for _, output in query.outputs:
         match output:
-            case LiteralOutput() | ConstantOutput():
+            case LiteralOutput() | ConstantOutput() | NullOutput():
                 continue
             case IriOutput(parts=parts) | BlankOutput(parts=parts):
                 encoded = True
@@ -167,6 +169,8 @@ class _Rendering:
                 return self._decode(codes, attribute).take(pa.array(inner))
             case ConstantOutput(value=text):
                 return pa.repeat(pa.scalar(text), self.results.rows)
+            case NullOutput(value=attribute):
+                return pa.nulls(self.results.rows, _result_type(self.types.type_of(attribute)))
             case IriOutput(parts=(Attribute() as attribute,)):
                 codes, inner = self._codes(attribute)
                 return _written(self._decode(codes, attribute)).take(pa.array(inner))
@@ -218,8 +222,7 @@ class _Rendering:
         index = self.form.class_of[attribute]
         shift = dict(self.form.classes[index].attributes)[attribute]
         column: Array = self.results[value(index)]
-        whole = int(shift) if shift == int(shift) else float(shift)
-        return column + whole if whole else column
+        return narrow(add_exact(column, shift), "a value of an answer")
 
     def _decode(self, codes: Array, attribute: Attribute) -> "pa.Array":
         """Values in units as Arrow values of the attribute's type."""

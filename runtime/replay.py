@@ -19,10 +19,12 @@ from ontoweir.runtime.advance_rows import ReplayWork, needed_static_columns, pla
 from ontoweir.runtime.aggregate_chunk import plan_aggregates
 from ontoweir.runtime.gather_statistics import gather_statistics
 from ontoweir.runtime.history import History
+from ontoweir.runtime.keep_last import LastRows
 from ontoweir.runtime.list_held import list_held
 from ontoweir.runtime.list_pieces import check_file, list_pieces
 from ontoweir.runtime.list_references import list_references
 from ontoweir.runtime.load_statics import load_statics
+from ontoweir.runtime.order_pieces import order_pieces
 from ontoweir.runtime.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.prove_domains import prove_domains
 from ontoweir.runtime.read_source import locate_source
@@ -74,6 +76,7 @@ def replay_history(
     ranges: int | None = None,
     statics: "dict[str, pa.Table] | None" = None,
     small: int = SMALL,
+    final: bool = False,
 ) -> ReplaySummary:
     """Replay a query over the history of its streams; results appear at the end, whole.
 
@@ -92,6 +95,7 @@ def replay_history(
         statics: static relations loaded before (by `load_statics`); others are loaded.
         small: a history of fewer rows than six ranges have, and of at most so many bytes, is
             replayed in this process, by the same code.
+        final: of an aggregate query, write the last row of each group alone.
 
     Raises:
         DataError: data is missing, unreadable, or breaks what the catalog declares.
@@ -115,7 +119,7 @@ def replay_history(
             seconds = time.perf_counter() - begun
             return ReplaySummary(0, 0, 0, 0, job.bound, seconds, 0.0)
         # beside the output, which is where driver and workers have a place in common
-        folder = Path(tempfile.mkdtemp(prefix=".ontoweir-replay-", dir=output.absolute().parent))
+        folder = Path(tempfile.mkdtemp(prefix=".ontoweir-replay-", dir=writer.beside))
         try:
             session = _once(spark)
             work = _prepare(job, session, folder, schema, (start, stop), rows_per_chunk, statics)
@@ -123,10 +127,14 @@ def replay_history(
             here = _is_small(work, small, ranges, rows_per_range)
             cut = here or _cut(work, session, ranges, rows_per_range, growing=job.growing)
             # what the driver has to look at again, it gets as Arrow
-            again = written != schema or (work.distinct and len(cut) > 1)
+            last = _keep_last(writer, job) if final else None
+            again = written != schema or (work.distinct and len(cut) > 1) or last is not None
             work = dataclasses.replace(work, parquet=format == "parquet" and not again)
             with _runner(work, None if here else session(), folder) as run:
-                found = scan_ranges(work, cut, run, folder, writer, progress, expand=expand)
+                sink = writer if last is None else last
+                found = scan_ranges(work, cut, run, folder, sink, progress, expand=expand)
+            if last is not None:
+                last.finish()
             writer.commit()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -143,6 +151,12 @@ def replay_history(
         ranges=found.ranges,
         one_range_because=found.reason,
     )
+
+
+def _keep_last(writer: ResultWriter, job: ReplayJob) -> LastRows | None:
+    """What keeps the last row of each group (None: there are no groups, so every row is final)."""
+    aggregation = job.union.aggregation
+    return None if aggregation is None else LastRows(writer, aggregation.group)
 
 
 def _once(spark: "Session | None") -> "Callable[[], SparkSession]":
@@ -245,6 +259,7 @@ def _prepare(
                 (*columns, stream.timestamp),
                 start_us=start_us,
                 stop_us=stop_us,
+                spare=frozenset(spare),
             )
         else:
             if session is None:
@@ -255,7 +270,7 @@ def _prepare(
             place = folder / name
             pieces = stage_stream(session, stream, located, columns, place, spark(), spare)
         staged = stream.data.sort or not direct
-        histories.append(History(stream, columns, pieces, staged))
+        histories.append(History(stream, columns, order_pieces(pieces), staged))
     loaded = {n: t for n, t in (statics or {}).items() if n in wanted}
     if missing := wanted - set(loaded):
         loaded |= load_statics(spark, catalog, missing, folder / "statics")
@@ -272,6 +287,7 @@ def _prepare(
         rows_per_chunk=rows_per_chunk,
         name=job.name,
         bound=job.bound,
+        watched=job.watched,
     )
 
 

@@ -27,6 +27,7 @@ class ReplayJob:
         bound: the most state rows, all plans together (None: not known); checked after every
             chunk.
         declarations: declared constraints; references among them are enforced on every tuple.
+        watched: (stream, key): keys over whole streams that the verdict rests on.
         parts: of an aggregate query, with the number of plans that each has, in order.
         growing: the query is not bounded, and its plans keep whatever may be needed: it is
             replayed in one range, as what ranges would exchange may grow with the history.
@@ -40,6 +41,7 @@ class ReplayJob:
     declarations: tuple[Declaration, ...] = ()
     parts: tuple[tuple[AggregatePart, int], ...] = ()
     growing: bool = False
+    watched: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

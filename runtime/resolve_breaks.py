@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import assert_never
 
 import numpy as np
@@ -19,6 +18,7 @@ from ontoweir.checker.plan import (
     Table,
 )
 from ontoweir.checker.units import Units
+from ontoweir.runtime.add_exact import add_exact, fits
 from ontoweir.runtime.encode import StringPool
 from ontoweir.runtime.frame import Array
 from ontoweir.runtime.intake import StaticData, code_constant
@@ -67,14 +67,18 @@ def _look_up(
     statics: Mapping[str, StaticData],
     pool: StringPool,
 ) -> Array:
-    shift = int(at.shift) if Fraction(at.shift).denominator == 1 else float(at.shift)
     match at:
         case Constants(values=values):
             units = Units(form.unit, {})
-            numbers = np.array([code_constant(v, kind, units, pool) for v in values])
+            codes = [code_constant(v, kind, units, pool) for v in values]
+            whole = all(isinstance(code, int) for code in codes)
+            numbers = np.array(codes, dtype=object if whole else np.float64)
         case StaticValues(table=table, column=column):
             static = statics[table].columns[column]
             numbers = static.values[static.valid]
         case _:
             assert_never(at)
-    return np.unique(numbers + shift if shift else numbers)
+    moved = add_exact(numbers, at.shift)
+    # what lies beyond 64 bits tells no numbers of 64 bits apart
+    inside = moved[fits(moved)]
+    return np.unique(inside.astype(np.int64) if inside.dtype == object else inside)

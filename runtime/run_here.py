@@ -23,6 +23,8 @@ def in_process(work: ReplayWork) -> Iterator[RunTasks]:
     def run(tasks: Sequence[RangeTask], look: Callable[[], None]) -> list[RangeOutcome]:
         try:
             return [run_task(prepared, task, look) for task in tasks]
+        except BrokenPipeError:
+            raise  # whoever read the answers has enough of them
         except (OSError, MemoryError, pa.ArrowException) as error:
             raise RunError(
                 f"the replay failed: {type(error).__name__}: {str(error)[:300]}",

@@ -6,13 +6,14 @@ not seen finished with the same rows; one that is committed already is only publ
 (publish_batch). So every answer is there exactly once.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.runtime.call_without_rows import call_without_rows
 from ontoweir.runtime.live_job import LiveJob
 from ontoweir.runtime.live_options import LiveOptions
-from ontoweir.runtime.open_sources import find_direct, open_sources
+from ontoweir.runtime.open_sources import open_sources
 from ontoweir.runtime.take_batches import BatchTaker
 from ontoweir.runtime.tune_session import tune_session
 
@@ -21,13 +22,27 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LiveRun:
-    """A run that has been started: Spark's handle of it, and what its micro-batches call."""
+    """A run that has been started: Spark's handle of it, and what its micro-batches call. `begin`
+    starts Spark's query, from the last commit."""
 
     query: "StreamingQuery"
     job: LiveJob
     taker: BatchTaker
+    begin: "Callable[[], StreamingQuery]"
+
+    def rotate(self) -> None:
+        """Go on from new logs of Spark's, in which files that are gone are forgotten.
+
+        Raises:
+            RunError: the disk does not take it.
+        """
+        self.query.stop()
+        with self.taker.mutex:
+            if self.taker.is_worn and self.taker.failed is None and not self.taker.closed:
+                self.taker.rotate()
+                self.query = self.begin()
 
 
 def run_live(
@@ -43,18 +58,23 @@ def run_live(
     tune_session(session, options.checkpoint)
     for listener in options.listeners:
         session.streams.addListener(listener)
-    remote = "://" in str(options.checkpoint)
-    direct = {} if options.listeners or remote else find_direct(job, session)
     taker = BatchTaker(job, fingerprint, options, session)
-    frame, taker.sources = open_sources(job, session, spark, options.checkpoint, direct)
-    writer, silent = frame.writeStream, len(taker.sources.direct) == len(job.histories)
-    if not call_without_rows(writer, session, taker.take, silent):
-        writer = writer.foreachBatch(taker.take)
-    # Java's current folder is the one that this process had when Java was started
-    offsets = (options.checkpoint / "spark").absolute()
-    writer = writer.option("checkpointLocation", str(offsets))
-    if options.once:
-        writer = writer.trigger(availableNow=True)
-    elif options.seconds > 0:
-        writer = writer.trigger(processingTime=f"{options.seconds} seconds")
-    return LiveRun(writer.start(), job, taker)
+    if taker.is_worn:
+        taker.rotate()
+    told = bool(options.listeners)
+
+    def begin() -> "StreamingQuery":
+        frame, taker.sources = open_sources(job, session, spark, taker.record.sources, told=told)
+        writer = frame.writeStream
+        silent = not told and len(taker.sources.listed) == len(job.histories)
+        if not call_without_rows(writer, session, taker.take, silent):
+            writer = writer.foreachBatch(taker.take)
+        # Java's current folder is the one that this process had when Java was started
+        writer = writer.option("checkpointLocation", str(taker.offsets.absolute()))
+        if options.once:
+            writer = writer.trigger(availableNow=True)
+        elif options.seconds > 0:
+            writer = writer.trigger(processingTime=f"{options.seconds} seconds")
+        return writer.start()
+
+    return LiveRun(begin(), job, taker, begin)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.runtime.advance_rows import ReplayWork
+from ontoweir.runtime.explain_java import tell_cause
 from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, replay_range, unpack_outcome
 from ontoweir.runtime.store_statics import store_statics
 
@@ -81,7 +82,7 @@ def await_job(
         lines = [x.strip() for x in str(error).splitlines() if x.strip()]
         cause = next((x for x in reversed(lines) if "Error" in x and "at org." not in x), "")
         raise RunError(
-            f"a Spark task failed: {(cause or (lines or [type(error).__name__])[0])[:400]}",
+            f"a Spark task failed: {(cause or tell_cause(error))[:400]}",
             why="the replay cannot go on without it",
             fix="see Spark's log; if the cause lies in ontoweir, report it with this message",
         ) from error

@@ -1,17 +1,16 @@
 """The state of a live run on disk: Arrow files with a manifest, one folder for each micro-batch.
 
 A folder is written beside its place and moved there by one rename, so it is there whole or not at
-all. The manifest has the version of the format, what the run is (a fingerprint), and a hash of
-every file.
+all. The manifest has the version of the format, what the run is (a fingerprint), what was read
+(commit_record), a hash of every file, and one of itself.
 """
 
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +19,17 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.runtime.advance_rows import ReplayState
+from ontoweir.runtime.commit_record import CommitRecord, SparkLog
 from ontoweir.runtime.frame import Frame, Name
 from ontoweir.runtime.history import Cursor
 from ontoweir.runtime.kernel import KernelState
 from ontoweir.runtime.live_job import FileGroup, LiveJob, LiveOutcome, LiveState
+from ontoweir.runtime.sync_files import disk_threads, sync_file, sync_files
 from ontoweir.runtime.update_groups import GroupState
 
-VERSION = 3
+VERSION = 4
 _MANIFEST = "manifest.json"
+_SEAL = "sha256"
 _KEPT = 2
 """How many committed micro-batches stay on disk."""
 REJECTS = pa.schema(
@@ -40,14 +42,21 @@ REJECTS = pa.schema(
 )
 
 
-def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutcome) -> Path:
+def commit_batch(
+    folder: Path,
+    fingerprint: str,
+    record: CommitRecord,
+    outcome: LiveOutcome,
+    others: Collection[Path] = (),
+) -> Path:
     """Write a micro-batch's state, answers and rejected rows; from then on it has happened.
 
     Args:
         folder: of all micro-batches.
         fingerprint: what the run is.
-        origin: what its offsets are kept by.
+        record: what the micro-batch belongs to.
         outcome: what the micro-batch did.
+        others: files and folders that must be on the disk before.
 
     Returns:
         the micro-batch's folder, with `answers-<query number>.arrow` and `rejects.arrow`.
@@ -67,8 +76,8 @@ def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutco
         manifest = {
             "version": VERSION,
             "fingerprint": fingerprint,
-            "origin": origin,
             "batch": batch,
+            "record": asdict(record),
             "finished_us": state.finished_us,
             "seen": dict(state.seen),
             "heard": dict(state.heard),
@@ -82,13 +91,13 @@ def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutco
             "texts": [[list(texts) for texts in q.texts] for q in state.queries],
             "files": {n: hashlib.sha256(c).hexdigest() for n, c in contents.items()},
         }
-        contents[_MANIFEST] = json.dumps(manifest, indent=1).encode()
+        contents[_MANIFEST] = _seal(manifest)
         for name, content in contents.items():
             (scratch / name).write_bytes(content)
-        # waiting for the disk together, not in turn
-        list(_pool().map(_sync, [scratch, *(scratch / name for name in contents)]))
+        there = [other for other in others if other.exists()]
+        sync_files([scratch, *(scratch / name for name in contents), *there])
         os.rename(scratch, place)
-        _sync(folder)
+        sync_file(folder)
     except OSError as error:
         shutil.rmtree(scratch, ignore_errors=True)
         raise RunError(
@@ -97,14 +106,18 @@ def commit_batch(folder: Path, fingerprint: str, origin: str, outcome: LiveOutco
             fix="make room, or mend the disk, and start again: what was committed is intact",
         ) from error
     for old in sorted(folder.glob("[0-9]*"))[:-_KEPT]:  # nobody waits for that
-        _pool().submit(shutil.rmtree, old, ignore_errors=True)
+        disk_threads().submit(shutil.rmtree, old, ignore_errors=True)
     return place
 
 
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Threads that wait for the disk."""
-    return ThreadPoolExecutor(8, thread_name_prefix="ontoweir-disk")
+def _seal(manifest: Mapping[str, Any]) -> bytes:
+    """A manifest with a hash of itself."""
+    text = json.dumps(manifest, indent=1)
+    return json.dumps({**manifest, _SEAL: _hash_text(text)}, indent=1).encode()
+
+
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def last_batch(folder: Path) -> Path | None:
@@ -113,8 +126,8 @@ def last_batch(folder: Path) -> Path | None:
     return found[-1] if found else None
 
 
-def load_state(place: Path, fingerprint: str, origin: str, job: LiveJob) -> LiveState:
-    """The state that a micro-batch committed.
+def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, CommitRecord]:
+    """The state that a micro-batch committed, and what it belongs to.
 
     Raises:
         UsageError: it is of another run, another version, or damaged.
@@ -132,6 +145,11 @@ def load_state(place: Path, fingerprint: str, origin: str, job: LiveJob) -> Live
             fix="finish the run with the version that began it, or start with a new checkpoint",
             source=source,
         )
+    seal = manifest.pop(_SEAL, None)
+    if seal != _hash_text(json.dumps(manifest, indent=1)):
+        raise _damaged("its manifest is not what was written", source)
+    if place.name != f"{manifest['batch']:012d}":
+        raise _damaged(f"its folder is of micro-batch {manifest['batch']}", source)
     if mine != fingerprint:
         raise UsageError(
             "the checkpoint is of another run",
@@ -139,19 +157,16 @@ def load_state(place: Path, fingerprint: str, origin: str, job: LiveJob) -> Live
             fix="undo the change, or start with a new checkpoint (and replay what has passed)",
             source=source,
         )
-    if manifest.get("origin") != origin:
-        raise UsageError(
-            "the checkpoint's state and its offsets do not belong together",
-            why="Spark's offsets, in the folder spark beside it, are missing or of another run",
-            fix="restore the whole checkpoint folder, or start with a new one and replay the "
-            "history",
-            source=source,
-        )
     tables = {name: _read(place / name, digest) for name, digest in manifest["files"].items()}
     try:
-        return _assemble(manifest, tables, job)
+        return _assemble(manifest, tables, job), _read_record(manifest["record"])
     except (KeyError, ValueError, TypeError, pa.ArrowInvalid) as error:
         raise _damaged("it lacks a part", source) from error
+
+
+def _read_record(held: Mapping[str, Any]) -> CommitRecord:
+    length, digest = held["parts"]
+    return CommitRecord(**{**held, "spark": SparkLog(**held["spark"]), "parts": (length, digest)})
 
 
 def _damaged(what: str, source: Source) -> UsageError:
@@ -259,10 +274,13 @@ def _from_groups(state: GroupState) -> pa.Table:
     columns: dict[str, pa.Array] = {}
     for place in range(len(keys[0])):
         columns[f"group {place}"] = pa.array([k[place] for k in keys])
-    for name in known[0]:
-        values = [k[name] for k in known]
+    for name in dict.fromkeys(n for k in known for n in k):
+        values = [k.get(name) for k in known]
         if name[0] == "hist":
-            values = [[{"value": v, "count": c} for v, c in h.items()] for h in values]
+            values = [
+                None if h is None else [{"value": v, "count": c} for v, c in h.items()]
+                for h in values
+            ]
         columns[json.dumps(list(name))] = pa.array(values)
     return pa.table(columns)
 
@@ -275,6 +293,8 @@ def _to_groups(table: pa.Table) -> GroupState:
         numbers = {}
         for column, name in names.items():
             value = row[column]
+            if value is None:  # an argument without any value in the group
+                continue
             if name[0] == "hist":
                 value = {pair["value"]: pair["count"] for pair in value}
             numbers[name] = value
@@ -299,15 +319,6 @@ def _read(file: Path, digest: str) -> pa.Table:
     if hashlib.sha256(content).hexdigest() != digest:
         raise _damaged(f"{file.name} is not what was written", Source(str(file)))
     return pa.ipc.open_file(pa.BufferReader(content)).read_all()
-
-
-def _sync(place: Path) -> None:
-    """Wait until a file, or a folder, is on the disk."""
-    handle = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def hash_parts(parts: Sequence[str | bytes]) -> str:

@@ -38,7 +38,7 @@ from ontoweir.runtime.replay_range import (
 )
 from ontoweir.runtime.run_ranges import RunTasks
 from ontoweir.runtime.update_groups import GroupState
-from ontoweir.runtime.write_results import ResultWriter
+from ontoweir.runtime.write_results import RowSink
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def scan_ranges(
     ranges: Ranges,
     run: RunTasks,
     folder: Path,
-    writer: ResultWriter,
+    writer: RowSink,
     progress: ProgressListener | None,
     *,
     expand: bool = False,
@@ -140,7 +140,7 @@ class _Scan:
             self.watch.pass_over(sum(o.progress.tuples for o in outcomes))
 
     def answer(
-        self, starts: Sequence[ReplayState], writer: ResultWriter, expand: bool
+        self, starts: Sequence[ReplayState], writer: RowSink, expand: bool
     ) -> list[RangeOutcome]:
         """The last pass: every range answers."""
         names = None

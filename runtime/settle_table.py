@@ -5,7 +5,9 @@ import numpy as np
 from ontoweir.checker.plan import Kept, Table
 from ontoweir.runtime.columns import stamp, table_columns
 from ontoweir.runtime.frame import EVENT, LONG_AGO, Array, Frame, aggregate
+from ontoweir.runtime.keep_apart import keep_apart
 from ontoweir.runtime.keep_best import FOREVER, keep_best
+from ontoweir.runtime.thin_rows import thin_rows
 
 
 def settle_table(table: Table, rows: Frame, now: int, *, bag: bool) -> Frame:
@@ -30,8 +32,14 @@ def settle_table(table: Table, rows: Frame, now: int, *, bag: bool) -> Frame:
         kept_rows = kept_rows.take(good)
     by = table_columns(table)
     if not table.frontier:
-        return _own(aggregate(kept_rows, [*by, EVENT], bag=bag))
-    best, _ = keep_best(kept_rows, by, len(table.frontier))
+        merged = aggregate(kept_rows, [*by, EVENT], bag=bag)
+        if table.apart:
+            merged = merged.take(thin_rows(table, None, merged))
+        return _own(merged)
+    if table.apart:
+        best, _ = keep_apart(kept_rows, table)
+    else:
+        best, _ = keep_best(kept_rows, by, len(table.frontier))
     names = [n for n in best.columns if n != ("until",)]
     return best.take(best[("until",)] == FOREVER).select(names)
 

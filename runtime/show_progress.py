@@ -1,6 +1,8 @@
 """A progress bar of a replay, on stderr."""
 
 import sys
+import time
+from collections.abc import Callable
 from datetime import datetime
 from types import TracebackType
 from typing import Self
@@ -13,6 +15,11 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+
+from ontoweir.notebook import NotebookCell, html_bar, in_notebook
+
+_OFTEN = 0.2
+"""Seconds between two looks in a notebook."""
 
 
 class ReplayProgress:
@@ -73,6 +80,52 @@ class ReplayProgress:
         self._progress.stop()
 
 
-def show_progress(title: str, *, force: bool = False) -> ReplayProgress:
+class NotebookProgress:
+    """Shows the same below the cell of a notebook, some times a second. Use it as a context
+    manager."""
+
+    def __init__(self, title: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._title, self._clock = title, clock
+        self._cell = NotebookCell()
+        self._begun = clock()
+        self._shown: float | None = None
+        self._last = html_bar(title, 0, None, "starting")
+
+    def update(
+        self,
+        *,
+        markers: int,
+        tuples: int,
+        total_tuples: int | None,
+        state_rows: int,
+        bound: int | None,
+        at: datetime,
+    ) -> None:
+        """See ProgressListener."""
+        now = self._clock()
+        limit = "" if bound is None else f"/{bound:,}"
+        rate = tuples / (now - self._begun) if now > self._begun else 0.0
+        figures = f"{markers:,} markers · {rate:,.0f} tuples/s · state {state_rows:,}{limit}"
+        self._last = html_bar(self._title, tuples, total_tuples, figures)
+        if self._shown is None or now - self._shown >= _OFTEN:
+            self._shown = now
+            self._cell.show(self._last)
+
+    def __enter__(self) -> Self:
+        self._cell.show(self._last)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._cell.show(self._last)
+
+
+def show_progress(title: str, *, force: bool = False) -> ReplayProgress | NotebookProgress:
     """A listener for `replay_history`; a context manager."""
+    if in_notebook() and not force:
+        return NotebookProgress(title)
     return ReplayProgress(title, force=force)

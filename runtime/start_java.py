@@ -8,6 +8,7 @@ import re
 import subprocess
 import threading
 import traceback
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import RunError, UsageError
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
 
 _GREETING = b"WARNING: Using incubator modules: "
 _PACKAGES = "spark.jars.packages"
+_FATAL = re.compile(r"OutOfMemoryError|fatal error|insufficient memory", re.IGNORECASE)
 _THROWN = re.compile(
     r'^Exception in thread "main" (?:[\w.$]+: )?(?:requirement failed: )?(.*)$', re.MULTILINE
 )
 _LACKING = re.compile(r"(?:unresolved dependency: |download failed: )([^,\]]+)")
+
+
+_LAST: "list[_Heard]" = []
 
 
 def start_java(conf: "SparkConf") -> Any:
@@ -52,7 +57,14 @@ def start_java(conf: "SparkConf") -> Any:
         _end_started(error)
         raise
     heard.pass_on(held=not packages)
+    _LAST.append(heard)
     return gateway
+
+
+def last_words() -> str:
+    """What the Java process said last that says why it has ended (empty: nothing does)."""
+    told = [word for heard in _LAST[-1:] for word in heard.end_words()]
+    return next((word for word in reversed(told) if _FATAL.search(word)), "")
 
 
 def _end_started(error: BaseException) -> None:
@@ -75,6 +87,7 @@ class _Heard:
         except OSError:  # there is no stderr
             self.stderr = os.open(os.devnull, os.O_WRONLY)
         self.mutex, self.starting, self.lines = threading.Lock(), True, list[bytes]()
+        self.late: deque[bytes] = deque(maxlen=20)
         self.thread = threading.Thread(target=self._read, args=(reader,), daemon=True)
         self.thread.start()
 
@@ -86,6 +99,7 @@ class _Heard:
                     if self.starting:
                         self.lines += kept
                         kept = [x for x in kept if x.startswith(b"downloading ")]
+                    self.late += kept
                     out.write(b"".join(kept))
 
     def pass_on(self, *, held: bool) -> None:
@@ -94,6 +108,12 @@ class _Heard:
             if held and self.lines:
                 os.write(self.stderr, b"".join(self.lines))
             self.starting, self.lines = False, []
+
+    def end_words(self) -> list[str]:
+        """The last lines, when it has gone."""
+        self.thread.join(5)
+        with self.mutex:
+            return [line.decode(errors="replace").strip() for line in self.late]
 
     def end(self) -> str:
         """What Java said, when it has gone."""

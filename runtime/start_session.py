@@ -1,5 +1,6 @@
 """Start Spark, embedded unless told otherwise."""
 
+import logging
 import os
 import shutil
 import socket
@@ -9,13 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import RunError
+from ontoweir.runtime.claim_scratch import claim_scratch
 from ontoweir.runtime.find_java import LEAST_JAVA, find_java
-from ontoweir.runtime.start_java import start_java
+from ontoweir.runtime.start_java import last_words, start_java
 
 LOCAL_FILES = Path(__file__).with_name("local_files.jar")
 """Hadoop's local files without a process for each (runtime/java/LocalFiles.java)."""
@@ -68,21 +71,40 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
             "spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "ontoweir-warehouse")
         )
     wanted.setdefault("spark.driver.extraClassPath", str(LOCAL_FILES))
+    scratch = claim_scratch()
+    if "SPARK_LOCAL_DIRS" not in os.environ:
+        wanted.setdefault("spark.local.dir", str(scratch))
     if "spark.driver.extraJavaOptions" not in wanted:
-        wanted["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
+        # without memory, threads die one by one, and what is left waits for ever
+        wanted["spark.driver.extraJavaOptions"] = (
+            f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -XX:+ExitOnOutOfMemoryError"
+            f' "-Djava.io.tmpdir={scratch}"'
+        )
     conf = SparkConf().setAll(list(wanted.items()))
+    logging.getLogger().addFilter(_GONE)  # once: it is the same
     try:
         if SparkContext._gateway is None:
             SparkContext(conf=conf, gateway=start_java(conf))
         session = SparkSession.builder.config(conf=conf).getOrCreate()
-    except PySparkException as error:
+    except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
+        SparkContext._gateway = None  # it leads nowhere
         raise RunError(
-            f"Spark does not start: {str(error).splitlines()[0]}",
+            f"Spark does not start: {last_words() or (str(error).splitlines() or ['?'])[0][:300]}",
             why="replays run on Spark, which needs a Java runtime (17 or later)",
             fix="run `ontoweir doctor`, which names what is missing and the command that mends it",
         ) from error
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+class _Gone(logging.Filter):
+    """Leaves out py4j's tracebacks of a Java process that has ended: the error says so."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not str(record.msg).startswith("Exception while sending command")
+
+
+_GONE = _Gone()
 
 
 def _connect(remote: str) -> SparkSession:

@@ -77,7 +77,9 @@ def take_arrivals(
         seen = {history.stream.name: pc.max(rows.column(time)).as_py()}
     if state.finished_us is not None:
         drop(pc.less_equal(rows.column(time), state.finished_us), LATE)
-    marks = {FAULT, RAW, LANE, OFFSET, FILE, MODIFIED}
+    marks = {FAULT, LANE, OFFSET, FILE, MODIFIED}
+    if RAW in rows.column_names and rows.column(RAW).null_count == rows.num_rows:
+        marks.add(RAW)  # else it shows what a row held that is rejected later
     rows = rows.select([n for n in rows.column_names if n not in marks])
     return Taken(rows, tuple(rejects), seen, offsets, files)
 

@@ -16,6 +16,8 @@ def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
         "spark.sql.adaptive.enabled": "false",  # there is no shuffle to adapt
         "spark.sql.files.minPartitionNum": "1",  # few tasks for small files
         "spark.sql.shuffle.partitions": "2",
+        # what folders' names hold is text, as in a replay
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         "spark.sql.sources.ignoreDataLocality": "true",  # asked of every file at every listing
         "spark.sql.streaming.fileSource.log.compactInterval": "100",  # of 10: a pause at each tenth
         # a source of which only the offsets matter is not planned

@@ -19,6 +19,8 @@ def write_metrics(folder: Path, record: Mapping[str, Any], longest: int = _LONGE
     metrics.prom is for the node exporter's textfile collector: replaced whole, in the text format
     of Prometheus. A metrics.jsonl of more than `longest` bytes becomes metrics.1.jsonl.
 
+    Where metrics.prom is a link, what it points to is replaced.
+
     Raises:
         RunError: they cannot be written.
     """
@@ -30,7 +32,8 @@ def write_metrics(folder: Path, record: Mapping[str, Any], longest: int = _LONGE
             full = file.tell() > longest
         if full:
             os.replace(lines, folder / "metrics.1.jsonl")
-        scratch = folder / f".{GAUGES}.new"
+        gauges = Path(os.path.realpath(gauges))
+        scratch = gauges.with_name(f".{GAUGES}.new")
         scratch.write_text("".join(f"{line}\n" for line in _gauges(record)), encoding="utf-8")
         os.replace(scratch, gauges)
     except OSError as error:

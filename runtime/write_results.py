@@ -3,15 +3,24 @@
 import json
 import os
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self, assert_never
+from typing import Protocol, Self, assert_never
 
 import pyarrow as pa
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
-from ontoweir.errors import UsageError
+from ontoweir.errors import Source, UsageError
+from ontoweir.find_output import (
+    FileOutput,
+    FoundOutput,
+    StreamOutput,
+    choose_mode,
+    find_output,
+    open_stream,
+)
 from ontoweir.runtime.join_parquet import ParquetJoiner
 from ontoweir.runtime.replay_job import OutputFormat
 
@@ -36,43 +45,79 @@ def repeating_columns(table: pa.Table) -> list[str]:
     ]
 
 
+class RowSink(Protocol):
+    """Takes results: tables of rows, or files that write_part wrote."""
+
+    @property
+    def rows(self) -> int:
+        """Rows taken."""
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows."""
+
+    def append(self, file: Path) -> None:
+        """Append the rows of a file."""
+
+
 class ResultWriter:
-    """A file of results, written beside its place and moved there by `commit`.
+    """Results: a file, written beside its place and moved there by `commit`; or a pipe or a
+    character device, written to as they come.
 
     Raises:
-        UsageError: the place is a folder, or cannot be written.
+        UsageError: the place is neither, or cannot be written; or Parquet is wanted in a pipe.
     """
 
     def __init__(self, output: Path, form: OutputFormat, schema: pa.Schema) -> None:
         self.output, self.form, self.schema = output, form, schema
-        self.rows = 0
-        if output.is_dir():
-            raise UsageError(
-                f"the output {output} is a folder",
-                why="results are written to one file",
-                fix=f"name a file, e.g. --output {output / 'results'}.{form}",
-            )
-        try:
-            output.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
-        except OSError as error:
-            raise UsageError(
-                f"the output {output} cannot be written: {error.strerror}",
-                why="results are first written beside it",
-                fix="choose another place, or its permissions",
-            ) from error
-        os.close(handle)
-        self._temporary = Path(name)
-        self._sink = pa.OSFile(name, "wb")
+        self._rows = 0
+        self._place = find_output(output)
+        self._temporary: Path | None = None
+        self._stream = ExitStack()
+        self._sink = self._open_sink(self._place)
         self._parquet: pq.ParquetWriter | None = None
         self._joiner: ParquetJoiner | None = None
         self._csv = pcsv.CSVWriter(self._sink, schema) if form == "csv" else None
+
+    @property
+    def rows(self) -> int:
+        """Rows written."""
+        return self._rows
+
+    @property
+    def beside(self) -> Path:
+        """The folder that the file is in; of a pipe, that of temporary files."""
+        match self._place:
+            case FileOutput(path=path):
+                return path.parent
+            case StreamOutput():
+                return Path(tempfile.gettempdir())
+
+    def _open_sink(self, place: FoundOutput) -> pa.NativeFile:
+        try:
+            match place:
+                case FileOutput(path=path):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+                    os.close(handle)
+                    self._temporary = Path(name)
+                    return pa.OSFile(name, "wb")
+                case StreamOutput():
+                    if self.form == "parquet":
+                        raise refuse_parquet(self.output)
+                    opened = self._stream.enter_context(open_stream(place))
+                    return pa.PythonFile(opened, "w")
+        except OSError as error:
+            raise UsageError(
+                f"the output {self.output} cannot be written: {error.strerror}",
+                why="results are first written beside it",
+                fix="choose another place, or its permissions",
+            ) from error
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
         if table.num_rows == 0:
             return
-        self.rows += table.num_rows
+        self._rows += table.num_rows
         match self.form:
             case "parquet":
                 self._writer(table).write_table(table)
@@ -96,7 +141,7 @@ class ResultWriter:
         assert self._parquet is None
         if self._joiner is None:
             self._joiner = ParquetJoiner(self._sink)
-        self.rows += self._joiner.add(file)
+        self._rows += self._joiner.add(file)
 
     def _writer(self, table: pa.Table) -> pq.ParquetWriter:
         assert self._joiner is None
@@ -116,18 +161,21 @@ class ResultWriter:
         elif self.form == "parquet":
             self._writer(self.schema.empty_table())
         self._close()
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(self._temporary, 0o666 & ~mask)
-        os.replace(self._temporary, self.output)
+        match self._place:
+            case FileOutput() as place:
+                assert self._temporary is not None
+                os.chmod(self._temporary, choose_mode(place))
+                os.replace(self._temporary, place.path)
+            case StreamOutput():
+                self._stream.close()
 
     def _close(self) -> None:
         for part in (self._parquet, self._csv):
             if part is not None:
                 part.close()
         self._parquet = self._csv = None
-        if not self._sink.closed:
-            self._sink.close()
+        if isinstance(self._place, FileOutput) and not self._sink.closed:
+            self._sink.close()  # a stream is its own: standard output stays open
 
     def __enter__(self) -> Self:
         return self
@@ -141,7 +189,19 @@ class ResultWriter:
         try:
             self._close()
         finally:
-            self._temporary.unlink(missing_ok=True)
+            if self._temporary is not None:
+                self._temporary.unlink(missing_ok=True)
+            self._stream.close()
+
+
+def refuse_parquet(output: Path) -> UsageError:
+    """The error of Parquet that is to go through a pipe."""
+    return UsageError(
+        f"Parquet cannot be written to {output}",
+        why="it is no file, and Parquet is complete only at its end",
+        fix="write --format csv or --format jsonl, or name a file",
+        source=Source("--output"),
+    )
 
 
 def plain_json(value: object) -> str:

@@ -85,7 +85,7 @@ def refused(given: dict[str, Any]) -> str:
         ("catalog", {"streams": {"x": {"foo": {1}}}}, "<catalog>: the catalog has a set"),
         ("queries", {"bad": "SELECT"}, "<query bad>:1: syntax error"),
         ("queries", {"a/b": "SELECT"}, "cannot be called"),
-        ("ontology", [3], "<ontology>: ontology is a int"),
+        ("ontology", [3], "<ontology>: ontology is an int"),
     ],
 )
 def test_places_are_the_users(

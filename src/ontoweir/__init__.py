@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ontoweir.answers import Answers
-    from ontoweir.errors import OntoweirError
+    from ontoweir.errors import OntoweirError, OntoweirWarning
     from ontoweir.live_query import LiveQuery
     from ontoweir.python_api import OpenProject, build_project, open_project
 
@@ -14,6 +14,7 @@ __all__ = [
     "Answers",
     "LiveQuery",
     "OntoweirError",
+    "OntoweirWarning",
     "OpenProject",
     "__version__",
     "build_project",
@@ -24,6 +25,7 @@ _HOME = {
     "Answers": "answers",
     "LiveQuery": "live_query",
     "OntoweirError": "errors",
+    "OntoweirWarning": "errors",
     "OpenProject": "python_api",
     "build_project": "python_api",
     "open_project": "python_api",
@@ -37,3 +39,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"ontoweir.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """What there is, also before it is imported."""
+    return sorted({*globals(), *__all__})

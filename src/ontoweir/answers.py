@@ -5,6 +5,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,11 @@ from ontoweir.rewriter.spj import (
     ConstantOutput,
     IriOutput,
     LiteralOutput,
-    Output,
+    NullOutput,
     SpjUnion,
     TemplateLiteralOutput,
 )
+from ontoweir.tell_rejects import tell_rejects
 
 if TYPE_CHECKING:
     import pandas
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     from rdflib.query import Result
 
 MULTIPLICITY = "multiplicity"
+_SHOWN = 20
+"""Rows that a notebook shows."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answers:
     """The answers of a replay, or of a live query so far.
 
@@ -52,6 +56,26 @@ class Answers:
     summary: dict[str, Any]
     spark: "SparkSession | None" = None
     folder: "_Folder | None" = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        count = self.summary.get("results")
+        told = "" if count is None else f"{count:,} rows, "
+        return f"Answers({self.union.name!r}, {told}columns {', '.join(self._variables())})"
+
+    def _repr_html_(self) -> str:
+        from ontoweir.notebook import html_table
+
+        if self.file.is_dir() and not any(self.file.glob("part-*.parquet")):
+            return f"<p><b>{escape(self.union.name)}</b>: no answers yet</p>"
+        table = self.to_arrow(raw=True)
+        shown = [list(row.values()) for row in table.slice(0, _SHOWN).to_pylist()]
+        told = f"{table.num_rows:,} rows"
+        if table.num_rows > _SHOWN:
+            told += f", the first {_SHOWN} of which are shown"
+        rejected = tell_rejects({"tuples": 0, "rejected": 0, "rejects": {}, **self.summary})
+        warned = "" if rejected is None else f'<p style="color: #b3261e">{escape(rejected)}</p>'
+        body = html_table(table.column_names, shown)
+        return f"<div><p><b>{escape(self.union.name)}</b>: {told}</p>{warned}{body}</div>"
 
     def __len__(self) -> int:
         """How many solutions there are."""
@@ -187,7 +211,11 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 
 def _describe(union: SpjUnion, name: str) -> str:
     made = [dict(query.outputs) for query in union.disjuncts]
-    kinds = {_kind(outputs[name]): None for outputs in made if name in outputs}
+    kinds = {
+        _kind(o): None
+        for outputs in made
+        if (o := outputs.get(name)) is not None and not isinstance(o, NullOutput)
+    }
     shown = []
     for kind, datatype, language in kinds:
         if kind in ("an IRI", "a blank node"):
@@ -206,7 +234,11 @@ def _maker(union: SpjUnion, name: str) -> Any:
     from rdflib.term import BNode, Literal, URIRef
 
     made = [dict(query.outputs) for query in union.disjuncts]
-    kinds = {_kind(outputs[name]) for outputs in made if name in outputs}
+    kinds = {
+        _kind(o)
+        for outputs in made
+        if (o := outputs.get(name)) is not None and not isinstance(o, NullOutput)
+    }
     if not kinds:  # an aggregate
         return Literal
     if len(kinds) > 1:
@@ -225,7 +257,9 @@ def _maker(union: SpjUnion, name: str) -> Any:
     return lambda v: Literal(v, lang=language)
 
 
-def _kind(output: Output) -> tuple[str, str | None, str | None]:
+def _kind(
+    output: IriOutput | LiteralOutput | TemplateLiteralOutput | BlankOutput | ConstantOutput,
+) -> tuple[str, str | None, str | None]:
     match output:
         case IriOutput():
             return "an IRI", None, None

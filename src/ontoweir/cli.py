@@ -79,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted; nothing is half written", file=sys.stderr)
         return 130
     except Exception as error:
+        if type(error).__module__.partition(".")[0] == "py4j":
+            return _report_java(error)
         return _report_bug(error)
     finally:
         gc.set_threshold(*thresholds)
@@ -94,6 +96,19 @@ def run_program() -> int:
     code = main()
     gc.freeze()  # looking through what is left, once more, would only cost time
     return code
+
+
+def _report_java(error: Exception) -> int:
+    """Spark's Java side failed, or has gone, where nobody foresaw it."""
+    from ontoweir.runtime.explain_java import tell_cause
+
+    told = RunError(
+        f"Spark failed: {tell_cause(error)}",
+        why="what was committed or written whole before is intact",
+        fix="see Spark's log for the cause, run `ontoweir doctor`, and start again",
+    )
+    print(told, file=sys.stderr)
+    return told.exit_code
 
 
 def _report_bug(error: Exception) -> int:

@@ -6,7 +6,15 @@ from typing import Any
 from ontoweir.checker.decide_lag import Criterion
 from ontoweir.checker.explain_bounded import explain_bounded
 from ontoweir.checker.explain_union import explain_union
-from ontoweir.checker.verdict import Bounded, DisjunctVerdict, Failing, Unsatisfiable, Verdict
+from ontoweir.checker.verdict import (
+    Bounded,
+    DisjunctVerdict,
+    Failing,
+    Tier,
+    Unsatisfiable,
+    Verdict,
+    tier_within,
+)
 from ontoweir.checker.witness import Witness, WitnessRow
 from ontoweir.describe_repairs import DescribedRepair
 from ontoweir.diagnostics import Diagnostic, Label, Reason
@@ -33,7 +41,7 @@ def describe_verdict(
         },
         "conditions": [d.text for d in verdict.conditions],
         "blame": None if blame is None else _reason(blame),
-        "disjuncts": [_disjunct(verdict.union, d, catalog) for d in verdict.disjuncts],
+        "disjuncts": [_disjunct(verdict, d, catalog) for d in verdict.disjuncts],
         "witness": None if verdict.witness is None else _witness(verdict.witness),
         "repairs": [_repair(r) for r in repairs],
     }
@@ -63,12 +71,13 @@ def _repair(repair: DescribedRepair) -> dict[str, Any]:
     }
 
 
-def _disjunct(union: SpjUnion, verdict: DisjunctVerdict, catalog: Catalog) -> dict[str, Any]:
+def _disjunct(whole: Verdict, verdict: DisjunctVerdict, catalog: Catalog) -> dict[str, Any]:
+    union, tier = whole.union, tier_within(whole, verdict)
     single = SpjUnion(union.name, union.variables, (verdict.query,), union.distinct, union.source)
     found: dict[str, Any] = {
         "sql": print_sql(single, catalog, comments=False),
-        "verdict": _name(verdict),
-        "tier": str(verdict.tier),
+        "verdict": "unbounded" if tier is Tier.UNBOUNDED else _name(verdict),
+        "tier": str(tier),
         "criteria": {},
         "because": [],
         "why": [],

@@ -15,6 +15,7 @@ from ontoweir.checker.changes import (
     DeclareDomain,
     DeclareKey,
     DeclareReference,
+    DropGroup,
     DropVariable,
     SetDistinct,
     apply_change,
@@ -29,11 +30,13 @@ from ontoweir.edit_project import (
     write_reference,
 )
 from ontoweir.edit_sparql import add_filter, drop_variable, has_prefix
+from ontoweir.edit_sparql import drop_group as drop_group_sparql
 from ontoweir.edit_sparql import set_distinct as set_distinct_sparql
 from ontoweir.edit_sql import add_condition, drop_column
+from ontoweir.edit_sql import drop_group as drop_group_sql
 from ontoweir.edit_sql import set_distinct as set_distinct_sql
 from ontoweir.edit_toml import write_key
-from ontoweir.errors import Source
+from ontoweir.errors import Source, with_article
 from ontoweir.mappings.catalog import Catalog, Column, FloatType
 from ontoweir.mappings.column_types import XSD
 from ontoweir.mappings.parse_duration import UNITS_US
@@ -134,14 +137,14 @@ def draft_changes(
                 if changed is None:
                     return None
                 query = changed
-                if isinstance(change, DropVariable):
+                if isinstance(change, DropVariable | DropGroup):
                     union, _ = apply_change(change, union, catalog)
         declared = after
     return Draft(query, project if project != begun else None, tuple(more))
 
 
 def _edit_query(
-    change: AddWindow | AddOrder | DropVariable | SetDistinct,
+    change: AddWindow | AddOrder | DropVariable | DropGroup | SetDistinct,
     text: str,
     union: SpjUnion,
     catalog: Catalog,
@@ -160,6 +163,11 @@ def _edit_query(
             if sql:
                 return drop_column(text, union.variables.index(name), len(union.variables))
             return drop_variable(text, name, [v for v in union.variables if v != name])
+        case DropGroup(name=name):
+            assert union.aggregation is not None
+            if sql:
+                return drop_group_sql(text, union.aggregation.columns.index(name))
+            return drop_group_sparql(text, name)
         case SetDistinct(distinct=distinct):
             return (set_distinct_sql if sql else set_distinct_sparql)(text, distinct)
         case _:
@@ -195,7 +203,7 @@ def describe_change(change: Change, union: SpjUnion, catalog: Catalog, *, sql: b
             assert before is not None
             return _describe_domain(f"{name}.{column}", before, made)
         case DeclareReference(stream=name, column=column, relation=relation, to=to):
-            return f"declare that every {name}.{column} is a {relation}.{to}, if so"
+            return f"declare that every {name}.{column} is {with_article(relation)}.{to}, if so"
         case DeclareKey(stream=name, columns=key):
             return f"declare a key of {name}: no two rows have the same {', '.join(key)}, if so"
         case AddWindow(earlier=earlier, later=later, steps=steps):
@@ -208,6 +216,8 @@ def describe_change(change: Change, union: SpjUnion, catalog: Catalog, *, sql: b
             return f"ask for {mark}{earlier} before {mark}{later}"
         case DropVariable(name=name):
             return f"do not select {mark}{name}"
+        case DropGroup(name=name):
+            return f"group by less: without {mark}{name}"
         case SetDistinct(distinct=True):
             return "select DISTINCT: whether there is a match, not how many"
         case SetDistinct():
@@ -224,10 +234,13 @@ def _describe_domain(name: str, before: Column, made: Column) -> str:
     limits = f"{made.minimum}..{made.maximum}"
     if isinstance(before.type, FloatType):
         return (
-            f"declare {name} as a decimal with limits, for example {limits}: a double has no "
-            "finite range"
+            f"declare {name} as a decimal with limits, if it has them (a double has no finite "
+            f"range); {limits} is an example"
         )
-    return f"declare the least and the greatest value of {name}, for example {limits}"
+    return (
+        f"declare the least and the greatest value of {name}, if it has them; {limits} is an "
+        "example"
+    )
 
 
 def describe_edits(

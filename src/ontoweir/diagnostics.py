@@ -65,8 +65,9 @@ CODES = {
     "declaration": "OW221",
     "warning": "OW231",
     "mapping": "OW232",
+    "refused": "OW241",
     "plan": "OW299",
 }
 """The code of a violated condition of the lag criterion; of a declared constraint that a verdict
-rests on; of a warning about the input; of a mapping with unbounded columns; and of a disjunct
-without a known plan."""
+rests on; of a warning about the input; of a mapping with unbounded columns; of what is refused;
+and of a disjunct without a known plan."""

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from ontoweir.checker.normal_form import NormalForm, ValueClass
+from ontoweir.checker.normal_form import Member, NormalForm, ValueClass
 from ontoweir.draw_layout import Edge, Node, Picture, lay_out_graph
 
 
@@ -15,7 +15,8 @@ def draw_dependency(form: NormalForm) -> Picture:
             m.alias,
             (
                 m.alias,
-                f"stream {m.stream}" + (", ends" if m.finite else ""),
+                f"stream {m.stream}"
+                + (", ends" if m.last is not None else ", few rows" if m.finite else ""),
                 *(f"+ {s.table} {s.alias}" for s in m.statics),
             ),
         )
@@ -90,3 +91,10 @@ def _name(form: NormalForm, group: ValueClass, member: int) -> str:
         return own[0].column
     folded = {s.alias for s in found.statics}
     return str(next(a for a, _ in group.attributes if a.alias in folded))
+
+
+def _end(member: Member) -> str:
+    """Whether, and why, a stream has finitely many tuples."""
+    if member.last is not None:
+        return ", ends"
+    return ", few rows" if member.finite else ""

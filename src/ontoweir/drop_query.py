@@ -50,6 +50,8 @@ def drop_query(registry: Path, name: str, *, purge: bool = False) -> Entry:
 
 
 def _purge(registry: Path, entry: Entry) -> None:
+    from ontoweir.runtime.write_parts import OWNER
+
     folder = registry / entry.name
     lock = hold_lock(folder, _PATIENCE)
     if lock is None:
@@ -61,10 +63,11 @@ def _purge(registry: Path, entry: Entry) -> None:
     try:
         answers = read_status(registry, entry)["answers_folder"]
         if answers is not None:
-            for file in Path(answers).glob("part-*"):
-                file.unlink()
+            place = Path(answers)
+            for file in (*place.glob("part-*"), *place.glob(".part-*.new"), place / OWNER):
+                file.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # somebody keeps something there
-                Path(answers).rmdir()
+                place.rmdir()
         shutil.rmtree(folder)
     finally:
         lock.release()

@@ -1,6 +1,7 @@
 """Change the text of a SPARQL query: its SELECT clause, or one more FILTER."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ontoweir.rewriter.locate_tokens import Token, Tokens
 
@@ -30,6 +31,39 @@ def drop_variable(text: str, name: str, kept: Sequence[str]) -> str | None:
             names = " ".join(f"?{v}" for v in kept)
             return text[: token.offset] + names + text[token.offset + 1 :]
     return None
+
+
+def drop_group(text: str, name: str) -> str | None:
+    """Without a variable in the SELECT and the GROUP BY clause."""
+    tokens = Tokens(text).tokens
+    head = _head(tokens)
+    if head is None:
+        return None
+    grouped = [
+        i for i, (a, b) in enumerate(pairwise(tokens)) if _is_word(a, "GROUP") and _is_word(b, "BY")
+    ]
+    if len(grouped) != 1:
+        return None
+    by: list[Token] = []
+    for token in tokens[grouped[0] + 2 :]:
+        if token.kind != "var":
+            break
+        by.append(token)
+    depth, mine = 0, []
+    for token in head[1]:
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if depth == 0 and token.kind == "var" and token.text[1:] == name:
+            mine.append(token)
+    named = [t for t in by if t.text[1:] == name]
+    if len(mine) != 1 or len(named) != 1:
+        return None
+    if len(by) == 1:  # of the whole
+        first = tokens[grouped[0]]
+        end = by[0].offset + len(by[0].text)
+        text = text[: first.offset].rstrip() + text[end:]
+    else:
+        text = _without(text, named[0])
+    return _without(text, mine[0])
 
 
 def add_filter(text: str, condition: str) -> str | None:

@@ -73,19 +73,57 @@ def drop_column(text: str, place: int, count: int) -> str | None:
         _, rest = select.clauses[0]
         if rest and rest[0].is_word("DISTINCT", "ALL"):
             rest = rest[1:]
-        items: list[list[_Token]] = [[]]
-        for token in rest:
-            if token.text == "," and token.depth == 0:
-                items.append([])
-            else:
-                items[-1].append(token)
+        items = _items(rest)
         if len(items) != count or not all(items) or count < 2 or "*" in {i[0].text for i in items}:
             return None
-        if place:
-            changes.append((items[place - 1][-1].stop, items[place][-1].stop, ""))
-        else:
-            changes.append((items[0][0].start, items[1][0].start, ""))
+        changes.append(_drop_item(items, place))
     return _change(text, changes)
+
+
+def drop_group(text: str, place: int) -> str | None:
+    """Without the column at a place, in SELECT and in GROUP BY; None where that is not plainly
+    one of both."""
+    selects = _selects(_tokens(text))
+    if selects is None or len(selects) != 1:
+        return None
+    grouped = selects[0].clause("GROUP")
+    if grouped is None or not grouped[1] or not grouped[1][0].is_word("BY"):
+        return None
+    items, by = _items(selects[0].clauses[0][1]), _items(grouped[1][1:])
+    if not all(items) or not all(by) or not 0 <= place < len(items) or len(items) < 2:
+        return None
+    told = [t.text.lower() for t in items[place]]
+    if "as" in told:
+        told = told[: told.index("as")]
+    texts = [[t.text.lower() for t in item] for item in by]
+    # `s.k` and `k` are the same, if no other is called so
+    found = [i for i, item in enumerate(texts) if item == told]
+    found = found or [i for i, item in enumerate(texts) if item[-1] == told[-1]]
+    if len(found) != 1:
+        return None
+    changes = [_drop_item(items, place)]
+    if len(by) == 1:
+        changes.append((grouped[0].start, by[0][-1].stop, ""))
+    else:
+        changes.append(_drop_item(by, found[0]))
+    return _change(text, changes).rstrip() + ("\n" if text.endswith("\n") else "")
+
+
+def _items(tokens: Sequence[_Token]) -> list[list[_Token]]:
+    """What commas outside parentheses separate."""
+    items: list[list[_Token]] = [[]]
+    for token in tokens:
+        if token.text == "," and token.depth == 0:
+            items.append([])
+        else:
+            items[-1].append(token)
+    return items
+
+
+def _drop_item(items: Sequence[Sequence[_Token]], place: int) -> tuple[int, int, str]:
+    if place:
+        return items[place - 1][-1].stop, items[place][-1].stop, ""
+    return items[0][0].start, items[1][0].start, ""
 
 
 def add_condition(text: str, condition: str, aliases: Sequence[str]) -> str | None:

@@ -1,7 +1,11 @@
 """Errors for invalid input: one line `file:line: what; why; fix`, exit code 2, nothing written."""
 
+import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
+
+_LONG = re.compile(r"[^\s/]{200,}")
+"""A word that is longer than the parts of any path."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -34,12 +38,17 @@ class OntoweirError(Exception):
     exit_code = 2
 
     def __init__(self, what: str, *, why: str, fix: str, source: Source | None = None) -> None:
-        self.what, self.why, self.fix, self.source = what, why, fix, source
-        super().__init__(what)
+        self.what, self.why, self.fix = _shorten(what), _shorten(why), _shorten(fix)
+        self.source = source
+        super().__init__(self.what)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors of other processes are raised here."""
         return _remake, (type(self), self.what, self.why, self.fix, self.source)
+
+    def again(self) -> Self:
+        """The same error, to be raised once more."""
+        return type(self)(self.what, why=self.why, fix=self.fix, source=self.source)
 
     def __str__(self) -> str:
         place = f"{self.source}: " if self.source is not None else ""
@@ -47,10 +56,19 @@ class OntoweirError(Exception):
         return " ".join(text.split())
 
 
+def _shorten(text: str) -> str:
+    """The text without the middle of words of which nobody reads all."""
+    return _LONG.sub(lambda word: f"{word[0][:60]}… ({len(word[0]):,} characters)", text)
+
+
 def _remake(
     kind: type[OntoweirError], what: str, why: str, fix: str, source: Source | None
 ) -> OntoweirError:
     return kind(what, why=why, fix=fix, source=source)
+
+
+class OntoweirWarning(UserWarning):
+    """The input is accepted, but means less than it seems to; or much of the data is rejected."""
 
 
 class UsageError(OntoweirError):
@@ -81,3 +99,12 @@ class RunError(OntoweirError):
     """Failed while running; state and output of finished markers are intact."""
 
     exit_code = 3
+
+
+def with_article(noun: str) -> str:
+    """A noun with its article, by its first letter.
+
+    >>> with_article("alarm_code.id"), with_article("sensor.id")
+    ('an alarm_code.id', 'a sensor.id')
+    """
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"

@@ -106,7 +106,9 @@ def lint_mappings(workspace: Workspace) -> tuple[MappingLint, ...]:
         OntoweirError: the project's files are wrong.
     """
     catalog, tbox = workspace.project.catalog, workspace.tbox
-    compiled = compile_tmappings(workspace.mappings, tbox, catalog)
+    # each assertion is probed by itself: those of a refused triples map are left out
+    readable = replace(workspace.mappings, refused=())
+    compiled = compile_tmappings(readable, tbox, catalog)
     prober = _Prober(catalog, tbox, read_project(catalog.file))
     found: dict[tuple[Source, str, str | None], dict[object, PredicateLint]] = {}
     best: dict[str, Tier] = {}

@@ -4,6 +4,7 @@ import contextlib
 import json
 from collections import deque
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,15 @@ class LiveQuery:
 
     def __repr__(self) -> str:
         return f"LiveQuery({self.name!r}, {self.running.status['state']})"
+
+    def _repr_html_(self) -> str:
+        from ontoweir.notebook import html_table
+
+        told = self.status
+        names = ["state", "tuples", "results", "rejected", "late", "state_rows", "bound_rows"]
+        table = html_table(names, [[told.get(n) for n in names]])
+        error = f"<p>{escape(str(told['error']))}</p>" if told.get("error") else ""
+        return f"<div><b>{escape(self.name)}</b>{error}{table}</div>"
 
     @property
     def entry(self) -> Entry:
@@ -87,7 +97,7 @@ class LiveQuery:
         told = {
             found["batchId"]: found for found in map(_plain, self.running.run.query.recentProgress)
         }
-        return [_merge(self, told.get(r["batch"], {}), r) for r in tuple(self.records)]
+        return [_merge(self, told.get(r["spark_batch"], {}), r) for r in tuple(self.records)]
 
     @property
     def verdict(self) -> Verdict:
@@ -147,9 +157,12 @@ class LiveQuery:
         from pyspark.errors import StreamingQueryException
 
         assert self.running.run is not None
-        if not self.running.ended:
+        asked = None
+        while not self.running.ended and asked is not self.running.run.query:
+            asked = self.running.run.query  # another, where it has gone on from new logs
             with contextlib.suppress(StreamingQueryException):  # told below, as what it is
-                self.running.run.query.processAllAvailable()
+                asked.processAllAvailable()
+            self._follow()
         self._follow()
         if self.running.error is not None:
             raise self.running.error

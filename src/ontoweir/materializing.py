@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ontoweir.errors import DataError, UsageError
 from ontoweir.mappings.materialize_triples import materialize_triples
+from ontoweir.refuse_inputs import refuse_files
 from ontoweir.write_file import write_file
 
 
@@ -41,6 +42,8 @@ def materialize(
             why="SQLite alone is materialized",
             fix="write --database sqlite:FILE",
         )
+    if output is not None:
+        refuse_files(output, [mapping, Path(file)])
     skipped: list[DataError] = []
     quads = materialize_triples(
         mapping,

@@ -55,18 +55,23 @@ class CompiledQuery:
 class Workspace:
     """An open project: its TBox and mappings are read when first needed.
 
+    `apart`: a triples map that is wrong is told in `mappings.refused`, and only queries that it
+    could concern are refused; else it is an error whatever is asked.
     `warn` is called with every warning, `file:line: what; why; fix`. `skip` names passes of the
     rewriter to leave out (`PASSES` in run_passes), for measurements. `tell` is called with what
     is counted and how many there are, while a query is rewritten. `note` is called with each step
-    that is done, and the seconds that it took.
+    that is done, and the seconds that it took. `refuse` is called with what is wrong in triples
+    maps, where that is not an error.
     """
 
     project: Project
     strict: bool = False
+    apart: bool = False
     warn: Warn = field(default=lambda _: None)
     skip: frozenset[str] = frozenset()
     tell: Tell = say_nothing
     note: Callable[[str, float], None] = field(default=lambda what, seconds: None)
+    refuse: Warn = field(default=lambda _: None)
 
     @contextmanager
     def _noting(self, what: str) -> Iterator[None]:
@@ -90,7 +95,10 @@ class Workspace:
         """The mapping assertions of the project, and the facts of its ontologies."""
         tbox = self.tbox
         with self._noting("the mappings are read"):
-            mappings = load_mappings(self.project.mappings, self.project.catalog)
+            mappings = load_mappings(self.project.mappings, self.project.catalog, apart=self.apart)
+            for refused in mappings.refused:
+                if refused.predicates is not None:  # else every query is refused with it
+                    self.refuse(str(refused.error))
             for text in warn_mappings(mappings.assertions, tbox, self.project.catalog):
                 self.warn(text)
             return assert_facts(mappings, tbox.facts)
@@ -192,7 +200,8 @@ class Workspace:
         """The mappings read over a catalog: natural datatypes depend on the columns' types."""
         if _column_types(catalog) == _column_types(self.project.catalog):
             return self.mappings
-        return assert_facts(load_mappings(self.project.mappings, catalog), self.tbox.facts)
+        mappings = load_mappings(self.project.mappings, catalog, apart=self.apart)
+        return assert_facts(mappings, self.tbox.facts)
 
     def compile_sql(self, file: Path) -> CompiledQuery:
         """Plain SQL over the catalog, no ontology."""
@@ -280,7 +289,7 @@ def _column_types(catalog: Catalog) -> list[tuple[str, str, ColumnType]]:
 def read_project(file: str) -> str | None:
     """The text of the project file, where it can be read."""
     try:
-        return Path(file).read_text(encoding="utf-8")
+        return Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return None
 
@@ -297,7 +306,7 @@ def read_text(file: Path) -> str:
         QueryError: it cannot be read, or is not UTF-8.
     """
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")  # with or without a byte-order mark
     except OSError as error:
         raise QueryError(
             f"cannot read the query: {error.strerror or error}",

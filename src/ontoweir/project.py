@@ -97,7 +97,7 @@ def load_project(
 
 def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise CatalogError(
             f"there is no project file {shown}",

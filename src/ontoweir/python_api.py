@@ -1,21 +1,26 @@
 """The Python API: a project, on one's own Spark session."""
 
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ontoweir.answers import Answers, make_folder
 from ontoweir.checker.verdict import Verdict
 from ontoweir.describe_repairs import DescribedRepair
-from ontoweir.errors import OntoweirError, UsageError
+from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
 from ontoweir.live_query import KEPT, LiveQuery
+from ontoweir.notebook import Shown, in_notebook
 from ontoweir.pipeline import CompiledQuery, Workspace, read_text
 from ontoweir.project import load_project
+from ontoweir.refuse_inputs import refuse_inputs
+from ontoweir.rewriter.meter_work import Tell, say_nothing
 from ontoweir.rewriter.parse_query import parse_union
+from ontoweir.tell_rejects import tell_rejects
 from ontoweir.write_project import BuiltProject, Documents, write_project
 
 if TYPE_CHECKING:
@@ -29,7 +34,7 @@ Stage = Literal["ucq", "sql", "spj", "lto", "plan", "trace"]
 _NO_OPTIONS: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OpenProject:
     """An open project. A query is named as in the project, or given as SPARQL text.
 
@@ -43,6 +48,10 @@ class OpenProject:
     """The session that has the sources given by name, where there are any."""
     built: BuiltProject | None = field(default=None, repr=False)
     running: dict[str, LiveQuery] = field(default_factory=dict, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        count = len(self.queries)
+        return f"OpenProject({str(self.folder)!r}, {count} quer{'y' if count == 1 else 'ies'})"
 
     @property
     def folder(self) -> Path:
@@ -69,6 +78,22 @@ class OpenProject:
         with self._names():
             return self.workspace.check(self._compile(query), timed=model == "application-time")
 
+    def check_all(self) -> "dict[str, Verdict | OntoweirError]":
+        """Decide all queries of the project: the verdict of each, or why it is refused.
+
+        Raises:
+            OntoweirError: the ontology or the catalog is wrong.
+        """
+        found: dict[str, Verdict | OntoweirError] = {}
+        with self._names():
+            assert self.workspace.mappings is not None
+        for name in self.queries:
+            try:
+                found[name] = self.check(name)
+            except OntoweirError as error:
+                found[name] = error
+        return found
+
     def explain(self, query: str) -> str:
         """What `ontoweir check` says of a query: the verdict, why, and what would mend it."""
         from io import StringIO
@@ -87,12 +112,19 @@ class OpenProject:
         text = StringIO()
         render_verdict(
             verdict,
-            Console(file=text, width=120, highlight=False, color_system=None),
+            Console(
+                file=text,
+                width=120,
+                highlight=False,
+                color_system=None,
+                force_jupyter=False,  # which would show it, and write nothing
+                force_terminal=False,
+            ),
             self.workspace.project.catalog,
             mended,
             width=len(verdict.union.name),
         )
-        return text.getvalue() if self.built is None else self.built.rename(text.getvalue())
+        return self._shown(text.getvalue())
 
     def rewrite(self, query: str, show: Stage = "sql", *, dialect: str = "spark") -> str:
         """What a stage made of a query, as `ontoweir rewrite --show` prints it."""
@@ -102,49 +134,73 @@ class OpenProject:
             lines, _ = show_stage(
                 self.workspace, self._compile(query), show, dialect=dialect, limit=100
             )
-        text = "\n".join(lines)
-        return text if self.built is None else self.built.rename(text)
+        return self._shown("\n".join(lines))
 
     def replay(
         self,
         query: str,
         *,
         output: str | Path | None = None,
-        start: datetime | None = None,
-        stop: datetime | None = None,
+        start: "datetime | date | str | None" = None,
+        stop: "datetime | date | str | None" = None,
+        final: bool = False,
         allow_unbounded: bool = False,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> Answers:
         """Answer a query over the history.
 
         Args:
             query: a name, or SPARQL text.
-            output: the Parquet file to write (default: a temporary one).
-            start: of application time, UTC; the first.
+            output: the file to write; its suffix says whether it is CSV, JSON lines or Parquet
+                (default: a temporary Parquet file).
+            start: of application time, UTC; the first. A date is its midnight; text is ISO 8601.
             stop: the first that is left out.
+            final: of an aggregate, the last row of each group alone, not one for every update.
             allow_unbounded: run what is not bounded, in memory that grows with the history.
-            progress: show a progress bar on stderr.
+            progress: show a progress bar, below the cell of a notebook, else on stderr (default:
+                in notebooks).
 
         Raises:
             QueryError: the query is not bounded, and that is not allowed.
             DataError: the data is missing, or breaks what is declared.
             RunError: failed while running; nothing is half written.
         """
-        from ontoweir.replaying import ReplayOptions, replay_query
+        from ontoweir.read_moment import check_span, read_moment
+        from ontoweir.replaying import (
+            ReplayOptions,
+            check_output,
+            choose_format,
+            convert_answers,
+            replay_query,
+        )
 
-        folder = make_folder() if output is None else None
-        file = Path(output or "") if folder is None else folder.path / "answers.parquet"
+        first, last = read_moment(start, "start"), read_moment(stop, "stop")
+        check_span(first, last, "start", "stop")
+        wanted = None if output is None else Path(output)
+        form = "parquet" if wanted is None else choose_format(wanted)
+        # what is read again later is Parquet, which loses nothing
+        folder = make_folder() if wanted is None or form != "parquet" else None
+        file = folder.path / "answers.parquet" if folder is not None else Path(output or "")
         with self._names():
             compiled = self._compile(query)
             options = ReplayOptions(
                 output=file,
-                start=start,
-                stop=stop,
+                start=first,
+                stop=last,
+                final=final,
                 allow_unbounded=allow_unbounded,
-                progress=progress,
+                progress=in_notebook() if progress is None else progress,
             )
             home = self.views or self.spark
+            if wanted is not None:
+                check_output(wanted, form)
+                refuse_inputs(self.workspace.project, wanted)
             summary = replay_query(self.workspace, compiled, options, home)
+            if wanted is not None and form != "parquet":
+                convert_answers(file, wanted, form)
+        told = tell_rejects(summary)
+        if told is not None:
+            warnings.warn(f"{compiled.name}: {told}", OntoweirWarning, stacklevel=2)
         return Answers(compiled.union, file, summary, self.spark, folder)
 
     def register(
@@ -272,6 +328,10 @@ class OpenProject:
         drop_query(self.registry, name, purge=purge)
         self.running.pop(name, None)
 
+    def _shown(self, text: str) -> str:
+        """Text as it is shown, and as a notebook shows it."""
+        return Shown(text if self.built is None else self.built.rename(text))
+
     def _enter(
         self, query: str, name: str | None, *, replace: bool, allow_unbounded: bool
     ) -> "Entry":
@@ -352,7 +412,7 @@ def open_project(
         spark: the session that replays run on (default: one is started when it is needed).
         settings: what the command line's `--set` takes, as `section.key=value`.
         strict: an axiom outside OWL 2 QL is an error.
-        warn: is called with every warning (default: they are dropped).
+        warn: is called with every warning (default: an `OntoweirWarning`, by Python's `warnings`).
         sources: by stream or relation, a temporary view of the session (by its name) or a
             DataFrame that takes the place of its source, as it is now. Batch rows are replayed, and
             are static relations; streaming ones are registered.
@@ -364,8 +424,10 @@ def open_project(
     """
     home, views, named = _name_sources(spark, sources)
     project = load_project(Path(path), overrides=list(settings), views=named)
-    said = (lambda _: None) if warn is None else warn
-    workspace = Workspace(project, strict=strict, warn=said)
+    said = _warn if warn is None else warn
+    workspace = Workspace(
+        project, strict=strict, apart=True, warn=said, refuse=said, tell=_choose_tell()
+    )
     return OpenProject(workspace, home, _registry(registry, project.root), views)
 
 
@@ -400,8 +462,15 @@ def build_project(
     home, views, named = _name_sources(spark, sources)
     root = Path(folder).resolve()
     built = write_project(ontology, mappings, catalog, queries or {}, named, root)
-    said = (lambda _: None) if warn is None else warn
-    workspace = Workspace(built.project, strict=strict, warn=lambda text: said(built.rename(text)))
+    said = _warn if warn is None else warn
+    workspace = Workspace(
+        built.project,
+        strict=strict,
+        apart=True,
+        warn=lambda text: said(built.rename(text)),
+        refuse=lambda text: said(built.rename(text)),
+        tell=_choose_tell(),
+    )
     return OpenProject(workspace, home, _registry(registry, root), views, built)
 
 
@@ -423,3 +492,20 @@ def _registry(named: str | Path | None, root: Path) -> Path:
 
     found = named or os.environ.get("ONTOWEIR_REGISTRY")
     return Path(found).absolute() if found else root / "out" / "registry"
+
+
+def _choose_tell() -> Tell:
+    """Who is told how far the rewriting is: the reader of a notebook."""
+    from ontoweir.show_work import WorkProgress
+
+    return WorkProgress() if in_notebook() else say_nothing
+
+
+def _warn(text: str) -> None:
+    """Warn as Python does, at the line of the user that led here."""
+    import sys
+
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ontoweir"):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(text, OntoweirWarning, stacklevel=depth)

@@ -8,7 +8,8 @@ whose state is kept has `dropped.json` in the place of `entry.json`.
 import json
 import os
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -18,7 +19,7 @@ from ontoweir.errors import RunError, Source, UsageError
 VERSION = 1
 ENTRY, DROPPED = "entry.json", "dropped.json"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
-_TAKEN = ("rejects",)
+_TAKEN = ("rejects", "quarantine")
 """Names of folders that runs write beside those of answers."""
 
 Language: TypeAlias = Literal["sparql", "sql"]
@@ -37,7 +38,7 @@ class Entry:
     name: str
     id: str
     language: Language
-    text: str
+    text: str = field(repr=False)
     file: str
     registered: str
     allow_unbounded: bool
@@ -65,17 +66,38 @@ def check_name(name: str) -> str:
     )
 
 
+def tell_verdict(told: Mapping[str, Any]) -> str:
+    """A verdict, its tier where that says more, and its bound: of an entry, or of a status.
+
+    >>> tell_verdict({"verdict": "bounded", "tier": "stateless", "bound_rows": 0})
+    'bounded, stateless, ≤ 0 rows of state'
+    """
+    verdict, tier, rows = told["verdict"], told["tier"], told["bound_rows"]
+    both = verdict if verdict == tier else f"{verdict}, {tier}"
+    return f"{both}, {tell_bound(verdict, rows)} of state"
+
+
+def tell_bound(verdict: str, rows: int | None) -> str:
+    """The most rows that are kept: a number, "finite" where it is bounded without one, or "∞"."""
+    if rows is not None:
+        return f"≤ {rows:,} rows"
+    finite = verdict in ("bounded", "conditionally-bounded", "unsatisfiable")
+    return "finitely many rows" if finite else "∞ rows"
+
+
 def utc_now() -> str:
     """The time of day, ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def write_json(file: Path, content: dict[str, Any], *, durable: bool = True) -> None:
-    """Replace a file by an object, whole or not at all; `durable`: wait for the disk.
+    """Replace a file by an object, whole or not at all; links are followed; `durable`: wait for
+    the disk.
 
     Raises:
         RunError: it cannot be written.
     """
+    file = Path(os.path.realpath(file))
     scratch = file.with_name(f".{file.name}.{os.getpid()}.new")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from ontoweir.diagnostics import Diagnostic, Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.mark_source import Marked, mark_label
+from ontoweir.refused_query import RefusedQuery
 
 _STYLE = {
     Tier.UNBOUNDED: "bold red",
@@ -87,6 +88,18 @@ def render_verdict(
         _render_reason(blame, console, "  ", "  ")
     for number, repair in enumerate(repairs[:SHOWN], 1):
         _render_repair(repair, number, console)
+
+
+def render_refused(refused: RefusedQuery, console: Console, *, width: int) -> None:
+    """Print that a query has no verdict, and what is refused; why, and how to mend it, is said with
+    the errors."""
+    error = refused.error
+    line = Text(refused.name.ljust(width + 2))
+    line.append("     ")
+    line.append("refused".ljust(22), style="bold yellow")
+    place = "" if error.source is None else f"{short_place(error.source)}: "
+    line.append(f"{place}{error.what}")
+    console.print(line, soft_wrap=True)
 
 
 def _render_repair(repair: DescribedRepair, number: int, console: Console) -> None:

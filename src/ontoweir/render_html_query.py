@@ -8,7 +8,15 @@ from ontoweir.checker.explain_bounded import explain_bounded
 from ontoweir.checker.explain_union import explain_union
 from ontoweir.checker.explain_values import labels_of
 from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.checker.verdict import Bounded, DisjunctVerdict, Failing, Unsatisfiable, Verdict
+from ontoweir.checker.verdict import (
+    Bounded,
+    DisjunctVerdict,
+    Failing,
+    Tier,
+    Unsatisfiable,
+    Verdict,
+    tier_within,
+)
 from ontoweir.checker.witness import Witness, WitnessRow
 from ontoweir.describe_plan import describe_plan
 from ontoweir.describe_repairs import DescribedRepair, Edit, replaced_lines
@@ -19,6 +27,7 @@ from ontoweir.draw_svg import print_svg
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.mark_source import mark_label, mark_source
+from ontoweir.refused_query import RefusedQuery
 from ontoweir.render_check import short_place
 from ontoweir.rewriter.print_sql import print_sql
 from ontoweir.rewriter.spj import SpjQuery, SpjUnion
@@ -78,8 +87,22 @@ def render_query(
     if verdict.witness is not None:
         parts.append(_witness(verdict.witness))
     for n, disjunct in enumerate(verdict.disjuncts, 1):
-        parts.append(_disjunct(union, disjunct, n, len(verdict.disjuncts), catalog))
+        parts.append(_disjunct(verdict, disjunct, n, catalog))
     return "\n".join(p for p in [*parts, "</section>"] if p)
+
+
+SHOW_REFUSED = '<span class="verdict refused">refused</span>'
+"""Stands in the place of a tier."""
+
+
+def render_refused_query(refused: RefusedQuery, number: int) -> str:
+    """The section of a query that has no verdict: what is wrong, where, and how to mend it."""
+    error = refused.error
+    return (
+        f'<section id="q{number}"><h2>{escape(refused.name)}</h2>\n<p>{SHOW_REFUSED}</p>\n'
+        f'<div class="diagnostic"><p>{escape(error.what)}{_place(error.source)}</p>'
+        f'<p>{escape(error.why)}</p><p class="hint">{escape(error.fix)}</p></div>\n</section>'
+    )
 
 
 def _distinct(told: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
@@ -227,9 +250,16 @@ def _tables(rows: Sequence[tuple[WitnessRow, str]]) -> str:
     return "".join(parts)
 
 
-def _disjunct(
-    union: SpjUnion, disjunct: DisjunctVerdict, number: int, count: int, catalog: Catalog
-) -> str:
+def _tell_tier(verdict: Verdict, disjunct: DisjunctVerdict) -> str:
+    """Of an unbounded query with several disjuncts that fail, each has no plan: that is all that is
+    known of it."""
+    tier = tier_within(verdict, disjunct)
+    unknown = verdict.tier is Tier.UNBOUNDED and tier is Tier.UNDECIDED
+    return "no plan in bounded memory" if unknown else str(tier)
+
+
+def _disjunct(verdict: Verdict, disjunct: DisjunctVerdict, number: int, catalog: Catalog) -> str:
+    union, count = verdict.union, len(verdict.disjuncts)
     query: SpjQuery = disjunct.query
     single = SpjUnion(union.name, union.variables, (query,), union.distinct, union.source)
     mappings = dict.fromkeys(p.mapping for _, p in query.provenance)
@@ -248,7 +278,7 @@ def _disjunct(
             f'Red: unbounded.</p><div class="wide">{print_svg(compared, "comparison graph")}</div>'
         )
     return (
-        f"<details><summary>{title} · {disjunct.tier}"
+        f"<details><summary>{title} · {_tell_tier(verdict, disjunct)}"
         f"<span class=soft>{escape(used)}</span></summary>"
         f"<pre>{escape(print_sql(single, catalog, comments=False))}</pre>{plan}"
         "<h3>Streams in time</h3><p class=soft>The earlier above.</p>"

@@ -30,7 +30,7 @@ pre.query span.here { background: color-mix(in srgb, var(--mark) 35%, transparen
 mark { background: var(--mark); color: inherit; border-radius: 2px; }
 .verdict { font-weight: 600; white-space: nowrap; }
 .bounded, .unsatisfiable { color: var(--good); } .conditionally-bounded { color: var(--some); }
-.undecided { color: var(--open); } .unbounded { color: var(--bad); }
+.undecided, .refused { color: var(--open); } .unbounded { color: var(--bad); }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 14px; }
 th, td { border-bottom: 1px solid var(--rule); padding: .25rem .7rem .25rem 0; text-align: left;
@@ -46,7 +46,13 @@ details { margin: .4rem 0; } summary { cursor: pointer; }
 .diagnostic.undecided { border-color: var(--open); color: inherit; }
 .code { font-weight: 600; }
 @media (max-width: 40rem) { body { padding: .6rem; font-size: 15px; }
-  .summary .formula { display: none; } }
+  .summary .formula { display: none; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  pre.query span.line { padding-left: 3em; text-indent: -3em; }
+  pre.query span.line::before { text-indent: 0; }
+  .summary { width: 100%; } .summary td { overflow-wrap: anywhere; }
+  .wide svg { max-width: 100%; height: auto; }
+  .wide table { width: 100%; } .wide td, .wide th { overflow-wrap: anywhere; } }
 @media print { details::details-content { content-visibility: visible; } }
 """
     + GRAPHS

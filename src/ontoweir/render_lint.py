@@ -13,10 +13,10 @@ from rich.text import Text
 
 from ontoweir.checker.verdict import Tier, name_tier
 from ontoweir.diagnostics import CODES
-from ontoweir.errors import Source
+from ontoweir.errors import OntoweirError, Source
 from ontoweir.lint_mappings import PROBES, MappingLint, PredicateLint, Probe, overall
 from ontoweir.render_check import short_place
-from ontoweir.render_sarif import make_log, make_result
+from ontoweir.render_sarif import make_log, make_result, refusal_results
 
 _STYLE = {"unbounded": "bold red", "undecided": "yellow", "refused": "yellow", "bounded": "green"}
 _HEADS = {"joined by subject": "by subject", "joined by object": "by object"}
@@ -152,11 +152,14 @@ def _source(source: Source | None) -> dict[str, Any] | None:
 
 
 def render_lint_sarif(
-    lints: Sequence[MappingLint], root: Path, warnings: Sequence[str]
+    lints: Sequence[MappingLint],
+    root: Path,
+    warnings: Sequence[str],
+    errors: Sequence[OntoweirError] = (),
 ) -> dict[str, Any]:
     """A SARIF log: a note for every mapping whose terms have unbounded columns; a warning where
-    nothing about its subjects can be asked over time."""
-    results = []
+    nothing about its subjects can be asked over time; an error for each that is refused."""
+    results = refusal_results((), errors, root)
     for lint in lints:
         columns = dict.fromkeys(c for p in lint.predicates for c in p.unbounded)
         if not columns:

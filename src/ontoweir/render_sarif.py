@@ -11,10 +11,11 @@ from ontoweir import __version__
 from ontoweir.checker.verdict import Failing, Verdict
 from ontoweir.describe_repairs import DescribedRepair, Edit
 from ontoweir.diagnostics import CODES, Label
-from ontoweir.errors import Source
+from ontoweir.errors import OntoweirError, Source
 from ontoweir.explain_code import code_titles, explain_code
 from ontoweir.mark_source import mark_source
 from ontoweir.project import FILE_NAME
+from ontoweir.refused_query import RefusedQuery, list_errors
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -36,6 +37,8 @@ def render_sarif(
     warnings: Sequence[str] = (),
     *,
     repairs: Sequence[Sequence[DescribedRepair]],
+    refused: Sequence[RefusedQuery] = (),
+    errors: Sequence[OntoweirError] = (),
 ) -> dict[str, Any]:
     """A SARIF log with one run.
 
@@ -49,13 +52,30 @@ def render_sarif(
         warnings: what was said about the input, `file:line: text`.
         repairs: those of each verdict. One whose every line has a place is a `fix` of all
             failures of its query: it mends the query.
+        refused: queries without a verdict; each reason is an error, once.
+        errors: of mappings that are refused, whichever queries they concern.
     """
     found: dict[str, dict[str, Any]] = {}
     for verdict, mending in zip(verdicts, repairs, strict=True):
         fixes = [_fix(r, root) for r in mending if all(e.source.line for e in r.edits)]
         for result in (*_failures(verdict, root, fixes), *_conditions(verdict, root)):
             found.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
-    return make_log(list(found.values()), root, warnings)
+    return make_log([*found.values(), *refusal_results(refused, errors, root)], root, warnings)
+
+
+def refusal_results(
+    refused: Sequence[RefusedQuery], errors: Sequence[OntoweirError], root: Path
+) -> list[dict[str, Any]]:
+    """An error for each reason why queries or mappings are refused, with the queries."""
+    results = []
+    for error in list_errors([*(r.error for r in refused), *errors]):
+        names = [r.name for r in refused if str(r.error) == str(error)]
+        whose = f"; refused: {', '.join(names)}" if names else ""
+        place = error.source or Source(str(root / FILE_NAME))
+        text = f"{error.what}. {error.why}. {error.fix}{whose}"
+        key = (str(error),)
+        results.append(make_result(CODES["refused"], "error", text, place, root, key=key))
+    return results
 
 
 def make_log(

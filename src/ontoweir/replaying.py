@@ -2,8 +2,9 @@
 
 import os
 import re
+from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -15,13 +16,26 @@ from ontoweir.checker.plan_anyway import plan_anyway
 from ontoweir.checker.refine_plans import refine_plans
 from ontoweir.checker.verdict import Verdict
 from ontoweir.errors import DataError, QueryError, Source, UsageError
+from ontoweir.find_output import FileOutput, StreamOutput, find_output
 from ontoweir.mappings.catalog import Catalog, Relation, Stream
 from ontoweir.pipeline import CompiledQuery, Workspace
+from ontoweir.refuse_inputs import refuse_inputs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ontoweir.runtime.replay_job import OutputFormat, ReplayJob, ReplaySummary
+
+
+_FORMATS: "dict[str, OutputFormat]" = {
+    ".parquet": "parquet",
+    ".parq": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +49,10 @@ class ReplayOptions:
     expand: bool = False
     allow_unbounded: bool = False
     progress: bool = True
+    spark: Mapping[str, str] = field(default_factory=dict)
+    """Properties of the session that is started."""
+    final: bool = False
+    """Of an aggregate query, the last row of each group alone."""
     small: int | None = None
     """Bytes up to which a short history is replayed without a Spark job (None: the default)."""
 
@@ -47,7 +65,8 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
         QueryError: the query is not bounded and that is not allowed.
         DataError: there is no data.
     """
-    _check_output(options.output)
+    check_output(options.output, options.format)
+    refuse_inputs(workspace.project, options.output)
     verdict = workspace.check(compiled)
     if verdict.plans is None and not options.allow_unbounded:
         raise refusal(compiled, verdict)
@@ -59,22 +78,67 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
     return verdict
 
 
-def _check_output(output: Path) -> None:
-    folder = output.absolute().parent
-    if not folder.is_dir():
-        raise UsageError(
-            f"cannot write {output}",
-            why=f"there is no folder {folder}",
-            fix="make it, or write elsewhere",
-            source=Source("--output"),
-        )
-    if output.is_dir() or not os.access(folder, os.W_OK):
-        raise UsageError(
-            f"cannot write {output}",
-            why="it is a folder" if output.is_dir() else f"{folder} is not writable",
-            fix="name a file in a folder that can be written to",
-            source=Source("--output"),
-        )
+def check_output(output: Path, form: "OutputFormat") -> None:
+    """Refuse an output that cannot be written, before anything is started.
+
+    Raises:
+        UsageError: it is no file and no pipe, or its folder is not there; or Parquet in a pipe.
+    """
+    from ontoweir.runtime.write_results import refuse_parquet
+
+    match find_output(output):
+        case StreamOutput():
+            if form == "parquet":
+                raise refuse_parquet(output)
+        case FileOutput(path=path):
+            folder = path.parent
+            if not folder.is_dir() or not os.access(folder, os.W_OK):
+                made = folder.is_dir()
+                raise UsageError(
+                    f"cannot write {output}",
+                    why=f"{folder} is not writable" if made else f"there is no folder {folder}",
+                    fix="name a file in a folder that can be written to"
+                    if made
+                    else "make it, or write elsewhere",
+                    source=Source("--output"),
+                )
+
+
+def choose_format(output: Path) -> "OutputFormat":
+    """The format that an output's name asks for: by its suffix; else Parquet, and CSV where it is
+    no file."""
+    named = _FORMATS.get(output.suffix.lower())
+    if named is not None:
+        return named
+    return "csv" if isinstance(find_output(output), StreamOutput) else "parquet"
+
+
+def convert_answers(file: Path, output: Path, form: "OutputFormat") -> None:
+    """Write the answers of a Parquet file in another format.
+
+    Raises:
+        UsageError: they cannot be written there.
+    """
+    import pyarrow.parquet as pq
+
+    from ontoweir.runtime.write_results import ResultWriter
+
+    with (
+        pq.ParquetFile(file) as answers,
+        ResultWriter(output, form, answers.schema_arrow) as writer,
+    ):
+        for group in range(answers.metadata.num_row_groups):
+            writer.write(answers.read_row_group(group))
+        writer.commit()
+
+
+def _find_beside(output: Path) -> Path | None:
+    """A file beside which Spark's tasks can write (None: it is no file)."""
+    match find_output(output):
+        case FileOutput(path=path):
+            return path
+        case StreamOutput():
+            return None
 
 
 def _check_data(table: Stream | Relation) -> None:
@@ -158,6 +222,7 @@ def make_job(
         declarations=verdict.declarations,
         parts=parts,
         growing=refined.plans is None,
+        watched=tuple((d.table, d.columns) for d in verdict.conditions if d.kind == "key"),
     )
     return job, refined
 
@@ -198,16 +263,21 @@ def replay_query(
         if spark is not None:
             return spark
         begun = perf_counter()
-        started = _start()
+        started = _start(options.spark)
         starting.append(perf_counter() - begun)
         workspace.note("Spark is started", starting[0])
         return started
 
     catalog = workspace.project.catalog
     names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
-    tables = load_statics(session, catalog, names, options.output)
+    tables = load_statics(session, catalog, names, _find_beside(options.output))
     anyway = options.allow_unbounded
     job, _ = make_job(workspace, compiled, verdict, gather_statistics(tables), anyway=anyway)
+    if options.final and compiled.union.aggregation is None:
+        workspace.warn(
+            f"--final changes nothing for {compiled.name}: it is no aggregate, and each of its "
+            "answers is final when it is told"
+        )
     if job.growing:
         workspace.warn(
             f"{compiled.name} is not known to be bounded: its memory and time may grow with the "
@@ -225,14 +295,15 @@ def replay_query(
             expand=options.expand,
             statics=tables,
             small=SMALL if options.small is None else options.small,
+            final=options.final,
         )
     return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
 
 
-def _start() -> "SparkSession":
+def _start(settings: Mapping[str, str]) -> "SparkSession":
     from ontoweir.runtime.start_session import start_session
 
-    return start_session()
+    return start_session(settings)
 
 
 def _as_json(summary: "ReplaySummary") -> dict[str, Any]:

@@ -27,7 +27,7 @@ class RunOptions:
     `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
     `most_waiting`: rows that may wait for a marker; `listeners`: are told Spark's progress;
     `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
-    bound holds so many rows.
+    bound holds so many rows; `parts_may_go`: published files may be moved away by who reads them.
     """
 
     checkpoint: Path | None
@@ -43,6 +43,7 @@ class RunOptions:
     listeners: tuple["StreamingQueryListener", ...] = ()
     allow_unbounded: bool = False
     alarm: int = ALARM
+    parts_may_go: bool = False
 
 
 def add_run_options(run: argparse.ArgumentParser) -> None:
@@ -76,6 +77,12 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         default=MOST_WAITING,
         metavar="ROWS",
         help=f"stop when more wait for a marker (default: {MOST_WAITING:,})",
+    )
+    run.add_argument(
+        "--parts-may-go",
+        action="store_true",
+        help="files of answers may be moved away by who reads them (default: one that is gone is "
+        "an error at the next start)",
     )
     run.add_argument(
         "--allow-unbounded",
@@ -113,16 +120,17 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
         seconds=given.every,
         progress=not given.quiet,
         sink=given.sink,
-        sink_options=_pairs("--sink-option", given.sink_option),
+        sink_options=read_pairs("--sink-option", given.sink_option),
         metrics=Path(given.metrics) if given.metrics else None,
-        spark=_pairs("--spark", given.spark),
+        spark=read_pairs("--spark", given.spark),
         most_waiting=given.most_waiting,
         allow_unbounded=given.allow_unbounded,
         alarm=given.alarm,
+        parts_may_go=given.parts_may_go,
     )
 
 
-def _pairs(option: str, texts: list[str]) -> dict[str, str]:
+def read_pairs(option: str, texts: list[str]) -> dict[str, str]:
     found = {}
     for text in texts:
         name, equals, value = text.partition("=")

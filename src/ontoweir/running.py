@@ -102,6 +102,7 @@ def run_queries(
         sink=sink,
         metrics=options.metrics,
         listeners=options.listeners,
+        parts_may_go=options.parts_may_go,
     )
     lock = hold_lock(checkpoint)
     if lock is None:

@@ -63,8 +63,9 @@ def serve_registry(
 
     Raises:
         UsageError: another process serves this registry; or the session is one of Spark Connect.
-        RunError: with `once`, an entry failed.
+        RunError: an entry failed.
     """
+    from ontoweir.runtime.await_live import JavaGone
     from ontoweir.runtime.refuse_connect import refuse_connect
 
     begun = time.perf_counter()
@@ -96,6 +97,8 @@ def serve_registry(
             over = [_follow(r, tell) for r in list(server.running.values())]
             if options.once and all(over):
                 break
+            if any(isinstance(r.error, JavaGone) for r in server.running.values()):
+                break  # none goes on without it
             _wait(stop, 0.1 if options.once else _PAUSE)
     except KeyboardInterrupt:
         pass
@@ -194,15 +197,16 @@ def _stamp(workspace: Workspace) -> object:
 
 
 def _summarise(server: _Server, options: RunOptions, seconds: float) -> dict[str, Any]:
-    """Raises RunError if an entry failed, with `once`."""
+    """Raises RunError if an entry failed."""
     served = [*server.ended, *server.running.values()]
     failed = {r.entry.name: str(r.error) for r in server.running.values() if r.error is not None}
-    failed |= {name: text for name, text in server.said.items() if name}
-    if options.once and failed:
+    if options.once:
+        failed |= {name: text for name, text in server.said.items() if name}
+    if failed:
         raise RunError(
             f"{len(failed)} of {len({*server.running, *failed})} registered queries failed: "
             + "; ".join(f"{name}: {text}" for name, text in failed.items()),
-            why="the others have read what is there",
+            why="the others have read what is there" if options.once else "the others have stopped",
             fix="mend what `ontoweir status` says of them, and start again",
         )
     states = [

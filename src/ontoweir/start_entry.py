@@ -84,6 +84,7 @@ def start_entry(
         UsageError: another process serves it.
         OntoweirError: the sink's options are wrong.
     """
+    from ontoweir.runtime.await_live import notice_gone
     from ontoweir.runtime.publish_batch import FileSink
 
     folder = registry / entry.name
@@ -121,9 +122,12 @@ def start_entry(
         write_status(folder, status)
     except OntoweirError as error:
         end_entry(running, error)
-    except BaseException:
-        lock.release()
-        raise
+    except BaseException as error:
+        gone = notice_gone(error)
+        if gone is None:
+            lock.release()
+            raise
+        end_entry(running, gone)
     return running
 
 
@@ -168,6 +172,7 @@ def _run(
         watch=watch,
         sink=running.sink,
         listeners=options.listeners,
+        parts_may_go=options.parts_may_go,
     )
     assert running.prepared is not None
     prepared = running.prepared
@@ -243,10 +248,14 @@ def describe_sink(sink: "Sink", name: str) -> str:
 def _take_over(folder: Path, entry: Entry, answers: Path | None) -> None:
     """Make the folder this entry's. If that is interrupted, it is done again at the next start.
 
+    Answers of an entry before it, of the same name, are kept under another name. Those of another
+    registry are left where they are: the run refuses to start beside them.
+
     Raises:
         RunError: the disk does not let it.
     """
     owner = folder / _OWNER
+    ours = owner.exists()  # otherwise what answers there are come from elsewhere, and stay
     try:
         with contextlib.suppress(FileNotFoundError):
             if owner.read_text(encoding="utf-8") == entry.id:
@@ -256,7 +265,7 @@ def _take_over(folder: Path, entry: Entry, answers: Path | None) -> None:
                 shutil.rmtree(folder / name)
         for name in ("metrics.jsonl", "metrics.1.jsonl", "metrics.prom"):
             (folder / name).unlink(missing_ok=True)
-        if answers is not None and any(answers.glob("part-*")):
+        if ours and answers is not None and any(answers.glob("part-*")):
             stamp = utc_now().replace(":", "").replace(".", "")
             os.rename(answers, answers.with_name(f"{answers.name}-until-{stamp}"))
         scratch = folder / f".{_OWNER}.new"

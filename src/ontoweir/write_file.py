@@ -6,27 +6,42 @@ import tempfile
 from pathlib import Path
 
 from ontoweir.errors import RunError, Source
+from ontoweir.find_output import FileOutput, StreamOutput, choose_mode, find_output, open_stream
 
 
 def write_file(output: Path, text: str) -> None:
-    """Replace a file by a text, UTF-8, in one step.
+    """Replace a file by a text, UTF-8, in one step. Links are followed; a pipe or a character
+    device is written to.
 
     Raises:
+        UsageError: it is no file, no pipe and no character device.
         RunError: it cannot be written; what was there is intact.
     """
+    match find_output(output):
+        case StreamOutput() as stream:
+            try:
+                with open_stream(stream) as opened:
+                    opened.write(text.encode("utf-8"))
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise _unwritable(output, error) from None
+        case FileOutput() as place:
+            _replace(output, place, text)
+
+
+def _replace(output: Path, place: FileOutput, text: str) -> None:
     try:
         handle, name = tempfile.mkstemp(
-            dir=output.parent, prefix=f".{output.name}.", suffix=".part"
+            dir=place.path.parent, prefix=f".{place.path.name}.", suffix=".part"
         )
     except OSError as error:
         raise _unwritable(output, error) from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, output)
+        os.chmod(name, choose_mode(place))
+        os.replace(name, place.path)
     except OSError as error:
         raise _unwritable(output, error) from None
     finally:

@@ -1,5 +1,6 @@
 """Write a folder as a whole or not at all."""
 
+import errno
 import os
 import shutil
 import tempfile
@@ -12,11 +13,15 @@ from pathlib import Path
 def write_folder(folder: Path) -> Iterator[Path]:
     """A new folder to fill, which takes the place of `folder` at the end.
 
-    If the block is left by an exception, Ctrl-C included, `folder` is as it was.
+    Links are followed. If the block is left by an exception, Ctrl-C included, `folder` is as it
+    was.
 
     Raises:
-        OSError: the folder cannot be written.
+        OSError: the folder cannot be written, or something else is there.
     """
+    folder = Path(os.path.realpath(folder))
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "it is no folder", str(folder))
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))
     made, old = work / "new", work / "old"

@@ -13,7 +13,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ontoweir.errors import CatalogError, OntoweirError, Source, UsageError
+from ontoweir.errors import CatalogError, OntoweirError, Source, UsageError, with_article
 from ontoweir.project import FILE_NAME, Project, load_project
 from ontoweir.registry_entry import check_name
 
@@ -133,7 +133,7 @@ def _write_all(
                 text = document.serialize(format="turtle")
             case _:
                 raise UsageError(
-                    f"{kind} is a {type(document).__name__}",
+                    f"{kind} is {with_article(type(document).__name__)}",
                     why="it is an rdflib Graph, a text, or the path of a file",
                     fix="give one of these, or a list of them",
                     source=Source(f"<{kind}>"),
@@ -199,7 +199,7 @@ def _toml(held: Any) -> str:
             return "[" + ", ".join(map(_toml, held)) + "]"
         case _:
             raise UsageError(
-                f"the catalog has a {type(held).__name__}",
+                f"the catalog has {with_article(type(held).__name__)}",
                 why="it is what a project file can say: texts, numbers, lists, tables",
                 fix="write it as the project file would",
                 source=Source("<catalog>"),

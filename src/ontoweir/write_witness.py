@@ -1,9 +1,9 @@
 """Write a witness as data that `ontoweir replay` can run (theory §9)."""
 
-import json
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,12 @@ import pyarrow.parquet as pq
 
 from ontoweir.checker.verdict import Verdict
 from ontoweir.checker.witness import Witness, WitnessRow
-from ontoweir.errors import UsageError
+from ontoweir.errors import Source, UsageError
 from ontoweir.mappings.catalog import Catalog, DecimalType, Stream
-from ontoweir.mappings.column_types import name_column_type
-from ontoweir.mappings.parse_duration import show_duration
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.runtime.check_domain import arrow_type
 from ontoweir.write_folder import write_folder
+from ontoweir.write_tables import list_related, write_tables
 
 SCRIPT = "replay.sh"
 
@@ -85,10 +84,12 @@ def write_witness(
     Raises:
         UsageError: the folder cannot be written.
     """
+    _check_place(folder)
     catalog, union = workspace.project.catalog, query.union
     prefix = [*witness.fixed, *witness.optional]
     used = {o.table for d in union.disjuncts for o in d.occurrences}
-    tables = sorted(used | {row.table for suffix in witness.suffixes for row in (*prefix, *suffix)})
+    rows = (row for suffix in witness.suffixes for row in (*prefix, *suffix))
+    tables = list_related(catalog, used | {row.table for row in rows})
     told = (
         f"# {witness.size} optional tuples; every suffix gives an answer that one of them explains."
     )
@@ -119,29 +120,22 @@ def write_witness(
     return folder / SCRIPT
 
 
+def _check_place(folder: Path) -> None:
+    """Raise UsageError where something else than a witness is in the folder."""
+    with suppress(OSError):
+        if any(folder.iterdir()) and not (folder / SCRIPT).is_file():
+            raise UsageError(
+                f"{folder} holds something else than a witness",
+                why=f"a witness takes the place of one that was written before, with its {SCRIPT}",
+                fix="name another folder, or empty it",
+                source=Source("--witness"),
+            )
+
+
 def _project(tables: Sequence[str], catalog: Catalog) -> str:
-    """A project of these tables; declarations that its answers do not need are left out."""
-    lines = ["# The tables of the SQL beside it, over the data of suffix-1.", "[project]"]
-    for name in tables:
-        table = catalog.table(name)
-        path = _quoted(f"suffix-1/{name}.parquet")
-        lines += ["", f"[{_section(name, catalog)}]"]
-        lines.append(f'source = {{ format = "parquet", path = {path} }}')
-        if isinstance(table, Stream):
-            column, unit = _quoted(table.timestamp), show_duration(table.step_us)
-            lines.append(f'timestamp = {{ column = {column}, unit = "{unit}" }}')
-        types = (f'{_quoted(c.name)} = "{name_column_type(c.type)}"' for c in table.columns)
-        lines.append(f"columns = {{ {', '.join(types)} }}")
-    return "\n".join(lines) + "\n"
-
-
-def _section(name: str, catalog: Catalog) -> str:
-    return f"{'streams' if name in catalog.streams else 'relations'}.{_quoted(name)}"
-
-
-def _quoted(text: str) -> str:
-    """A basic string of TOML."""
-    return json.dumps(text, ensure_ascii=False)
+    """A project of these tables, with all that is declared of them: the witness keeps it."""
+    head = "# The tables of the SQL beside it, over the data of suffix-1.\n[project]\n"
+    return head + write_tables(catalog, {name: f"suffix-1/{name}.parquet" for name in tables})
 
 
 def _write_tables(

@@ -370,3 +370,32 @@ def test_a_query_and_plain_sql_are_not_both_checked(
     ran = run("check", example, "--sql", tmp_path / "q.sql", "--query", "nothing")
     assert ran.code == 2
     assert "--query does not go with --sql" in ran.err
+
+
+def test_the_disjunct_that_makes_a_query_unbounded_is_so(run: Run, project: Path) -> None:
+    """ "undecided" of the only disjunct of an unbounded query said what is not so."""
+    sql = project / "q.sql"
+    for text, tiers in (
+        (
+            (
+                "SELECT a.status FROM traffic a, traffic b "
+                "WHERE a.ts < b.ts AND a.avg_measured_time < b.avg_measured_time"
+            ),
+            ["unbounded"],
+        ),
+        (
+            (
+                "SELECT a.status FROM traffic a, traffic b WHERE a.ts < b.ts "
+                "AND a.avg_measured_time < b.avg_measured_time "
+                "UNION ALL SELECT c.status FROM traffic c"
+            ),
+            ["unbounded", "stateless"],
+        ),
+    ):
+        sql.write_text(text)
+        (found,) = json.loads(run("check", project, "--sql", sql, "--format", "json").out)
+        assert found["verdict"] == "unbounded"
+        assert [d["tier"] for d in found["disjuncts"]] == tiers
+        page = run("check", project, "--sql", sql, "--format", "html").out
+        assert "· undecided" not in page
+        assert "· unbounded" in page

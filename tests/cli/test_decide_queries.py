@@ -56,14 +56,17 @@ def test_verdicts_and_warnings_are_the_same(project: Path) -> None:
     assert alone[2].count("SELECT counts matches in the data") == 2
 
 
-def test_the_first_query_that_is_wrong_is_named(project: Path) -> None:
+def test_every_query_that_is_wrong_is_named(project: Path) -> None:
     for name in ("b-wrong", "a-wrong"):
         (project / "queries" / f"{name}.rq").write_text("SELECT ?x {", encoding="utf-8")
     alone, together = check(project, processors=1), check(project, processors=2)
     assert alone == together
     assert alone[0] == 2
-    assert "a-wrong.rq:1" in alone[2]
-    assert alone[2].count("\n") == 1
+    assert "a-wrong.rq:1" in alone[2].splitlines()[0]
+    assert "b-wrong.rq:1" in alone[2].splitlines()[1]
+    assert alone[2].count("\n") == 2
+    assert alone[1].count('"verdict": "refused"') == 2
+    assert '"verdict": "unbounded"' in alone[1]
 
 
 def test_a_killed_process_is_an_error_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,3 +130,57 @@ def test_sql_unions() -> None:
     assert edit_sql.set_distinct(every, True) == "SELECT x FROM s UNION SELECT x FROM u"
     assert edit_sql.add_condition(every, "c", ("u",)) == f"{every}\nWHERE c"
     assert edit_sql.set_distinct("(SELECT x FROM s) UNION (SELECT x FROM u)", False) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "name", "after"),
+    [
+        (
+            "SELECT ?a ?b (COUNT(?a) AS ?n) { ?x :p ?a, ?b } GROUP BY ?a ?b",
+            "a",
+            "SELECT ?b (COUNT(?a) AS ?n) { ?x :p ?a, ?b } GROUP BY ?b",
+        ),
+        (
+            "SELECT (COUNT(*) AS ?n) ?a {\n ?x :p ?a\n}\nGROUP BY ?a # all\n",
+            "a",
+            "SELECT (COUNT(*) AS ?n) {\n ?x :p ?a\n} # all\n",
+        ),
+        ("SELECT ?a (COUNT(*) AS ?n) { ?x :p ?a } GROUP BY ?a", "b", None),
+        ("SELECT ?a { ?x :p ?a }", "a", None),
+    ],
+)
+def test_sparql_groups(before: str, name: str, after: str | None) -> None:
+    assert edit_sparql.drop_group(before, name) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "place", "after"),
+    [
+        (
+            "SELECT s.a, s.k AS b, COUNT(*) AS n FROM s GROUP BY s.a, s.k",
+            1,
+            "SELECT s.a, COUNT(*) AS n FROM s GROUP BY s.a",
+        ),
+        (
+            "SELECT a, k, MAX(s.a) AS n FROM s GROUP BY s.a, s.k",
+            0,
+            "SELECT k, MAX(s.a) AS n FROM s GROUP BY s.k",
+        ),
+        (
+            "SELECT COUNT(*) AS n, a FROM s WHERE b = 1\nGROUP BY a\n",
+            1,
+            "SELECT COUNT(*) AS n FROM s WHERE b = 1\n",
+        ),
+        (
+            "SELECT a.k, b.k AS l, COUNT(*) AS n FROM a, b GROUP BY a.k, b.k",
+            1,
+            "SELECT a.k, COUNT(*) AS n FROM a, b GROUP BY a.k",
+        ),
+        ("SELECT k, COUNT(*) AS n FROM a, b GROUP BY a.k, b.k", 0, None),
+        ("SELECT a FROM s GROUP BY a", 0, None),
+        ("SELECT a, COUNT(*) AS n FROM s", 0, None),
+        ("SELECT a, b FROM s UNION SELECT a, b FROM t", 0, None),
+    ],
+)
+def test_sql_groups(before: str, place: int, after: str | None) -> None:
+    assert edit_sql.drop_group(before, place) == after

@@ -13,6 +13,7 @@ from ontoweir.entry_status import begin_status, read_status, write_status
 from ontoweir.errors import RunError
 from ontoweir.hold_lock import hold_lock, is_held
 from ontoweir.list_entries import find_entry
+from ontoweir.registry_entry import tell_bound
 
 FAST = "every-reading-above-130"
 JOIN = "SELECT a.avg_speed FROM traffic a JOIN traffic b USING (report_id) "
@@ -62,13 +63,38 @@ def test_a_project_in_the_place_of_a_name(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    ran = run("drop", project.name)
+    assert ran.code == 2
+    assert ran.err.rstrip().endswith(f"--project {project.name}")
     for command in ("status", "drop"):
-        ran = run(command, project.name)
-        assert ran.code == 2
-        assert ran.err.rstrip().endswith(f"--project {project.name}")
         other = run(command, "nothing")
         assert "or name the project it is in: --project FOLDER" in other.err
     assert "--project names another" in run("status").out
+
+
+def test_register_list_and_status_agree(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They are called alike, and say the same of a query, once."""
+    monkeypatch.chdir(tmp_path)
+    told = run("register", project, "--query", FAST).out.splitlines()[0]
+    assert told.startswith(f"{FAST}: ")
+    verdict = told.removeprefix(f"{FAST}: ")
+    for ways in (["status", project.name], ["status", "--project", project.name, FAST]):
+        assert f"  {verdict}" in run(*ways).out.splitlines()
+    bound = verdict.rpartition(", ")[2].removesuffix(" of state")
+    for ways in (["list", project.name], ["list", "--project", project.name]):
+        assert run(*ways).out.rstrip().endswith(bound)
+    assert isinstance(json.loads(run("status", project.name, "--format", "json").out), list)
+
+
+def test_a_verdict_that_is_its_tier_is_told_once(run: Run, project: Path) -> None:
+    name = "sensors-fast-after-congestion"
+    told = run("register", project, "--query", name).out
+    assert told.startswith(f"{name}: conditionally-bounded, ≤ ")
+    assert run("status", "--project", project).out.count("conditionally-bounded") == 1
+    assert tell_bound("bounded", None) == "finitely many rows"
+    assert tell_bound("undecided", None) == "∞ rows"
 
 
 def test_the_text_is_that_of_the_registration(run: Run, project: Path) -> None:

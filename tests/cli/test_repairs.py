@@ -143,26 +143,26 @@ SQL = {
 
 FOUND = {
     "two-facts": "key",
-    "compared": "declare | declare | limit | DISTINCT",
-    "on-one-line": "list | limit | drop",
+    "compared": "limit | DISTINCT | declare | declare",
+    "on-one-line": "limit | list | drop",
     "floats": "limit",
-    "a-float": "declare | drop | not DISTINCT",
+    "a-float": "not DISTINCT | declare | drop",
     "union": "not DISTINCT",
-    "grouped": "list",
-    "grouped-in-time": "declare | declare | limit",
-    "remembered": "list | drop | not DISTINCT",
+    "grouped": "coarser | list",
+    "grouped-in-time": "limit | declare | declare",
+    "remembered": "not DISTINCT | list | drop",
 }
 FOUND_SQL = {
-    "join": "refer | refer | declare | declare | limit",
-    "order": "declare, declare | declare, limit | declare, limit | declare, order | declare, order",
-    "either": "declare | declare | limit",
-    "dates": "declare | declare | limit",
-    "decimals": "declare | declare | limit | DISTINCT",
+    "join": "refer | refer | limit | declare | declare",
+    "order": "limit, limit | limit, order | limit, order | limit, declare | limit, declare",
+    "either": "limit | declare | declare",
+    "dates": "limit | declare | declare",
+    "decimals": "limit | DISTINCT | declare | declare",
     "union": "not DISTINCT",
-    "a-float": "declare | drop | not DISTINCT",
-    "above": "declare | not DISTINCT",
-    "grouped": "list",
-    "grouped-in-time": "refer | declare | declare | limit",
+    "a-float": "not DISTINCT | declare | drop",
+    "above": "not DISTINCT | declare",
+    "grouped": "coarser | list",
+    "grouped-in-time": "refer | limit | declare | declare",
 }
 WORDS = {
     "declare that": "refer",
@@ -172,6 +172,7 @@ WORDS = {
     "limit ": "limit",
     "ask for": "order",
     "do not select": "drop",
+    "group by less": "coarser",
     "select DISTINCT": "DISTINCT",
     "select without": "not DISTINCT",
 }
@@ -304,7 +305,9 @@ def test_what_is_declared_elsewhere_has_no_line(run: Run, made: Path) -> None:
     (made / "named.sql").write_text("SELECT DISTINCT s.extra FROM s")
     limits = "streams.s.columns.extra={ type = 'int' }"
     found = check(run, made, "--sql", made / "named.sql", "--set", limits)
-    (edit,) = found["repairs"][0]["edits"]
+    (repair,) = (r for r in found["repairs"] if r["actions"][0].startswith("declare "))
+    assert "0..999 is an example" in repair["actions"][0]
+    (edit,) = repair["edits"]
     assert edit["line"] is None
     assert edit["file"].startswith("--set")
     assert edit["lines"] == [

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.dashboard.conftest import Record, write_lines
 
+from ontoweir.cli import main
 from ontoweir.dashboard.serve import serve_dashboard
 from ontoweir.dashboard.site import Site
 
@@ -20,6 +21,16 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+
+
+CUT = """() => {
+  document.querySelectorAll('details').forEach(d => d.open = true);
+  return [...document.querySelectorAll('main *')]
+    .filter(e => !(e.parentElement.closest('svg')) && e.offsetParent !== null)
+    .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+    .map(e => e.tagName + ' ' + (e.textContent || '').slice(0, 40));
+}"""
+"""What is wider than the page, also where it could be scrolled to."""
 
 
 @pytest.fixture
@@ -50,6 +61,9 @@ def test_pages_in_a_browser(
             page.goto(f"{url}{path}")
             wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
             assert page.evaluate(wide), path
+            assert (page.locator("h1").count(), page.locator("main").count()) == (1, 1), path
+            if width == 390:
+                assert page.evaluate(CUT) == [], path
             page.screenshot(path=str(tmp_path / "page.png"), full_page=True)
         page.get_by_role("button", name="Check").click()
         page.locator(".verdict", has_text="tree-bounded").first.wait_for()
@@ -82,4 +96,17 @@ def test_the_overview_is_not_cut(url: str, project: Path, record: Record, width:
         rejects = page.locator("[data-table=rejects] tbody")
         page.get_by_text("live at").wait_for()  # drawn again by the script
         assert rejects.inner_text().strip() == "none"
+        browser.close()
+
+
+def test_a_report_is_not_cut(tmp_path: Path, root: Path) -> None:
+    page_file = tmp_path / "report.html"
+    example = root / "examples" / "traffic"
+    assert main(["report", str(example), "--output", str(page_file), "-q"]) == 0
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+        page.goto(page_file.as_uri())
+        assert (page.locator("h1").count(), page.locator("main").count()) == (1, 1)
+        assert page.evaluate(CUT) == []
         browser.close()

@@ -223,6 +223,19 @@ def test_a_project_that_is_broken_is_told(client: FlaskClient, project: Path) ->
     assert "nonsense" not in client.get("/").text
 
 
+def test_a_triples_map_that_is_wrong_hides_nothing_else(client: FlaskClient, project: Path) -> None:
+    mapping = project / "traffic.r2rml.ttl"
+    text = mapping.read_text(encoding="utf-8").replace('rr:column "status"', 'rr:column "stauts"')
+    mapping.write_text(text, encoding="utf-8")
+    settle(client)
+    found = {q["query"]: q for q in client.get("/api/overview").json["queries"]}  # type: ignore[index]
+    assert {q["problem"] is None for q in found.values()} == {True, False}
+    assert all(q["verdict"] or "stauts" in q["problem"] for q in found.values())
+    page = client.get("/mappings")
+    assert page.status_code == 200
+    assert "stauts" in page.text
+
+
 def test_a_mapping_that_is_broken_is_told(client: FlaskClient, project: Path) -> None:
     mapping = project / "traffic.r2rml.ttl"
     mapping.write_text(mapping.read_text(encoding="utf-8") + "\nnonsense", encoding="utf-8")

@@ -83,6 +83,7 @@ class Style:
     static: float = 0.3
     self_join: float = 0.4
     finite: float = 0.08
+    keyed: float = 0.0
     typed: bool = False
     members: tuple[int, ...] = (1, 2, 2, 3, 3, 3, 4)
     joins: tuple[int, ...] = (0, 1, 1, 2, 2, 3)
@@ -137,8 +138,52 @@ STYLES = {
             offsets=(0, 1, -1, 2),
             range=0.5,
         ),
+        # sets that ask for values that differ: few values of each suffice
+        Style(
+            "differ",
+            order=0.25,
+            window=0.15,
+            range=0.1,
+            domain=0.25,
+            projected=0.08,
+            distinct=0.95,
+            static=0.1,
+            members=(2, 2, 3, 3, 4),
+            joins=(1, 2, 2, 3, 4),
+            operators=(Op.NE, Op.NE, Op.NE, Op.NE, Op.EQ, Op.LT, Op.LE, Op.GT),
+        ),
+        Style(
+            "differ-typed",
+            order=0.25,
+            window=0.15,
+            range=0.1,
+            domain=0.25,
+            projected=0.08,
+            distinct=0.95,
+            static=0.1,
+            typed=True,
+            members=(2, 2, 3, 3),
+            joins=(1, 2, 2, 3, 4),
+            operators=(Op.NE, Op.NE, Op.NE, Op.EQ),
+        ),
+        # keys over the whole stream, with and without references: finitely many rows, one row
+        Style("keyed", keyed=0.8, range=0.15, domain=0.6, window=0.1),
+        Style("keyed-sets", keyed=0.8, range=0.1, window=0.05, distinct=1.0, projected=0.5),
     )
 }
+
+
+_MIXED = (
+    "fronts",
+    "fronts-in-windows",
+    "gaps",
+    "loose",
+    "merged",
+    "plain",
+    "typed",
+    "unequal",
+)
+"""What a case without a style is made of."""
 
 
 def make_catalog(random: Random, streams: int, style: Style = STYLES["plain"]) -> Catalog:
@@ -151,15 +196,25 @@ def make_catalog(random: Random, streams: int, style: Style = STYLES["plain"]) -
             column_a = random.choice(kinds)
         column_b = _second_column(random, style)
         referring = isinstance(column_a, IntType) and random.random() < 0.2
+        keyed = style.keyed > 0 and random.random() < style.keyed
+        if keyed and isinstance(column_a, IntType):
+            referring = random.random() < 0.5
         references = (Reference(("a",), "r", ("k",)),) if referring else ()
+        keys = _keys(random) if keyed else ()
         made[f"s{i}"] = Stream(
-            f"s{i}", _NOWHERE, "ts", 1, R, (Column("a", column_a), column_b), (), references
+            f"s{i}", _NOWHERE, "ts", 1, R, (Column("a", column_a), column_b), keys, references
         )
     kind_v: ColumnType = DecimalType(6, 1) if style.typed and random.random() < 0.4 else IntType()
     relation = Relation(
         "r", _NOWHERE, (Column("k", IntType()), Column("v", kind_v)), (("k",),), (), 4
     )
     return Catalog(made, {"r": relation})
+
+
+def _keys(random: Random) -> tuple[tuple[str, ...], ...]:
+    """Keys of a stream, most of them without the timestamp."""
+    choices = [("a",), ("a",), ("b",), ("a", "b"), ("b", "a"), ("a", "ts"), ("ts", "b")]
+    return tuple(dict.fromkeys(random.choice(choices) for _ in range(random.choice([1, 1, 2]))))
 
 
 def _second_column(random: Random, style: Style) -> Column:
@@ -364,8 +419,25 @@ def make_data(
                 if random.random() < 0.02:
                     b = None
                 rows.append((a, b, ts))
-        data[name] = (["a", "b", "ts"], rows)
+        data[name] = (["a", "b", "ts"], _keyed_rows(stream, rows))
     return data
+
+
+def _keyed_rows(stream: Stream, rows: Rows) -> Rows:
+    """The rows that keep the stream's keys: those without the timestamp over all of it, and
+    without NULL there."""
+    kept: Rows = []
+    seen: set[tuple[Any, ...]] = set()
+    place = {"a": 0, "b": 1, "ts": 2}
+    for row in rows:
+        values = [(key, *(row[place[c]] for c in key)) for key in stream.keys]
+        if any(v in seen for v in values):
+            continue
+        if any(None in v and "ts" not in v[0] for v in values):
+            continue
+        seen.update(v for v in values if None not in v)
+        kept.append(row)
+    return kept
 
 
 def _content(random: Random, column: Column, wide: int, least: int) -> Any:
@@ -417,7 +489,7 @@ def make_case(
     wide: int = 6,
 ) -> Case:
     """A random catalog, query and data, in a random style unless one is given."""
-    chosen = STYLES[style or random.choice(sorted(STYLES))]
+    chosen = STYLES[style or random.choice(_MIXED)]
     catalog = make_catalog(random, 4, chosen)
     query = make_query(random, catalog, self_joins=self_joins, style=chosen)
     data = make_data(random, catalog, markers, wide=wide, least=random.choice([0, 0, -2]))

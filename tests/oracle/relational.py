@@ -13,7 +13,9 @@ from ontoweir.rewriter.spj import (
     Attribute,
     Compare,
     Constant,
+    IsNull,
     NotNull,
+    OneOf,
     SpjQuery,
     output_attributes,
 )
@@ -38,8 +40,13 @@ def where(query: SpjQuery) -> list[str]:
     conjuncts = []
     for c in query.conditions:
         match c:
+            case IsNull(attribute=attribute):
+                conjuncts.append(f"{_column(attribute)} IS NULL")
             case NotNull(attribute=attribute):
                 conjuncts.append(f"{_column(attribute)} IS NOT NULL")
+            case OneOf(attribute=attribute, values=values):
+                listed = ", ".join(map(_constant, values))
+                conjuncts.append(f"{_column(attribute)} IN ({listed})")
             case Compare(left=left, op=op, right=right, offset=offset):
                 if isinstance(right, Constant):
                     other = _constant(right.value)

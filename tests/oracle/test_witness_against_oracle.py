@@ -102,7 +102,14 @@ def check_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> None:
         steps = Counter(r.step for r in rows if r.table == stream.name)
         limit = stream.max_per_timestamp
         assert limit is None or max(steps.values(), default=0) <= limit
+        for key in stream.keys:
+            mine = [{**dict(r.values), stream.timestamp: r.step} for r in rows]
+            of = [c for c, r in zip(mine, rows, strict=True) if r.table == stream.name]
+            seen = [tuple(content[c] for c in key) for content in of]
+            assert len(seen) == len(set(seen)), "a key holds over the whole stream"
     for relation in catalog.relations.values():
+        size = sum(r.table == relation.name for r in rows)
+        assert relation.max_rows is None or size <= relation.max_rows
         for key in relation.keys:
             seen = [tuple(dict(r.values)[c] for c in key) for r in rows if r.table == relation.name]
             assert len(seen) == len(set(seen))
@@ -119,9 +126,20 @@ def check_witness(case: Case, witness: Witness) -> None:
     if case.query.distinct:
         for i, suffix in enumerate(witness.suffixes):
             others = [o for k, o in enumerate(witness.optional) if k != i]
-            with_it = _answers(case, [*witness.fixed, witness.optional[i], *suffix])
-            without = _answers(case, [*witness.fixed, *others, *suffix])
-            assert set(with_it) - set(without)
+            with_it: list[set[Row]] = []
+            without: list[set[Row]] = []
+            for rest in ([], others, others[: len(others) // 2]):
+                for told, mine in ((with_it, [witness.optional[i]]), (without, [])):
+                    before = set(_answers(case, [*witness.fixed, *rest, *mine]))
+                    after = set(_answers(case, [*witness.fixed, *rest, *mine, *suffix]))
+                    told.append(after - before)
+            # some row that suffix i brings tells whether tuple i was there, whatever else was
+            pairs = ((with_it, without), (without, with_it))
+            assert any(
+                all(row in found for found in always) and not any(row in found for found in never)
+                for always, never in pairs
+                for row in always[0]
+            )
         return
     matrix: list[list[int]] = []
     for suffix in witness.suffixes:
@@ -138,9 +156,28 @@ def check_witness(case: Case, witness: Witness) -> None:
         single = [new([o]) for o in witness.optional]
         for row in {*nothing, *everything, *(r for s in single for r in s)}:
             contributions = [s[row] - nothing[row] for s in single]
-            assert sum(contributions) == everything[row] - nothing[row], "two optional in a match"
+            if sum(contributions) != everything[row] - nothing[row]:
+                # some match uses two optional tuples
+                check_subsets(case, witness)
+                return
             matrix.append(contributions)
     assert find_rank(matrix) == witness.size
+
+
+def check_subsets(case: Case, witness: Witness) -> None:
+    """Assert that what the suffixes bring tells all subsets of the optional tuples apart."""
+    told = set()
+    for chosen in product((False, True), repeat=witness.size):
+        optional = [o for o, taken in zip(witness.optional, chosen, strict=True) if taken]
+        known = [*witness.fixed, *optional]
+        before = _answers(case, known)
+        brought = []
+        for suffix in witness.suffixes:
+            found = _answers(case, [*known, *suffix])
+            found.subtract(before)
+            brought.append(frozenset((row, n) for row, n in found.items() if n))
+        told.add(tuple(brought))
+    assert len(told) == 2**witness.size
 
 
 @budget(1.2)

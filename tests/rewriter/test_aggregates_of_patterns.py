@@ -4,8 +4,10 @@ The printed SQL in DuckDB against rdflib's engine over the triples, written by h
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 
 import duckdb
 import pytest
@@ -17,7 +19,8 @@ from ontoweir.pipeline import Workspace
 from ontoweir.project import load_project
 from ontoweir.rewriter.print_sql import print_sql
 
-ROWS = [(1, "a", 3, 5), (2, "a", 1, 5), (3, "b", 2, 7), (4, "b", 2, None), (5, None, 9, 1)]
+Rows = Sequence[tuple[int, str | None, int | None, int | None]]
+ROWS: Rows = [(1, "a", 3, 5), (2, "a", 1, 5), (3, "b", 2, 7), (4, "b", 2, None), (5, None, 9, 1)]
 TOML = """
 [project]
 ontology = ["o.ttl"]
@@ -48,27 +51,27 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return Workspace(load_project(folder, environ={}))
 
 
-def ours(workspace: Workspace, query: str) -> Counter[tuple[object, ...]]:
+def ours(workspace: Workspace, query: str, rows: Rows = ROWS) -> Counter[tuple[object, ...]]:
     workspace.query_file("q").write_text(query)
     union = workspace.compile("q").union
     sql = print_sql(union, workspace.project.catalog, dialect="duckdb", comments=False)
     with duckdb.connect() as base:
         base.execute("CREATE TABLE r (id INT, c TEXT, v INT, w INT)")
-        base.executemany("INSERT INTO r VALUES (?, ?, ?, ?)", ROWS)
+        base.executemany("INSERT INTO r VALUES (?, ?, ?, ?)", rows)
         return Counter(tuple(map(plain, row)) for row in base.execute(sql).fetchall())
 
 
-def by_definition(query: str, *, graph: bool) -> Counter[tuple[object, ...]]:
+def by_definition(query: str, *, graph: bool, rows: Rows = ROWS) -> Counter[tuple[object, ...]]:
     """FROM <g> is the graph :g alone; without FROM, the default graph."""
     data = rdflib.Graph()
-    for i, c, v, w in ROWS:
+    for i, c, v, w in rows:
         for name, value in (("w", w),) if graph else (("c", c), ("v", v)):
             if value is not None:
                 data.add((rdflib.URIRef(f"{E}{i}"), rdflib.URIRef(E + name), rdflib.Literal(value)))
     text = "\n".join(line for line in query.split("\n") if not line.startswith("FROM"))
-    rows = data.query(text)
+    found = data.query(text)
     return Counter(
-        tuple(map(plain, row.asdict().values())) for row in rows if isinstance(row, ResultRow)
+        tuple(map(plain, row.asdict().values())) for row in found if isinstance(row, ResultRow)
     )
 
 
@@ -102,6 +105,27 @@ def test_over_patterns(workspace: Workspace, select: str, where: str, group: str
     wanted = by_definition(query, graph=False)
     assert wanted
     assert ours(workspace, query) == wanted
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_what_has_no_value_is_no_match(workspace: Workspace, seed: int) -> None:
+    """Unlike in SQL: NULL makes no triple, and a pattern that finds none does not match, so that
+    all aggregates are over the same matches."""
+    random = Random(seed)
+
+    def some(*values: object) -> object:
+        return random.choice([None, *values])
+
+    rows = [(i, some("a", "b"), some(1, 2, 3), None) for i in range(random.randint(1, 9))]
+    calls = ["COUNT(*)", "COUNT(?v)", "COUNT(?c)", "SUM(?v)", "AVG(?v)", "MIN(?v)", "MAX(?v)"]
+    calls += ["COUNT(DISTINCT ?v)", "COUNT(DISTINCT ?c)"]
+    chosen = random.sample(calls, k=random.randint(1, 4))
+    group = random.choice(["?c", "?v", "?c ?v", "?i"])
+    select = " ".join(f"({c} AS ?x{n})" for n, c in enumerate(chosen))
+    where = random.choice(["?i :c ?c ; :v ?v", "?i :c ?c . ?j :v ?v ; :c ?c"])
+    query = f"PREFIX : <{E}>\nSELECT {group} {select}\nWHERE {{ {where} }} GROUP BY {group}"
+    wanted = by_definition(query, graph=False, rows=rows)  # type: ignore[arg-type]
+    assert ours(workspace, query, rows) == wanted  # type: ignore[arg-type]
 
 
 def test_over_a_named_graph(workspace: Workspace) -> None:

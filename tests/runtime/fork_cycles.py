@@ -1,7 +1,7 @@
 """Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS`, many in a second.
 
-A child process takes in micro-batches as Spark gives them (one that is not seen finished comes
-again, with the same rows), and kills itself; the next goes on. In the end one that is not killed.
+A child process takes in micro-batches as Spark gives them (one that is not committed comes
+again), and kills itself; the next goes on. In the end one that is not killed.
 """
 
 import json
@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -59,17 +60,25 @@ def _batches(case: Case, random: Random, streams: set[str]) -> list[dict[str, pa
     return cut_arrivals(case, random, streams)
 
 
-def run(folder: Path, job: LiveJob, batches: list[dict[str, pa.Table]]) -> None:
+def run(
+    folder: Path,
+    job: LiveJob,
+    batches: list[dict[str, pa.Table]],
+    options: LiveOptions | None = None,
+) -> None:
     """Take in the micro-batches that are not finished."""
     spark = folder / "check" / "spark"
-    (spark / "commits").mkdir(parents=True, exist_ok=True)
+    options = options or LiveOptions(folder / "check", folder / "out")
+    taker = BatchTaker(job, "fingerprint", options)
+    for name in ("commits", "offsets"):
+        (spark / name).mkdir(parents=True, exist_ok=True)
     (spark / "metadata").write_text("the run")
-    taker = BatchTaker(job, "fingerprint", LiveOptions(folder / "check", folder / "out"))
-    first = len(list((spark / "commits").iterdir()))
+    first = 1 + max((int(f.name) for f in (spark / "commits").iterdir()), default=-1)
     for number in range(first, len(batches)):
         rows: Any = _Rows(batches[number])
+        (spark / "offsets" / str(number)).write_text(f'v1\n{{}}\n{{"logOffset":{number}}}')
         taker.advance(rows, number)
-        (spark / "commits" / str(number)).touch()
+        (spark / "commits" / str(number)).write_text('v1\n{"nextBatchWatermarkMs":0}')
 
 
 def cycle(folder: Path, stage: str, count: int, work: tuple[LiveJob, Any]) -> int:
@@ -120,10 +129,17 @@ def fingerprint(folder: Path) -> dict[str, Any]:
     manifest = json.loads((last / "manifest.json").read_text())
     kept = ("batch", "finished_us", "seen", "totals", "files", "offsets", "arrived", "reasons")
     output = {
-        str(f.relative_to(folder / "out")): f.read_bytes().hex()
+        str(f.relative_to(folder / "out")): _content(f)
         for f in sorted((folder / "out").rglob("part-*"))
     }
     return {"output": output, **{name: manifest[name] for name in kept}}
+
+
+def _content(file: Path) -> Any:
+    """A part, without the id of its run."""
+    table = pq.read_table(file)
+    marks = {k: v for k, v in (table.schema.metadata or {}).items() if k != b"ontoweir.run"}
+    return sorted(marks.items()), str(table.schema.remove_metadata()), table.to_pylist()
 
 
 if __name__ == "__main__":

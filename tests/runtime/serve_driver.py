@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from ontoweir.errors import OntoweirError
 from ontoweir.pipeline import Workspace
 from ontoweir.project import load_project
 from ontoweir.run_options import RunOptions
@@ -16,12 +17,16 @@ def main() -> None:
     folder, once = Path(sys.argv[1]), sys.argv[2] == "once"
     java = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.master": "local[1]"}
     options = RunOptions(None, folder / "out", once=once, progress=False, spark=java, seconds=0.2)
-    serve_registry(
-        lambda: Workspace(load_project(folder, environ={})),
-        folder / "registry",
-        options,
-        tell=lambda text: print(text, flush=True),
-    )
+    try:
+        serve_registry(
+            lambda: Workspace(load_project(folder, environ={})),
+            folder / "registry",
+            options,
+            tell=lambda text: print(text, flush=True),
+        )
+    except OntoweirError as error:
+        print(error, flush=True)
+        raise SystemExit(error.exit_code) from None
 
 
 if __name__ == "__main__":

@@ -60,8 +60,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no state file": (lambda c: next(_last(c).glob("state-*")).unlink(), "is missing"),
     "no commits": (lambda c: shutil.rmtree(c / "commits"), "the state is missing"),
     "no offsets": (lambda c: shutil.rmtree(c / "spark"), "do not belong together"),
-    "half an offset": (lambda c: _truncate_all(c / "spark" / "offsets"), "Spark stopped the run"),
-    "half a log of files": (lambda c: _truncate_logs(c / "spark"), "Spark stopped the run"),
+    "half a log of files": (lambda c: _truncate_logs(c / "spark"), "not what was committed"),
+    "no list of parts": (lambda c: (c / "parts.jsonl").unlink(), "parts.jsonl is not what"),
 }
 
 

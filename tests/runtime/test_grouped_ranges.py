@@ -47,14 +47,17 @@ def _make_case(random: Random, style: str) -> Case:
 
 def _split(random: Random, union: SpjUnion, catalog: Catalog) -> SpjUnion:
     """The query as two branches, which overlap in time or not."""
-    (query,) = union.disjuncts
-    alias = next(o.alias for o in query.occurrences if o.table in catalog.streams)
+    alias = next(o.alias for o in union.disjuncts[0].occurrences if o.table in catalog.streams)
     stamp = Attribute(alias, "ts")
     until, since = Constant(random.randint(2, 6)), Constant(random.randint(0, 6))
     pieces = (Compare(stamp, Op.LE, until), Compare(stamp, Op.GE, since))
     return replace(
         union,
-        disjuncts=tuple(replace(query, conditions=(*query.conditions, p)) for p in pieces),
+        disjuncts=tuple(
+            replace(query, conditions=(*query.conditions, p))
+            for query in union.disjuncts
+            for p in pieces
+        ),
     )
 
 

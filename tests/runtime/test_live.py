@@ -13,8 +13,9 @@ import pytest
 from ontoweir.checker.check_query import check_query
 from ontoweir.errors import UsageError
 from ontoweir.runtime.advance_live import advance_live, begin_live
+from ontoweir.runtime.commit_record import CommitRecord
 from ontoweir.runtime.live_job import LiveJob, LiveState
-from ontoweir.runtime.save_state import commit_batch, last_batch, load_state
+from ontoweir.runtime.save_state import VERSION, commit_batch, last_batch, load_state
 from ontoweir.runtime.take_arrivals import LATE
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer
@@ -31,9 +32,9 @@ def _run(
     rows: list[dict[str, Any]] = []
     for batch in batches:
         outcome = advance_live(job, state, batch, 0.0)
-        place = commit_batch(folder, "fingerprint", "origin", outcome)
+        place = commit_batch(folder, "fingerprint", CommitRecord("run"), outcome)
         assert last_batch(folder) == place
-        state = load_state(place, "fingerprint", "origin", job)
+        state = load_state(place, "fingerprint", job)[0]
         rows += outcome.answers[0].to_pylist()
     return rows, state
 
@@ -134,29 +135,29 @@ def test_a_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> No
         h.stream.name: make_table(case, h.stream.name, case.data[h.stream.name][1])
         for h in job.histories
     }
-    place = commit_batch(tmp_path, "mine", "spark", advance_live(job, begin_live(job), batch, 0.0))
-    assert load_state(place, "mine", "spark", job).batch == 0
+    outcome = advance_live(job, begin_live(job), batch, 0.0)
+    place = commit_batch(tmp_path, "mine", CommitRecord("run", read={"s": [["f", 1]]}), outcome)
+    state, record = load_state(place, "mine", job)
+    assert (state.batch, record.run, record.read) == (0, "run", {"s": [["f", 1]]})
     with pytest.raises(UsageError, match="another run"):
-        load_state(place, "other", "spark", job)
-    with pytest.raises(UsageError, match="do not belong together"):
-        load_state(place, "mine", "", job)
+        load_state(place, "other", job)
     file = next(f for f in sorted(place.glob("*.arrow")))
     whole = file.read_bytes()
     file.write_bytes(whole[:-1])
     with pytest.raises(UsageError, match=r"damaged: .* is not what was written"):
-        load_state(place, "mine", "spark", job)
+        load_state(place, "mine", job)
     file.unlink()
     with pytest.raises(UsageError, match=r"damaged: .* is missing"):
-        load_state(place, "mine", "spark", job)
+        load_state(place, "mine", job)
     file.write_bytes(whole)
     manifest = place / "manifest.json"
     text = manifest.read_text()
-    manifest.write_text(text.replace('"version": 3', '"version": 99'))
+    manifest.write_text(text.replace(f'"version": {VERSION}', '"version": 99'))
     with pytest.raises(UsageError, match="version 99"):
-        load_state(place, "mine", "spark", job)
+        load_state(place, "mine", job)
     manifest.write_text(text[:40])
     with pytest.raises(UsageError, match="manifest cannot be read"):
-        load_state(place, "mine", "spark", job)
+        load_state(place, "mine", job)
 
 
 def _two_streams() -> tuple[Case, LiveJob, list[str]]:

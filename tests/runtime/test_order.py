@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ontoweir.runtime.advance_live import advance_live, begin_live
+from ontoweir.runtime.commit_record import CommitRecord
 from ontoweir.runtime.live_job import LANE_OF, LiveJob, LiveState
 from ontoweir.runtime.save_state import commit_batch, load_state
 from ontoweir.runtime.take_arrivals import AGAIN, FILE, LANE, MODIFIED, OFFSET
@@ -73,7 +74,7 @@ def _read_files(
                 arrived[name] = pa.concat_tables(parts)
                 peers[name] = frozenset(files) if wait else frozenset()
         outcome = advance_live(job, state, arrived, 0.0, peers=peers)
-        state = load_state(commit_batch(folder, "f", "o", outcome), "f", "o", job)
+        state = load_state(commit_batch(folder, "f", CommitRecord("r"), outcome), "f", job)[0]
         answers += outcome.answers[0].to_pylist()
     return answers, state
 
@@ -128,7 +129,7 @@ def _read_lanes(case: Case, job: LiveJob, seed: int, folder: Path, *, known: boo
         if not known:
             shown = {n: sorted(set(arrived[n].column(LANE).to_pylist())) for n in lanes}
         outcome = advance_live(job, state, arrived, 0.0, lanes=shown)
-        state = load_state(commit_batch(folder, "f", "o", outcome), "f", "o", job)
+        state = load_state(commit_batch(folder, "f", CommitRecord("r"), outcome), "f", job)[0]
     return state
 
 

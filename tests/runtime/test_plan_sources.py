@@ -10,14 +10,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from ontoweir.errors import UsageError
 from ontoweir.pipeline import Workspace
 from ontoweir.project import load_project
 from ontoweir.run_options import RunOptions
 from ontoweir.running import run_queries
-from ontoweir.runtime import open_sources, run_live
-from ontoweir.runtime.list_lanes import list_peers
-from ontoweir.runtime.plan_sources import FILE
+from ontoweir.runtime.list_lanes import list_waiting
+from ontoweir.runtime.save_state import last_batch
 from ontoweir.runtime.start_session import LOCAL_FILES
 from tests.runtime.test_read_arrivals import CHANGES
 from tests.runtime.test_run_live import TOML, open_queries, read_output, replayed, write_history
@@ -38,18 +36,16 @@ def run(folder: Path, spark: SparkSession, check: str = "check") -> int:
 
 
 def shared(folder: Path) -> list[str]:
-    found: list[str] = json.loads((folder / FILE).read_text())
-    return found
+    """The streams that share a source, as the last commit says."""
+    place = last_batch(folder / "commits")
+    assert place is not None
+    held = json.loads((place / "manifest.json").read_text())["record"]["sources"]
+    return next((names for names in held if len(names) > 1), [])
 
 
-def test_two_folders_share_a_source_and_a_run_goes_on_by_either_reader(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened = open_sources.find_direct
+def test_two_folders_share_a_source(spark: SparkSession, tmp_path: Path) -> None:
     for part in range(4):
         write_history(tmp_path, 2 * part, 2 * part + 2)
-        by_spark = part in (1, 2)
-        monkeypatch.setattr(run_live, "find_direct", (lambda j, s: {}) if by_spark else opened)
         assert run(tmp_path, spark) == 60
     assert shared(tmp_path / "check") == ["s", "u"]
     assert len(list((tmp_path / "check" / "spark" / "sources").iterdir())) == 1
@@ -89,17 +85,16 @@ def test_a_stream_in_the_folder_of_another_has_its_own_source(
     assert shared(tmp_path / "check") == []
 
 
-def test_a_run_that_began_without_goes_on_without(spark: SparkSession, tmp_path: Path) -> None:
-    """Checkpoints of before have no such file; a damaged one is refused."""
+def test_a_run_stays_as_it_began(spark: SparkSession, tmp_path: Path) -> None:
+    """One that began side by side goes on so, when its folders have become small."""
     write_history(tmp_path, 0, 20)
     assert run(tmp_path, spark) == 600
-    (tmp_path / "check" / FILE).unlink()
+    for folder in ("s", "u"):
+        for file in (tmp_path / folder).iterdir():
+            file.unlink()
     write_history(tmp_path, 20, 21)
     assert run(tmp_path, spark) == 30
-    assert not (tmp_path / "check" / FILE).exists()
-    (tmp_path / "check" / FILE).write_text("{")
-    with pytest.raises(UsageError, match="which streams share a source"):
-        run(tmp_path, spark)
+    assert shared(tmp_path / "check") == []
 
 
 def test_a_file_that_is_not_plain_among_shared_ones(spark: SparkSession, tmp_path: Path) -> None:
@@ -130,7 +125,7 @@ def test_files_that_are_passed_are_not_looked_at_again(
     files = sorted(str(f) for f in (tmp_path / "s").iterdir())
     os.utime(files[3], (1002, 1002))
     passed: set[str] = set()
-    assert list_peers(stream, 1002_000, {files[2]}, passed) == {files[3]}
+    assert list_waiting(stream, 1002_000, {files[2]}, passed)[0] == {files[3]}
     assert passed == set(files[:2])
     looked: list[str] = []
     stat = os.stat
@@ -140,10 +135,10 @@ def test_files_that_are_passed_are_not_looked_at_again(
         return stat(path, **more)
 
     monkeypatch.setattr(os, "stat", counted)
-    assert list_peers(stream, 1004_000, {files[4]}, passed) == frozenset()
+    assert list_waiting(stream, 1004_000, {files[4]}, passed)[0] == frozenset()
     assert not set(files[:2]) & set(looked)
     assert {files[3], files[5]} <= set(looked)
-    assert list_peers(stream, 1005_000, (), passed) == {files[5]}
+    assert list_waiting(stream, 1005_000, (), passed)[0] == {files[5]}
 
 
 def test_the_jar_is_the_source(root: Path, tmp_path: Path) -> None:

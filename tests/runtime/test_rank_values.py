@@ -80,3 +80,34 @@ def test_strings_are_a_breakpoint_or_none() -> None:
         NO_POINT,
         3,
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "step"),
+    [
+        (-(10**28), 10**28, 10**18),
+        (10**28, 10**29, 1),
+        (-(10**29), -(10**28), 1),
+        (-(1 << 63), (1 << 63) - 1, 1),
+        ((1 << 63) - 2, (1 << 63) + 5, 1),
+        (-(1 << 63) - 3, -(1 << 63) + 1, 2),
+        (-5, 10**30, 10**29),
+    ],
+)
+def test_grids_beyond_64_bits(first: int, last: int, step: int) -> None:
+    """Numbers are told apart as Python's whole numbers tell them."""
+    edges = (-(1 << 63), -(1 << 63) + 1, -(10**18), -1, 0, 1, 10**18, (1 << 63) - 2, (1 << 63) - 1)
+    column = np.array(edges, dtype=np.int64)
+    ranked = rank_values(column, [Grid(first, last, step)], text=False).tolist()
+
+    def place(number: int) -> tuple[int, bool]:
+        index = min((number - first) // step, (last - first) // step)
+        return max(index, -1), index < 0 or first + index * step == number
+
+    for a, mine in zip(edges, ranked, strict=True):
+        for b, other in zip(edges, ranked, strict=True):
+            if place(a) != place(b):
+                assert mine != other
+                assert (mine < other) == (a < b)
+            elif place(a)[0] >= 0 and place(a)[1]:
+                assert mine == other

@@ -1,10 +1,9 @@
-"""Files read in this process and by Spark: the same answers, the same rejected rows."""
+"""Files read in this process beside what Spark reads, across restarts, and its log of files."""
 
 import json
 import os
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,9 +18,8 @@ from ontoweir.pipeline import Workspace
 from ontoweir.project import load_project
 from ontoweir.run_options import RunOptions
 from ontoweir.running import run_queries
-from ontoweir.runtime import open_sources, read_arrivals, run_live
 from ontoweir.runtime.list_arrivals import list_arrivals
-from tests.runtime.test_run_live import open_queries, read_output, replayed, write_history
+from tests.runtime.test_run_live import open_queries, read_output, write_history
 
 TOML = """
 [streams.s]
@@ -58,72 +56,11 @@ def make_table(random: Random, first: int, **changed: Any) -> pa.Table:
     return pa.table({**cells, **changed})
 
 
-def seconds(first: int) -> list[int]:
-    return [first * ROWS + n for n in range(ROWS)]
-
-
-Change = Callable[[pa.Table, int], pa.Table]
-
-
-def _with(name: str, column: Callable[[int], Any]) -> Change:
-    def change(table: pa.Table, first: int) -> pa.Table:
-        return table.set_column(table.column_names.index(name), name, column(first))
-
-    return change
-
-
-def _cast(name: str, kind: pa.DataType) -> Change:
-    def change(table: pa.Table, first: int) -> pa.Table:
-        return table.set_column(
-            table.column_names.index(name), name, table.column(name).cast(kind, safe=False)
-        )
-
-    return change
-
-
+Change = Callable[[pa.Table], pa.Table]
 CHANGES: dict[str, Change] = {
-    "as declared": lambda table, first: table,
-    "narrow": _cast("i", pa.int16()),
-    "single": _cast("f", pa.float32()),
-    "unsigned": lambda table, first: _with("i", lambda f: pa.array(range(ROWS), pa.uint32()))(
-        table, first
-    ),
-    "fractions": _with("i", lambda f: pa.array([n / 2 for n in range(ROWS)])),
-    "decimals": _with("i", lambda f: pa.array([Decimal(n) / 2 for n in range(ROWS)])),
-    "numbers as text": _with("i", lambda f: pa.array(["1", " 2", "x", None] * (ROWS // 4))),
-    "text as numbers": _with("t", lambda f: pa.array(range(ROWS))),
-    "categories": _with("t", lambda f: pa.array(["a", "b", None] * 4).dictionary_encode()),
-    "long text": _cast("t", pa.large_string()),
-    "no zone": _cast("ts", pa.timestamp("us")),
-    "milliseconds": _cast("ts", pa.timestamp("ms", "UTC")),
-    "elsewhere": _cast("w", pa.timestamp("us", "Europe/Berlin")),
-    "whole microseconds": _with("ts", lambda f: pa.array([1_000_000 * n for n in seconds(f)])),
-    "times as text": _with(
-        "ts", lambda f: pa.array([f"1970-01-01T00:{n // 60:02}:{n % 60:02}" for n in seconds(f)])
-    ),
-    "no times": _with("ts", lambda f: pa.array([None] * ROWS, pa.timestamp("us", "UTC"))),
-    "days as times": _cast("w", pa.date32()),
-    "more columns": lambda table, first: table.append_column("x", pa.array(range(ROWS))),
-    "other order": lambda table, first: table.select(table.column_names[::-1]),
-    "other case": lambda table, first: table.rename_columns(
-        ["B" if n == "b" else n for n in table.column_names]
-    ),
-    "a column less": lambda table, first: table.drop_columns(["b"]),
-    "no rows": lambda table, first: table[:0],
+    "as declared": lambda table: table,
+    "narrow": lambda table: table.set_column(1, "i", table.column("i").cast(pa.int16())),
 }
-PLAIN = {
-    "as declared",
-    "elsewhere",
-    "long text",
-    "milliseconds",
-    "more columns",
-    "no rows",
-    "no times",
-    "other order",
-}
-"""Changes after which a file is read in this process among others that are as declared."""
-EMPTY = {"no rows", "no times"}
-QUICK = {("as declared", True), ("narrow", False), ("a column less", False)}
 
 
 def write(folder: Path, tables: list[pa.Table], mark: str = " ü") -> None:
@@ -153,60 +90,18 @@ def outcome(folder: Path, spark: SparkSession, check: str) -> Any:
     return {**found, **{n: summary[n] for n in ("tuples", "markers", "late", "rejects")}}
 
 
-@pytest.mark.parametrize(
-    ("change", "everywhere"),
-    [
-        pytest.param(c, e, marks=[] if (c, e) in QUICK else [pytest.mark.slow])
-        for c in sorted(CHANGES)
-        for e in (True, False)
-    ],
-)
-def test_as_spark_reads(
-    spark: SparkSession,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    change: str,
-    everywhere: bool,
-) -> None:
-    """All files of another kind than declared, or one among others."""
-    random = Random(change)
-    tables = [make_table(random, n) for n in range(3)]
-    for number in range(3) if everywhere else (1,):
-        tables[number] = CHANGES[change](tables[number], number)
-    write(tmp_path, tables)
-    asked: list[int] = []
-    read_by_spark = read_arrivals._read_by_spark
-
-    def counted(stream: Any, files: Any, session: Any) -> pa.Table:
-        asked.append(len(files))
-        return read_by_spark(stream, files, session)
-
-    monkeypatch.setattr(read_arrivals, "_read_by_spark", counted)
-    direct = outcome(tmp_path, spark, "direct")
-    if change in PLAIN or not everywhere:
-        assert bool(asked) == (change not in PLAIN)
-    monkeypatch.setattr(run_live, "find_direct", lambda job, session: {})
-    assert direct == outcome(tmp_path, spark, "spark")
-    assert isinstance(direct, str) or bool(direct["q"]) == (change not in EMPTY or not everywhere)
-
-
 @pytest.mark.parametrize("change", ["as declared", "narrow"])
 def test_names_that_spark_takes_for_patterns(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+    spark: SparkSession, tmp_path: Path, change: str
 ) -> None:
-    """Spark would read each of three such files three times: read one by one, or refused."""
+    """Spark would read each of three such files three times: they are read one by one."""
     tables = [make_table(Random(n), n) for n in range(3)]
-    write(tmp_path, [tables[0], CHANGES[change](tables[1], 1), tables[2]], "[1]{a,b}")
+    write(tmp_path, [tables[0], CHANGES[change](tables[1]), tables[2]], "[1]{a,b}")
     assert outcome(tmp_path, spark, "direct")["tuples"] == 3 * ROWS
-    monkeypatch.setattr(run_live, "find_direct", lambda job, session: {})
-    assert outcome(tmp_path, spark, "spark") == "RunError"
-    assert not read_output(tmp_path / "spark-out", "q")
 
 
 @pytest.mark.parametrize("jsons", ["s", "u"])
-def test_beside_a_stream_that_spark_reads(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jsons: str
-) -> None:
+def test_beside_a_stream_that_spark_reads(spark: SparkSession, tmp_path: Path, jsons: str) -> None:
     """One stream of Parquet, one of JSON: each comes as it should, across a restart."""
 
     def open_mixed() -> tuple[Workspace, list[Any]]:
@@ -235,28 +130,11 @@ def test_beside_a_stream_that_spark_reads(
     assert run_queries(workspace, compiled, options, spark)["tuples"] == 90
     write_some(3, 5)
     assert run_queries(workspace, compiled, options, spark)["tuples"] == 60
-    monkeypatch.setattr(run_live, "find_direct", lambda job, session: {})
     whole = RunOptions(tmp_path / "check2", tmp_path / "out2", once=True, progress=False)
     assert run_queries(workspace, compiled, whole, spark)["tuples"] == 150
     found = read_output(tmp_path / "out", "matches")
     assert found == read_output(tmp_path / "out2", "matches")
     assert found
-
-
-def test_a_run_goes_on_by_the_other_reader(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A checkpoint is of either: offsets and state are the same."""
-    workspace, compiled = open_queries(tmp_path, ["matches"])
-    options = RunOptions(tmp_path / "check", tmp_path / "out", once=True, progress=False)
-    opened = open_sources.find_direct
-    for part in range(4):
-        write_history(tmp_path, 2 * part, 2 * part + 2)
-        by_spark = part % 2
-        monkeypatch.setattr(run_live, "find_direct", (lambda j, s: {}) if by_spark else opened)
-        assert run_queries(workspace, compiled, options, spark)["tuples"] == 60
-    expected = replayed(tmp_path, workspace, compiled[0], spark)
-    assert read_output(tmp_path / "out", "matches") == expected
 
 
 def test_a_log_of_files_is_read_as_spark_does(tmp_path: Path) -> None:

@@ -302,7 +302,7 @@ Break = Callable[[Path], None]
             lambda p: write_a(p, [a_row(5), a_row(6), a_row(4)]),
             ["p0.parquet:3", "backwards", "sort = true"],
         ),
-        (lambda p: write_a(p, [a_row(5)], [a_row(4)]), ["p1.parquet:1", "backwards"]),
+        (lambda p: write_a(p, [a_row(5), a_row(7)], [a_row(6)]), ["p1.parquet:1", "backwards"]),
         (
             lambda p: write_a(p, [a_row(0), a_row(1, ts=START + timedelta(seconds=90))]),
             ["p0.parquet:2", "between two steps", "finer unit"],

@@ -174,7 +174,10 @@ def test_answers_of_another_run_are_not_taken_for_ones_own(
     with pytest.raises(UsageError, match="has files of another run"):
         run_queries(workspace, compiled, again, spark)
     register(tmp_path, "matches")
-    assert serve(tmp_path, spark)["tuples"] == 60  # moves them aside
+    with pytest.raises(RunError, match="has files of another run"):
+        serve(tmp_path, spark)
+    (tmp_path / "out" / "matches").rename(tmp_path / "theirs")  # as it says
+    assert serve(tmp_path, spark)["tuples"] == 60
     assert read_output(tmp_path / "out", "matches") == replayed(
         tmp_path, workspace, compiled[0], spark
     )

@@ -21,6 +21,8 @@ from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
 from tests.runtime.in_process import answers_upto, replay_here, store
 from tests.runtime.live_cases import cut_arrivals, make_table
 
+CASES = 220
+
 
 def _job(case: Case, union: SpjUnion) -> LiveJob:
     found = plan_anyway(union, case.catalog)
@@ -56,7 +58,7 @@ def _is_bounded(case: Case, union: SpjUnion) -> bool:
     return check_query(union, case.catalog, disprove=False).plans is not None
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(CASES))
 def test_answers_equal_the_oracle(seed: int) -> None:
     random = Random(seed)
     case = _make_case(random)
@@ -128,7 +130,7 @@ def test_aggregates_are_replayed_in_one_range(
 
 def test_enough_of_the_cases_are_not_bounded() -> None:
     found = 0
-    for seed in range(150):
+    for seed in range(CASES):
         random = Random(seed)
         case = _make_case(random)
         found += not _is_bounded(case, case.query)

@@ -3,11 +3,13 @@
 import argparse
 import os
 import re
+import sys
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from ontoweir.errors import UsageError
+from ontoweir.find_output import STDOUT, StreamOutput, find_output
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -75,3 +77,20 @@ def find_root(project: str) -> Path:
             fix="give the project's folder, or --registry FOLDER",
         )
     return path.resolve() if path.is_dir() else path.resolve().parent
+
+
+def read_output(text: str) -> Path:
+    """The place that --output names; - is standard output. Links are followed when it is written.
+
+    Raises:
+        UsageError: it is no file, no pipe and no character device.
+    """
+    path = STDOUT if text == "-" else Path(text)
+    find_output(path)
+    return path
+
+
+def choose_channel(output: Path) -> TextIO:
+    """Where it is told what was done: on stderr, where standard output is the output."""
+    found = find_output(output)
+    return sys.stderr if isinstance(found, StreamOutput) and found.standard else sys.stdout

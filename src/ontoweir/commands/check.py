@@ -7,13 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.arguments import add_project_arguments
+from ontoweir.commands.arguments import add_project_arguments, find_root
 from ontoweir.commands.check_mappings import check_mappings
 from ontoweir.commands.open_workspace import open_workspace
-from ontoweir.errors import UsageError
+from ontoweir.commands.report_refusals import report_refusals
+from ontoweir.errors import (
+    CatalogError,
+    MappingError,
+    OntologyError,
+    QueryError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
-    from ontoweir.commands.decide_queries import Decided
+    from ontoweir.commands.decide_queries import Outcome
     from ontoweir.commands.hold_warnings import Warnings
     from ontoweir.pipeline import Workspace
 
@@ -50,6 +57,11 @@ def add_check(commands: Any) -> None:
         "--fail-on", choices=TIERS, metavar="TIER", help=f"exit 1 from: {', '.join(TIERS)}"
     )
     check.add_argument(
+        "--skip-refused",
+        action="store_true",
+        help="what is refused is only warned of (exit 1), where the rest has verdicts",
+    )
+    check.add_argument(
         "--static-data",
         action="store_true",
         help="let the static relations' rows tighten the bounds (Spark reads them)",
@@ -71,10 +83,24 @@ def add_check(commands: Any) -> None:
 
 
 def _check(given: argparse.Namespace) -> int:
+    try:
+        return _check_all(given)
+    except (CatalogError, OntologyError, MappingError, QueryError) as error:
+        if given.format == "sarif":  # where code scanning looks for it
+            from ontoweir.render_sarif import render_sarif
+
+            root = find_root(given.project) if Path(given.project).exists() else Path.cwd()
+            log = render_sarif([], root, repairs=[], errors=[error])
+            print(json.dumps(log, indent=2, ensure_ascii=False))
+        raise
+
+
+def _check_all(given: argparse.Namespace) -> int:
     from ontoweir.checker.verdict import Tier
-    from ontoweir.commands.decide_queries import decide_queries
+    from ontoweir.commands.decide_queries import Decided, decide_queries
     from ontoweir.commands.tell_verdict import print_told, tell_json, tell_text
     from ontoweir.pipeline import require_queries
+    from ontoweir.refused_query import RefusedQuery
 
     _check_witness(given)
     if given.mappings_only:
@@ -85,7 +111,7 @@ def _check(given: argparse.Namespace) -> int:
             why="--sql names one file, which is the query",
             fix="leave one of them out",
         )
-    workspace, warnings = open_workspace(given)
+    workspace, warnings = open_workspace(given, apart=True)
     timed, catalog = given.model == "application-time", workspace.project.catalog
     if given.sql is None:
         require_queries(workspace)
@@ -95,8 +121,9 @@ def _check(given: argparse.Namespace) -> int:
     if given.format in ("sarif", "html"):
         decided = _decide(given, workspace, names, warnings, timed)
         warnings.release()
-        tiers = [d.verdict.tier for d in decided]
-        _print_page(given.format, workspace, decided, warnings)
+        tiers = [d.verdict.tier for d in decided if isinstance(d, Decided)]
+        errors = [d.error for d in decided if isinstance(d, RefusedQuery)]
+        _print_page(given, workspace, decided, warnings)
     else:
         if given.format == "json":
             tell = tell_json(catalog)
@@ -107,13 +134,17 @@ def _check(given: argparse.Namespace) -> int:
         else:
             told = decide_queries(workspace, names, warnings, tell, timed=timed)
         warnings.release()
-        tiers = [t.tier for t in told]
+        tiers = [t.tier for t in told if t.tier is not None]
+        errors = [t.error for t in told if t.error is not None]
         print_told(told, given.format)
-    if given.fail_on is not None:
+    if given.sql is None:
+        errors += [r.error for r in workspace.mappings.refused]
+    code = report_refusals(errors, skip=given.skip_refused)
+    if code == 0 and given.fail_on is not None:
         limit = Tier(given.fail_on).rank
         if any(tier.rank >= limit for tier in tiers):
             return 1
-    return 0
+    return code
 
 
 def _decide(
@@ -122,20 +153,24 @@ def _decide(
     names: Sequence[str],
     warnings: "Warnings",
     timed: bool,
-) -> "list[Decided]":
+) -> "list[Outcome]":
     """Whole verdicts, where plain SQL, static data, witnesses or a page ask for them."""
-    from ontoweir.commands.decide_queries import Decided, decide_compiled, decide_queries
+    from ontoweir.commands.decide_queries import Decided, decide_or_refuse, decide_queries
 
     if given.sql is not None:
-        compiled = workspace.compile_sql(Path(given.sql))
-        decided = [decide_compiled(workspace, compiled, timed=timed)]
+        file = Path(given.sql)
+        decided = [
+            decide_or_refuse(workspace, file.stem, lambda: workspace.compile_sql(file), timed=timed)
+        ]
     else:
         decided = decide_queries(workspace, names, warnings, lambda found: found, timed=timed)
     if given.static_data:
         from ontoweir.read_statistics import read_statistics
 
-        known = read_statistics(workspace, [d.compiled for d in decided])
+        known = read_statistics(workspace, [d.compiled for d in decided if isinstance(d, Decided)])
         for place, d in enumerate(decided):
+            if not isinstance(d, Decided):
+                continue
             refined = workspace.check(d.compiled, statistics=known, timed=timed)
             # what is refuted stays refuted: a counterexample may have other static rows
             if refined.plans is not None:
@@ -145,8 +180,8 @@ def _decide(
 
         told = write_witnesses(
             workspace,
-            [d.compiled for d in decided],
-            [d.verdict for d in decided],
+            [d.compiled for d in decided if isinstance(d, Decided)],
+            [d.verdict for d in decided if isinstance(d, Decided)],
             Path(given.witness),
             size=given.witness_size or 4,
         )
@@ -156,16 +191,28 @@ def _decide(
 
 
 def _print_page(
-    form: str, workspace: "Workspace", decided: "Sequence[Decided]", warnings: "Warnings"
+    given: argparse.Namespace,
+    workspace: "Workspace",
+    decided: "Sequence[Outcome]",
+    warnings: "Warnings",
 ) -> None:
+    from ontoweir.commands.decide_queries import Decided
     from ontoweir.commands.render_page import render_page
+    from ontoweir.refused_query import RefusedQuery
     from ontoweir.render_sarif import render_sarif
 
-    verdicts, repairs = [d.verdict for d in decided], [d.repairs for d in decided]
-    if form == "html":
-        print(render_page(workspace, verdicts, repairs, warnings), end="")
+    if given.format == "html":
+        print(render_page(workspace, decided, warnings), end="")
         return
-    sarif = render_sarif(verdicts, workspace.project.root, list(warnings.seen), repairs=repairs)
+    found = [d for d in decided if isinstance(d, Decided)]
+    sarif = render_sarif(
+        [d.verdict for d in found],
+        workspace.project.root,
+        list(warnings.seen),
+        repairs=[d.repairs for d in found],
+        refused=[d for d in decided if isinstance(d, RefusedQuery)],
+        errors=[] if given.sql is not None else [r.error for r in workspace.mappings.refused],
+    )
     print(json.dumps(sarif, indent=2, ensure_ascii=False))
 
 

@@ -5,6 +5,7 @@ import json
 import shutil
 
 from ontoweir.commands.open_workspace import open_workspace
+from ontoweir.commands.report_refusals import report_refusals
 from ontoweir.errors import UsageError
 
 
@@ -28,19 +29,23 @@ def check_mappings(given: argparse.Namespace) -> int:
             why="it is decided in application time, and told as text, JSON or SARIF",
             fix=f"leave {other} out",
         )
-    workspace, warnings = open_workspace(given)
+    workspace, warnings = open_workspace(given, apart=True)
     lints = lint_mappings(workspace)
     warnings.release()
     if given.format == "json":
         print(dump_lint(lints))
     elif given.format == "sarif":
-        log = render_lint_sarif(lints, workspace.project.root, list(warnings.seen))
+        errors = [r.error for r in workspace.mappings.refused]
+        log = render_lint_sarif(lints, workspace.project.root, list(warnings.seen), errors)
         print(json.dumps(log, indent=2, ensure_ascii=False))
     else:
         from rich.console import Console
 
         print_lint(lints, Console(highlight=False, width=max(_width(), 100)))
-    return 1 if given.fail_on is not None and reaches(lints, Tier(given.fail_on)) else 0
+    code = report_refusals([r.error for r in workspace.mappings.refused], skip=given.skip_refused)
+    if code == 0 and given.fail_on is not None and reaches(lints, Tier(given.fail_on)):
+        return 1
+    return code
 
 
 def _width() -> int:

@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ontoweir.checker.verdict import Verdict
 from ontoweir.commands.hold_warnings import Warnings
 from ontoweir.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.pipeline import CompiledQuery, Workspace
+from ontoweir.refused_query import RefusedQuery
 
 T = TypeVar("T")
 
@@ -31,29 +32,36 @@ class Decided:
     repairs: tuple[DescribedRepair, ...]
 
 
+Outcome: TypeAlias = Decided | RefusedQuery
+"""What became of a query."""
+
+
 def decide_queries(
     workspace: Workspace,
     names: Sequence[str],
     warnings: Warnings,
-    tell: Callable[[Decided], T],
+    tell: Callable[[Outcome], T],
     *,
     timed: bool = True,
 ) -> list[T]:
     """Decide queries of a project by name, in order, and tell of each what the caller needs.
 
-    Every query is decided by itself, so the answers do not depend on how many processes share
-    the work; warnings come in the order of the queries. `tell` runs where the query was decided,
-    as a whole verdict takes long to bring from one process to another.
+    A query that is wrong, or that a refused mapping could concern, is told of as refused; it hides
+    no other. Every query is decided by itself, so the answers do not depend on how many processes
+    share the work; warnings come in the order of the queries. `tell` runs where the query was
+    decided, as a whole verdict takes long to bring from one process to another.
 
     Raises:
-        OntoweirError: the first query that is wrong, or the ontology, or the mappings.
+        OntoweirError: the ontology or the mappings are wrong, or there is no such query.
         RunError: a process was killed.
     """
+    for name in names:
+        workspace.query_file(name)
+    assert workspace.tbox is not None  # what all share is read before they part
+    assert workspace.mappings is not None
     processes = min(_processors(), len(names) // 2)
     if len(names) < FEWEST or processes < 2 or not _may_fork():
         return [tell(_decide(workspace, name, timed)) for name in names]
-    assert workspace.tbox is not None  # what all share is read before they part
-    assert workspace.mappings is not None
     global _shared
     _shared = (workspace, tell, timed)
     found: list[T] = []
@@ -85,7 +93,7 @@ def decide_queries(
     return found
 
 
-_shared: tuple[Workspace, Callable[[Decided], Any], bool] | None = None
+_shared: tuple[Workspace, Callable[[Outcome], Any], bool] | None = None
 """What the processes are born with."""
 
 
@@ -98,7 +106,7 @@ def _begin() -> None:
 
 
 def _decide_apart(name: str) -> tuple[Any, tuple[str, ...]]:
-    """In another process: what is told, or the error; and the warnings."""
+    """In another process: what is told, or the error that ends all; and the warnings."""
     assert _shared is not None
     workspace, tell, timed = _shared
     said: list[str] = []
@@ -111,8 +119,20 @@ def _decide_apart(name: str) -> tuple[Any, tuple[str, ...]]:
         return error, tuple(said)
 
 
-def _decide(workspace: Workspace, name: str, timed: bool) -> Decided:
-    return decide_compiled(workspace, workspace.compile(name), timed=timed)
+def _decide(workspace: Workspace, name: str, timed: bool) -> Outcome:
+    return decide_or_refuse(workspace, name, lambda: workspace.compile(name), timed=timed)
+
+
+def decide_or_refuse(
+    workspace: Workspace, name: str, compile: Callable[[], CompiledQuery], *, timed: bool
+) -> Outcome:
+    """Decide a query, unless it, or a mapping that could concern it, is refused."""
+    try:
+        return decide_compiled(workspace, compile(), timed=timed)
+    except RunError:
+        raise
+    except OntoweirError as error:
+        return RefusedQuery(name, error)
 
 
 def decide_compiled(workspace: Workspace, compiled: CompiledQuery, *, timed: bool) -> Decided:

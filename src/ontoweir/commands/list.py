@@ -17,13 +17,14 @@ def add_list(commands: Any) -> None:
     command.add_argument(
         "project", nargs="?", default=".", help="the project's folder or file (default: here)"
     )
+    command.add_argument("--project", dest="named", help="the same, as `status` takes it")
     add_registry_argument(command)
     command.add_argument("--format", choices=("text", "json"), default="text")
     command.set_defaults(run=_list)
 
 
 _FIELDS = (
-    *("name", "id", "language", "registered", "allow_unbounded", "state"),
+    *("name", "id", "language", "registered", "allow_unbounded", "state", "error"),
     *("verdict", "tier", "bound_rows", "bound_formula"),
 )
 
@@ -31,8 +32,9 @@ _FIELDS = (
 def _list(given: argparse.Namespace) -> int:
     from ontoweir.entry_status import read_status
     from ontoweir.list_entries import list_entries
+    from ontoweir.registry_entry import tell_bound
 
-    registry = find_registry(given, find_root(given.project))
+    registry = find_registry(given, find_root(given.named or given.project))
     found = [read_status(registry, entry) for entry in list_entries(registry)]
     if given.format == "json":
         print(json.dumps([{name: status[name] for name in _FIELDS} for status in found]))
@@ -42,6 +44,8 @@ def _list(given: argparse.Namespace) -> int:
         return 0
     width = max(len(s["name"]) for s in found)
     for s in found:
-        bound = "∞" if s["bound_rows"] is None else f"≤ {s['bound_rows']:,}"
-        print(f"{s['name']:{width}}  {s['state']:8}  {s['tier']:21}  {bound} rows")
+        bound = tell_bound(s["verdict"], s["bound_rows"])
+        print(f"{s['name']:{width}}  {s['state']:8}  {s['tier']:21}  {bound}")
+        if s["error"] is not None:
+            print(f"{'':{width}}  {s['error']}")
     return 0

@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ontoweir.commands.arguments import read_output
+
 
 def add_materialize(commands: Any) -> None:
     """Add `materialize` to the commands."""
@@ -31,7 +33,7 @@ def _materialize(given: argparse.Namespace) -> int:
     materialize(
         Path(given.mappings),
         given.database,
-        None if given.output is None else Path(given.output),
+        None if given.output is None else read_output(given.output),
         base=given.base,
         skip_data_errors=given.skip_data_errors,
         quiet=given.quiet,

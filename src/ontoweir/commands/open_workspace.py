@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     from ontoweir.pipeline import Workspace
 
 
-def open_workspace(given: argparse.Namespace) -> "tuple[Workspace, Warnings]":
+def open_workspace(
+    given: argparse.Namespace, *, apart: bool = False
+) -> "tuple[Workspace, Warnings]":
     """Read the project; nothing else is read before it is needed.
+
+    `apart`: what is wrong in a mapping concerns the queries that could need it alone.
 
     Raises:
         OntoweirError: the project is wrong.
@@ -24,7 +28,7 @@ def open_workspace(given: argparse.Namespace) -> "tuple[Workspace, Warnings]":
     project = load_project(Path(given.project), overrides=given.set)
     warnings = Warnings(quiet=given.quiet)
     tell = WorkProgress(quiet=given.quiet)
-    workspace = Workspace(project, strict=given.strict, warn=warnings, tell=tell)
+    workspace = Workspace(project, strict=given.strict, apart=apart, warn=warnings, tell=tell)
     if given.verbose and not given.quiet:
         workspace.note = print_step
     return workspace, warnings

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.arguments import add_project_arguments
+from ontoweir.commands.arguments import add_project_arguments, choose_channel, read_output
 from ontoweir.commands.open_workspace import open_workspace
 from ontoweir.errors import DataError, Source, UsageError
 
@@ -58,14 +58,17 @@ def add_plot(commands: Any) -> None:
 def _plot(given: argparse.Namespace) -> int:
     from ontoweir.draw_chart import draw_chart_file
     from ontoweir.draw_query import draw_query
+    from ontoweir.refuse_inputs import refuse_inputs
 
     _check_options(given)
+    read_output(given.output)
     if given.metrics is not None:
         name = given.query if given.query is not None else Path(given.sql).stem
         drawn = draw_chart_file(_chart_run(given.show, name, Path(given.metrics)))
         _write(given, drawn)
         return 0
     workspace, warnings = open_workspace(given)
+    refuse_inputs(workspace.project, read_output(given.output))
     if given.sql is not None:
         compiled = workspace.compile_sql(Path(given.sql))
     else:
@@ -145,6 +148,8 @@ def _check_options(given: argparse.Namespace) -> None:
 def _write(given: argparse.Namespace, drawn: str) -> None:
     from ontoweir.write_file import write_file
 
-    write_file(Path(given.output), drawn)
+    output = read_output(given.output)
+    write_file(output, drawn)
     if not given.quiet:
-        print(f"{given.output}: {given.show} of {given.query}")
+        name = given.query if given.query is not None else Path(given.sql).stem
+        print(f"{given.output}: {given.show} of {name}", file=choose_channel(output))

@@ -48,6 +48,7 @@ def add_register(commands: Any) -> None:
 def _register(given: argparse.Namespace) -> int:
     from ontoweir.pipeline import read_text
     from ontoweir.register_query import register_query
+    from ontoweir.registry_entry import tell_verdict
 
     workspace, warnings = open_workspace(given)
     if given.query is not None:
@@ -70,8 +71,7 @@ def _register(given: argparse.Namespace) -> int:
     if given.format == "json":
         print(json.dumps({**asdict(entry), "registration": what}))
         return 0
-    bound = "∞" if entry.bound_rows is None else f"≤ {entry.bound_rows:,}"
-    print(f"{entry.name}: {entry.verdict}, {entry.tier}, {bound} rows of state")
+    print(f"{entry.name}: {tell_verdict(asdict(entry))}")
     match what:
         case "new":
             pass

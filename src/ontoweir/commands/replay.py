@@ -2,17 +2,18 @@
 
 import argparse
 import json
-from datetime import UTC, datetime
+from contextlib import redirect_stdout
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.arguments import add_project_arguments
+from ontoweir.commands.arguments import add_project_arguments, choose_channel, read_output
 from ontoweir.commands.open_workspace import open_workspace
-from ontoweir.errors import UsageError
+from ontoweir.commands.warn_rejects import warn_rejects
+from ontoweir.read_moment import check_span, read_moment
 
 if TYPE_CHECKING:
     from ontoweir.pipeline import CompiledQuery
-    from ontoweir.runtime.replay_job import OutputFormat
 
 
 def add_replay(commands: Any) -> None:
@@ -29,10 +30,28 @@ def add_replay(commands: Any) -> None:
     asked.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
     replay.add_argument("--from", dest="start", metavar="TIME", help="from this time on (UTC)")
     replay.add_argument("--to", dest="stop", metavar="TIME", help="before this time (UTC)")
-    replay.add_argument("--output", required=True, metavar="PATH", help="the file to write")
-    replay.add_argument("--format", choices=("parquet", "csv", "jsonl"))
+    replay.add_argument(
+        "--output", required=True, metavar="PATH", help="the file to write; - is stdout"
+    )
+    replay.add_argument(
+        "--format",
+        choices=("parquet", "csv", "jsonl"),
+        help="of the output (default: its suffix says; else parquet, and csv on stdout)",
+    )
     replay.add_argument("--summary", choices=("text", "json"), default="text")
     replay.add_argument("--expand", action="store_true", help="repeat rows instead of counting")
+    replay.add_argument(
+        "--spark",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a property of Spark, where it is started, e.g. spark.jars.packages=…",
+    )
+    replay.add_argument(
+        "--final",
+        action="store_true",
+        help="of an aggregate, the last row of each group alone, not one for every update",
+    )
     replay.add_argument(
         "--allow-unbounded",
         action="store_true",
@@ -42,10 +61,11 @@ def add_replay(commands: Any) -> None:
 
 
 def _replay(given: argparse.Namespace) -> int:
-    from ontoweir.replaying import ReplayOptions, replay_query
+    from ontoweir.replaying import ReplayOptions, choose_format, replay_query
+    from ontoweir.run_options import read_pairs
 
     start, stop = read_span(given)
-    output = Path(given.output)
+    output = read_output(given.output)
     workspace, warnings = open_workspace(given)
     if given.sql is not None:
         compiled = workspace.compile_sql(Path(given.sql))
@@ -54,22 +74,27 @@ def _replay(given: argparse.Namespace) -> int:
     warnings.release()
     options = ReplayOptions(
         output=output,
-        format=given.format or _format(output),
+        format=given.format or choose_format(output),
         start=start,
         stop=stop,
         expand=given.expand,
+        final=given.final,
+        spark=read_pairs("--spark", given.spark),
         allow_unbounded=given.allow_unbounded,
         progress=not given.quiet,
     )
     summary = replay_query(workspace, compiled, options)
-    if given.summary == "json":
-        print(json.dumps(summary))
-    else:
-        _print_summary(compiled, output, summary)
-        if given.verbose:
-            why = summary["one_range_because"]
-            told = "" if why is None else f": {why}"
-            print(f"  {summary['ranges']:,} range{'s' * (summary['ranges'] > 1)} of history{told}")
+    with redirect_stdout(choose_channel(output)):
+        if given.summary == "json":
+            print(json.dumps(summary))
+        else:
+            _print_summary(compiled, given.output, summary)
+            if given.verbose:
+                why = summary["one_range_because"]
+                told = "" if why is None else f": {why}"
+                count = summary["ranges"]
+                print(f"  {count:,} range{'s' * (count > 1)} of history{told}")
+    warn_rejects(summary)
     return 0
 
 
@@ -79,46 +104,18 @@ def read_span(given: argparse.Namespace) -> tuple[datetime | None, datetime | No
     Raises:
         UsageError: one is no time, or they are in the wrong order.
     """
-    start, stop = _time(given.start, "--from"), _time(given.stop, "--to")
-    if start is not None and stop is not None and start >= stop:
-        raise UsageError(
-            f"--from {given.start} is not before --to {given.stop}",
-            why="what is replayed starts at --from and ends before --to",
-            fix="exchange them, or leave one out",
-        )
+    start, stop = read_moment(given.start, "--from"), read_moment(given.stop, "--to")
+    check_span(start, stop, "--from", "--to")
     return start, stop
 
 
-def _time(text: str | None, option: str) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(
-            f"{option} {text!r} is not a time",
-            why=str(error),
-            fix="write it like 2014-08-04T06:00:00",
-        ) from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _format(output: Path) -> "OutputFormat":
-    found: dict[str, OutputFormat] = {
-        ".csv": "csv",
-        ".jsonl": "jsonl",
-        ".ndjson": "jsonl",
-        ".json": "jsonl",
-    }
-    return found.get(output.suffix, "parquet")
-
-
-def _print_summary(compiled: "CompiledQuery", output: Path, summary: dict[str, Any]) -> None:
+def _print_summary(compiled: "CompiledQuery", output: str, summary: dict[str, Any]) -> None:
     bound = summary["bound_rows"]
     started = summary["spark_start_seconds"]
+    place = "" if output == "-" else f" in {output}"
     told = f"; Spark took {started:.1f} s to start" if started else ""
     print(
-        f"{compiled.name}: {summary['results']:,} results in {output}\n"
+        f"{compiled.name}: {summary['results']:,} results{place}\n"
         f"  {summary['tuples']:,} tuples, {summary['markers']:,} markers in "
         f"{summary['seconds']:.1f} s ({summary['tuples_per_second']:,.0f} tuples/s{told})\n"
         f"  state: at most {summary['state_rows_max']:,} rows"

@@ -4,9 +4,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ontoweir.commands.arguments import add_project_arguments, add_registry_argument, find_registry
+from ontoweir.commands.arguments import (
+    add_project_arguments,
+    add_registry_argument,
+    choose_channel,
+    find_registry,
+    read_output,
+)
 from ontoweir.commands.open_workspace import open_workspace
 from ontoweir.commands.render_page import render_page
+from ontoweir.commands.report_refusals import report_refusals
 from ontoweir.errors import UsageError
 
 
@@ -20,6 +27,11 @@ def add_report(commands: Any) -> None:
     add_project_arguments(report)
     report.add_argument("--query", action="append", metavar="NAME", help="only this query")
     report.add_argument("--output", required=True, metavar="FILE", help="the page to write")
+    report.add_argument(
+        "--skip-refused",
+        action="store_true",
+        help="write the page although something is refused, which it shows (exit 1)",
+    )
     report.add_argument(
         "--live", action="store_true", help="with the state of the queries that run or ran"
     )
@@ -35,6 +47,8 @@ def add_report(commands: Any) -> None:
 def _report(given: argparse.Namespace) -> int:
     from ontoweir.commands.decide_queries import decide_queries
     from ontoweir.pipeline import require_queries
+    from ontoweir.refuse_inputs import refuse_inputs
+    from ontoweir.refused_query import RefusedQuery
     from ontoweir.write_file import write_file
 
     if (given.registry or given.metrics) and not given.live:
@@ -43,19 +57,25 @@ def _report(given: argparse.Namespace) -> int:
             why="it says where running queries are looked for",
             fix="add --live",
         )
-    workspace, warnings = open_workspace(given)
+    output = read_output(given.output)
+    workspace, warnings = open_workspace(given, apart=True)
+    refuse_inputs(workspace.project, output)
     require_queries(workspace)
     names = given.query or workspace.query_names()
     decided = decide_queries(workspace, names, warnings, lambda found: found)
+    errors = [d.error for d in decided if isinstance(d, RefusedQuery)]
+    errors += [r.error for r in workspace.mappings.refused]
+    if errors and not given.skip_refused:
+        return report_refusals(errors, skip=False)  # and nothing is written
     live = _render_live(given, workspace.project.root) if given.live else None
-    verdicts, repairs = [d.verdict for d in decided], [d.repairs for d in decided]
-    page = render_page(workspace, verdicts, repairs, warnings, live)
+    page = render_page(workspace, decided, warnings, live)
     warnings.release()
-    write_file(Path(given.output), page)
+    write_file(output, page)
     if not given.quiet:
-        count = len(verdicts)
-        print(f"{given.output}: a page of {count} quer{'y' if count == 1 else 'ies'}")
-    return 0
+        count = len(decided)
+        told = f"{given.output}: a page of {count} quer{'y' if count == 1 else 'ies'}"
+        print(told, file=choose_channel(output))
+    return report_refusals(errors, skip=True)
 
 
 def _render_live(given: argparse.Namespace, root: Path) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ontoweir.commands.arguments import add_project_arguments
+from ontoweir.commands.arguments import add_project_arguments, read_output
 from ontoweir.commands.hold_warnings import Warnings
 from ontoweir.commands.open_workspace import open_workspace
 from ontoweir.errors import UsageError
@@ -84,6 +84,7 @@ def _rewrite(given: argparse.Namespace) -> int:
 def _draw(given: argparse.Namespace) -> int:
     """`rewrite --show graph --output F.svg`."""
     from ontoweir.draw_query import draw_query
+    from ontoweir.refuse_inputs import refuse_inputs
     from ontoweir.write_file import write_file
 
     if given.show != "graph" or given.output is None or given.ontology:
@@ -92,9 +93,11 @@ def _draw(given: argparse.Namespace) -> int:
             why="graphs are drawn of the unfolded query, into a file; other stages are printed",
             fix="write --show graph --output FILE.svg and no --ontology",
         )
+    output = read_output(given.output)
     workspace, warnings = open_workspace(given)
+    refuse_inputs(workspace.project, output)
     compiled = workspace.compile(given.query)
     drawn = draw_query(compiled.union, workspace.project.catalog)
     warnings.release()
-    write_file(Path(given.output), drawn)
+    write_file(output, drawn)
     return 0

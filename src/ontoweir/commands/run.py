@@ -15,6 +15,7 @@ from ontoweir.commands.arguments import (
     find_root,
 )
 from ontoweir.commands.open_workspace import open_workspace
+from ontoweir.commands.warn_rejects import warn_rejects
 from ontoweir.errors import Source, UsageError
 
 
@@ -140,6 +141,7 @@ def _print(given: argparse.Namespace, summary: dict[str, Any], output: Path) -> 
         )
         for reason, count in sorted(summary["rejects"].items()) if given.verbose else ():
             print(f"  rejected {count:,}: {reason}")
+    warn_rejects(summary)
 
 
 class _Terminated:

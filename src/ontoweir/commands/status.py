@@ -3,10 +3,12 @@
 import argparse
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ontoweir.commands.arguments import add_registry_argument, find_registry, find_root
 from ontoweir.dashboard.show_numbers import show_lag
+from ontoweir.registry_entry import tell_verdict
 
 
 def add_status(commands: Any) -> None:
@@ -16,7 +18,9 @@ def add_status(commands: Any) -> None:
         help="what registered queries do: state against bound, rejects, lag",
         epilog="example: ontoweir status --registry out/registry every-reading-above-130",
     )
-    status.add_argument("name", nargs="?", help="only this query (default: all)")
+    status.add_argument(
+        "name", nargs="?", help="only this query (default: all); or a project's folder"
+    )
     status.add_argument(
         "--project", default=".", help="the project's folder or file (default: here)"
     )
@@ -29,11 +33,14 @@ def _status(given: argparse.Namespace) -> int:
     from ontoweir.entry_status import read_status
     from ontoweir.list_entries import find_entry, list_entries
 
-    registry = find_registry(given, find_root(given.project))
-    entries = list_entries(registry) if given.name is None else [find_entry(registry, given.name)]
+    name, project = given.name, given.project
+    if name is not None and project == "." and _is_project(name):
+        name, project = None, name  # as `list` and `register` are called
+    registry = find_registry(given, find_root(project))
+    entries = list_entries(registry) if name is None else [find_entry(registry, name)]
     found = [read_status(registry, entry) for entry in entries]
     if given.format == "json":
-        print(json.dumps(found if given.name is None else found[0]))
+        print(json.dumps(found if name is None else found[0]))
         return 0
     if not found:
         print(f"no query is registered in {registry}; --project names another project's folder")
@@ -42,13 +49,17 @@ def _status(given: argparse.Namespace) -> int:
     return 0
 
 
+def _is_project(name: str) -> bool:
+    path = Path(name)
+    return path.name == "ontoweir.toml" or (path / "ontoweir.toml").is_file()
+
+
 def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     yield f"{status['name']}: {status['state']}"
     if status["error"] is not None:
         yield f"  {status['error']}"
-    bound = "∞" if status["bound_rows"] is None else f"{status['bound_rows']:,}"
-    yield f"  {status['verdict']}, {status['tier']}"
-    yield f"  state: {status['state_rows']:,} of at most {bound} rows"
+    yield f"  {tell_verdict(status)}"
+    yield f"  state: {status['state_rows']:,} rows"
     yield (
         f"  {status['tuples']:,} tuples, {status['markers']:,} markers, "
         f"{status['results']:,} results, {status['rejected']:,} rejected"

@@ -15,6 +15,7 @@ from ontoweir.errors import OntoweirError
 from ontoweir.lint_mappings import MappingLint, lint_mappings
 from ontoweir.pipeline import CompiledQuery, Workspace
 from ontoweir.project import Project, load_project
+from ontoweir.refused_query import list_errors
 from ontoweir.register_query import compile_text
 from ontoweir.registry_entry import Language
 from ontoweir.render_html_query import render_query
@@ -138,10 +139,22 @@ class Checks:
         def job() -> tuple[MappingLint, ...]:
             workspace = self._open()
             if self._lints is None:
-                self._lints = lint_mappings(workspace)
+                found = lint_mappings(workspace)
+                for refused in workspace.mappings.refused if not found else ():
+                    raise refused.error.again()
+                self._lints = found
             return self._lints
 
         return self.worker.do(job)
+
+    def refusals(self) -> tuple[str, ...]:
+        """What is wrong in triples maps, which `lints` leaves out.
+
+        Raises:
+            OntoweirError: the project is wrong, or it takes too long.
+        """
+        errors = self.worker.do(lambda: [r.error for r in self._open().mappings.refused])
+        return tuple(map(str, list_errors(errors)))
 
     def _check_next(self) -> None:
         """Decide a query that is not yet decided; then the next one, after those who wait."""
@@ -172,15 +185,16 @@ class Checks:
         """The verdict; `whole`: with repairs and the section of the page."""
         before = len(self._warnings)
         try:
-            workspace.mappings  # noqa: B018  what is wrong there is no query's fault
-        except OntoweirError as error:
+            refused = workspace.mappings.refused
+        except OntoweirError as error:  # what is wrong there is no query's fault
             return Outcome(name, error=str(error))
         try:
             compiled = compile()
             verdict = workspace.check(compiled)
             repairs = workspace.repair(compiled) if whole and verdict.plans is None else ()
         except OntoweirError as error:
-            line = None if error.source is None else error.source.line
+            theirs = str(error) in {str(r.error) for r in refused}
+            line = None if error.source is None or theirs else error.source.line
             return Outcome(name, error=str(error), line=line)
         catalog = workspace.project.catalog
         return Outcome(
@@ -202,6 +216,7 @@ class Checks:
             self._workspace = Workspace(
                 project,
                 strict=self.strict,
+                apart=True,
                 warn=lambda text: self._warnings.setdefault(text),
                 tell=self.worker.tell,
             )

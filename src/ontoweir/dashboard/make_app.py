@@ -1,6 +1,7 @@
 """The dashboard as a WSGI application: pages, and the same as JSON. It changes nothing."""
 
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Any, cast
 
@@ -125,7 +126,7 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
             "query.html",
             name=name,
             outcome=outcome,
-            section=Markup(outcome.section),
+            section=Markup(_under_its_name(outcome)),
             text=text,
             language=language,
             run=describe_run(run),
@@ -135,7 +136,8 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
     @app.get("/mappings")
     def mappings() -> str:
         lints = describe_lint(checks.lints())
-        return render_template("mappings.html", lints=lints, probes=PROBES)
+        wrong = checks.refusals()
+        return render_template("mappings.html", lints=lints, probes=PROBES, refusals=wrong)
 
     @app.get("/playground")
     def playground() -> str:
@@ -190,6 +192,11 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
         if outcome.summary is None:
             return jsonify(error=outcome.error, line=outcome.line), 422
         return jsonify(outcome.summary), 200
+
+
+def _under_its_name(outcome: Outcome) -> str:
+    """The section of a query on its own page, whose heading has its name already."""
+    return outcome.section.replace(f"<h2>{escape(outcome.name)}</h2>", "<h2>Verdict</h2>", 1)
 
 
 def _runs(site: Site, most: int = 1) -> dict[str, Run]:

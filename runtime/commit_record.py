@@ -1,0 +1,41 @@
+"""What a commit says beside the state: whose it is, what was read, and what has been published."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class SparkLog:
+    """Spark's half of a checkpoint when a micro-batch was committed.
+
+    `batch`: Spark's number of it; `name`: what Spark calls the run (its file `metadata`);
+    `offsets`: its files of offsets, of this micro-batch and the one before, by number; `files`: the
+    hashes of its sources' logs that are in use, by their paths in Spark's folder; `folder`: that.
+    """
+
+    batch: int = 0
+    name: str = ""
+    offsets: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    folder: str = "spark"
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRecord:
+    """What a commit belongs to.
+
+    `run`: the id of the run; `spark`: Spark's half; `sources`: the streams of each source, in
+    Spark's order; `read`: what the micro-batch was made of, by stream: of each file its path, size,
+    modification time and a hash of its ends; `parts`: length and hash of the list of published
+    parts before this micro-batch; `cut_us`: only rows before this time (µs) of Spark's micro-batch
+    are taken in yet (None: all are); `bad`: by stream, the files of it that cannot be read.
+    """
+
+    run: str
+    spark: SparkLog = field(default_factory=SparkLog)
+    sources: Sequence[Sequence[str]] = ()
+    read: Mapping[str, Sequence[Sequence[Any]]] = field(default_factory=dict)
+    parts: tuple[int, str] = (0, "")
+    cut_us: int | None = None
+    bad: Mapping[str, Sequence[str]] = field(default_factory=dict)

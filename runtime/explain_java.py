@@ -1,0 +1,72 @@
+"""Errors of Spark's Java side, in words: the cause without classes, and what is missing."""
+
+import re
+from pathlib import Path
+
+_CALLED = re.compile(r"^An error occurred while calling [^\n]*\n?:?\s*")
+_CLASS = re.compile(r"^(?:[a-z_]\w*\.)+[A-Z][\w$]*(?::\s*|$)")
+_PACKAGES = {
+    "s3a": "org.apache.hadoop:hadoop-aws:{hadoop}",
+    "abfs": "org.apache.hadoop:hadoop-azure:{hadoop}",
+    "abfss": "org.apache.hadoop:hadoop-azure:{hadoop}",
+    "wasb": "org.apache.hadoop:hadoop-azure:{hadoop}",
+    "wasbs": "org.apache.hadoop:hadoop-azure:{hadoop}",
+    "adl": "org.apache.hadoop:hadoop-azure-datalake:{hadoop}",
+    "oss": "org.apache.hadoop:hadoop-aliyun:{hadoop}",
+    "gs": "com.google.cloud.bigdataoss:gcs-connector:VERSION",
+}
+"""Which package reads a scheme."""
+_MISSING = re.compile(r"No FileSystem for scheme|Class \S*FileSystem\S* not found")
+
+
+def java_errors() -> tuple[type[Exception], ...]:
+    """What pyspark raises when Java does: its own errors, and those that it does not translate.
+
+    That Java has gone is none of them.
+    """
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    return PySparkException, Py4JJavaError
+
+
+def tell_cause(error: BaseException) -> str:
+    """The first line that says what went wrong.
+
+    >>> tell_cause(Exception("An error occurred while calling o6.csv.\\n: a.b.IOError: it is gone"))
+    'it is gone'
+    """
+    text = _CALLED.sub("", str(error).strip(), count=1)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = lines[0] if lines else type(error).__name__
+    while (found := _CLASS.match(first)) is not None and first[found.end() :]:
+        first = first[found.end() :]
+    return first[:300]
+
+
+def suggest_package(path: str, error: BaseException) -> str | None:
+    """How to have what reads a path's scheme; None where that is not what is missing.
+
+    >>> suggest_package("gs://b/x", Exception('No FileSystem for scheme "gs"'))[:44]
+    'add --spark spark.jars.packages=com.google.c'
+    """
+    scheme = path.partition("://")[0]
+    if _MISSING.search(str(error)) is None or scheme == path:
+        return None
+    if scheme in ("s3", "s3n"):
+        found = _PACKAGES["s3a"].format(hadoop=_find_hadoop())
+        return f"write s3a:// instead of {scheme}://, and add --spark spark.jars.packages={found}"
+    if scheme not in _PACKAGES:
+        return f"add the package that reads {scheme}://: --spark spark.jars.packages=…"
+    found = _PACKAGES[scheme].format(hadoop=_find_hadoop())
+    return f"add --spark spark.jars.packages={found}"
+
+
+def _find_hadoop() -> str:
+    """The version of the Hadoop that Spark brings, which its packages must have too."""
+    import pyspark
+
+    jars = Path(pyspark.__file__).parent / "jars"
+    for jar in jars.glob("hadoop-client-api-*.jar"):
+        return jar.stem.removeprefix("hadoop-client-api-")
+    return "VERSION"

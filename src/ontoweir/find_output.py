@@ -1,0 +1,135 @@
+"""Find what an output's path stands for, so that writing to it destroys nothing."""
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+from ontoweir.errors import Source, UsageError
+
+STDOUT = Path("/dev/stdout")
+"""What `--output -` stands for."""
+_MOST_LINKS = 40
+_STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTORS = re.compile(r"/dev/fd|/proc/(?:self|thread-self|\d+(?:/task/\d+)?)/fd")
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutput:
+    """A regular file, there or to be made; all links are followed. `mode`: the permissions of the
+    one that is there, which a new one in its place keeps."""
+
+    path: Path
+    mode: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOutput:
+    """A pipe, a terminal or another character device, which is written to as it is.
+    `descriptor`: of this process, where the path names one, as /dev/stdout does."""
+
+    path: Path
+    descriptor: int | None = None
+
+    @property
+    def standard(self) -> bool:
+        """Whether it is standard output; what else is told then belongs on stderr."""
+        return self.descriptor == 1
+
+
+FoundOutput: TypeAlias = FileOutput | StreamOutput
+
+
+def find_output(output: Path) -> FoundOutput:
+    """Follow links to what is to be written.
+
+    >>> find_output(Path("/dev/stdout")).standard
+    True
+
+    Raises:
+        UsageError: it is a folder, a socket, a disk, read-only, or a circle of links.
+    """
+    path = output
+    for _ in range(_MOST_LINKS):
+        number = _descriptor(path)
+        if number is not None:
+            return StreamOutput(output, number)
+        if not path.is_symlink():
+            return _classify(output, path)
+        path = path.parent / os.readlink(path)
+    raise _refused(output, "its links form a circle", "remove the link, or name another file")
+
+
+def _descriptor(path: Path) -> int | None:
+    """The descriptor of this process that a path names."""
+    if str(path) in _STANDARD:
+        return _STANDARD[str(path)]
+    if not path.name.isdecimal():
+        return None
+    folder = path.parent
+    named = str(folder) if _DESCRIPTORS.fullmatch(str(folder)) else os.path.realpath(folder)
+    if not _DESCRIPTORS.fullmatch(named):
+        return None
+    mine = (f"/proc/{os.getpid()}/fd", "/proc/self/fd", "/dev/fd", "/proc/thread-self/fd")
+    return int(path.name) if named in mine else None
+
+
+def _classify(output: Path, path: Path) -> FoundOutput:
+    place = Path(os.path.realpath(path.parent)) / path.name if path.name else path
+    try:
+        held = place.stat()
+    except FileNotFoundError:
+        return FileOutput(place)
+    except OSError as error:
+        fix = "choose another place, or mend its permissions"
+        raise _refused(output, (error.strerror or str(error)).lower(), fix) from None
+    kind = held.st_mode
+    if stat.S_ISFIFO(kind) or stat.S_ISCHR(kind):
+        return StreamOutput(place)
+    if stat.S_ISDIR(kind):
+        raise _refused(output, "it is a folder", "name a file")
+    if not stat.S_ISREG(kind):
+        what = "a socket" if stat.S_ISSOCK(kind) else "a disk"
+        raise _refused(output, f"it is {what}, no file", "name a file, a pipe, or - for stdout")
+    if not os.access(place, os.W_OK):
+        raise _refused(
+            output, "the file there is read-only", "allow writing to it, or name another"
+        )
+    return FileOutput(place, stat.S_IMODE(kind))
+
+
+def _refused(output: Path, why: str, fix: str) -> UsageError:
+    return UsageError(f"cannot write {output}", why=why, fix=fix, source=Source("--output"))
+
+
+@contextmanager
+def open_stream(place: StreamOutput) -> Iterator[BinaryIO]:
+    """What bytes are written to; a pipe is waited for until somebody reads it.
+
+    Raises:
+        OSError: it cannot be opened or written.
+    """
+    if place.standard and hasattr(sys.stdout, "buffer"):
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    opened: int | Path = place.path if place.descriptor is None else os.dup(place.descriptor)
+    if isinstance(opened, Path):
+        opened = os.open(opened, os.O_WRONLY | os.O_NOCTTY)  # neither made nor emptied
+    with os.fdopen(opened, "wb") as stream:
+        yield stream
+
+
+def choose_mode(place: FileOutput) -> int:
+    """The permissions of a new file in a place."""
+    if place.mode is not None:
+        return place.mode
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

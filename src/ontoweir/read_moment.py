@@ -1,0 +1,51 @@
+"""Read a moment of application time: a time, a date, or either as text."""
+
+from datetime import UTC, date, datetime, time
+
+from ontoweir.errors import UsageError
+
+
+def read_moment(given: "datetime | date | str | None", name: str) -> datetime | None:
+    """The moment that is meant; without a zone it is UTC, and a date is its midnight.
+
+    >>> read_moment("2014-08-04", "start").isoformat()
+    '2014-08-04T00:00:00+00:00'
+
+    Args:
+        given: a time, a date, either in ISO 8601, or None.
+        name: of the option or parameter, for the message.
+
+    Raises:
+        UsageError: it is no time.
+    """
+    match given:
+        case None:
+            return None
+        case str():
+            try:
+                moment = datetime.fromisoformat(given.strip())
+            except ValueError as error:
+                raise _wrong(given, name, str(error)) from None
+        case datetime():
+            moment = given
+        case date():
+            moment = datetime.combine(given, time())
+        case _:
+            raise _wrong(given, name, f"it is of type {type(given).__name__}")
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def check_span(start: datetime | None, stop: datetime | None, first: str, last: str) -> None:
+    """Raise UsageError where a span has no moment; `first`, `last`: what its ends are called."""
+    if start is not None and stop is not None and start >= stop:
+        raise UsageError(
+            f"{first} {start.isoformat()} is not before {last} {stop.isoformat()}",
+            why=f"what is replayed starts at {first} and ends before {last}",
+            fix="exchange them, or leave one out",
+        )
+
+
+def _wrong(given: object, name: str, why: str) -> UsageError:
+    return UsageError(
+        f"{name} {given!r} is not a time", why=why, fix="write it like 2014-08-04T06:00:00"
+    )

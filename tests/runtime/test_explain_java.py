@@ -1,0 +1,73 @@
+"""What Java says is told without its classes, and a package that is missing is named."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ontoweir.cli import main
+from ontoweir.errors import DataError
+from ontoweir.mappings.catalog import DataSource
+from ontoweir.runtime.explain_java import suggest_package, tell_cause
+from ontoweir.runtime.read_source import read_source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CAUSES = {
+    "An error occurred while calling o6.csv.\n: a.b.C: x: y\n\tat d.E.f(G.java:1)": "x: y",
+    "An error occurred while calling o6.csv.\n: j.l.RuntimeException: a.b.Cls: it": "it",
+    "[PATH_NOT_FOUND] there is none": "[PATH_NOT_FOUND] there is none",
+    "java.lang.OutOfMemoryError": "java.lang.OutOfMemoryError",
+    "": "ValueError",
+    "note: this.is no class": "note: this.is no class",
+}
+
+
+@pytest.mark.parametrize("text", CAUSES)
+def test_causes(text: str) -> None:
+    assert tell_cause(ValueError(text)) == CAUSES[text]
+
+
+@pytest.mark.parametrize(
+    ("path", "package"),
+    [
+        ("s3://b/x", "write s3a:// instead of s3://, and add --spark spark.jars.packages=org"),
+        ("s3a://b/x", "org.apache.hadoop:hadoop-aws:3."),
+        ("gs://b/x", "gcs-connector"),
+        ("abfss://c@a/x", "hadoop-azure:3."),
+        ("foo://b/x", "reads foo://"),
+    ],
+)
+def test_the_package_is_named(path: str, package: str, spark: "SparkSession") -> None:
+    for source in (DataSource("parquet", path), DataSource("csv", path)):
+        with pytest.raises(DataError) as caught:
+            read_source(spark, source, path, (), None)
+        assert package in caught.value.fix
+        for name in ("Py4J", "Exception", "An error occurred"):
+            assert name not in str(caught.value)
+
+
+def test_other_faults_name_none(spark: "SparkSession") -> None:
+    path = "hdfs://nowhere.invalid:1/x"
+    with pytest.raises(DataError) as caught:
+        read_source(spark, DataSource("parquet", path), path, (), None)
+    assert "packages" not in caught.value.fix
+    assert suggest_package("/x", Exception('No FileSystem for scheme "s3"')) is None
+    assert suggest_package("s3://x", Exception("access denied")) is None
+
+
+def test_what_nobody_foresaw_names_no_class(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from py4j.protocol import Py4JError
+
+    def fail(*_: object) -> int:
+        raise Py4JError("An error occurred while calling o7.x. Trace:\npy4j.Py4JException: gone")
+
+    monkeypatch.setattr("ontoweir.commands.doctor._doctor", fail)
+    assert main(["doctor"]) == 3
+    told = capsys.readouterr().err
+    assert told.startswith("Spark failed: ")
+    assert "internal error" not in told
+    assert "Py4J" not in told
