@@ -1,1 +1,4 @@
-"""checker/model"""
+"""The data of a decision: normal form, difference bounds, plans, declarations, units of values.
+
+Makes nothing; every room imports it.
+"""

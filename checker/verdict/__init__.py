@@ -1,1 +1,4 @@
-"""checker/verdict"""
+"""Verdicts as data, in a line, and as HTML.
+
+Door: `verdict`.
+"""

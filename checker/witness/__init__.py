@@ -1,1 +1,4 @@
-"""checker/witness"""
+"""Witnesses: streams that force memory to grow, laid out, made concrete, and confirmed naively.
+
+Takes a failing disjunct; makes a `Witness` that the relational answer confirms, or none.
+"""

@@ -1,1 +1,4 @@
-"""rewriter/algebra"""
+"""What SPJ queries say: equalities, differences, contradictions, containment.
+
+Takes SPJ queries; makes facts about them. The checker may import it.
+"""

@@ -1,1 +1,4 @@
-"""rewriter/sql"""
+"""The SQL front end, and SPJ queries printed as SQL.
+
+Doors: `parse_sql`, `print_sql`.
+"""

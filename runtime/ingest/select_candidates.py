@@ -1,8 +1,8 @@
 """Which rows can be a member's, by their columns as they were read: only these are encoded.
 
-A member's whole conditions are looked at later, on encoded columns (build_members.py). What is found
-here may be too much, never too little: comparisons of whole numbers with constants, and the
-declared or implied domains of such columns.
+A member's whole conditions are looked at later, on encoded columns (build_members.py). What is
+found here may be too much, never too little: comparisons of whole numbers with constants, and
+the declared or implied domains of such columns.
 """
 
 from fractions import Fraction

@@ -1,1 +1,5 @@
-"""runtime/statics"""
+"""Static relations: loaded, held to what the catalog declares, views of them evaluated.
+
+Takes the catalog; makes Arrow tables and their statistics. Doors: `load_statics`,
+`gather_statistics`.
+"""

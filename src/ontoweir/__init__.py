@@ -22,13 +22,13 @@ __all__ = [
 ]
 
 _HOME = {
-    "Answers": "answers",
-    "LiveQuery": "live_query",
+    "Answers": "api.answers",
+    "LiveQuery": "api.live_query",
     "OntoweirError": "errors",
     "OntoweirWarning": "errors",
-    "OpenProject": "python_api",
-    "build_project": "python_api",
-    "open_project": "python_api",
+    "OpenProject": "api.python_api",
+    "build_project": "api.python_api",
+    "open_project": "api.python_api",
 }
 
 

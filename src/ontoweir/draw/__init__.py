@@ -1,1 +1,1 @@
-"""src/ontoweir/draw"""
+"""Pictures as SVG: charts, and graphs of queries, laid out in layers."""

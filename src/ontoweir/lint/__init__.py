@@ -1,1 +1,1 @@
-"""src/ontoweir/lint"""
+"""What an ontology and mappings allow, and what they may say by mistake."""

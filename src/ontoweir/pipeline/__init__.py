@@ -1,1 +1,4 @@
-"""src/ontoweir/pipeline"""
+"""The pipeline: project → TBox and mappings → queries → verdicts.
+
+Door: `pipeline` (`Workspace`), `refused_query`.
+"""

@@ -1,1 +1,4 @@
-"""src/ontoweir/project"""
+"""Projects: `ontoweir.toml` resolved to files and the catalog; new ones, and ones from memory.
+
+Door: `project`.
+"""

@@ -1,1 +1,4 @@
-"""src/ontoweir/report"""
+"""Verdicts for people and tools: text, JSON, HTML, SARIF.
+
+Takes verdicts; makes text, writes nothing.
+"""
