@@ -13,6 +13,7 @@ from ontoweir.checker.normal_form import Inequality, Kind, NormalForm, TimeLimit
 from ontoweir.checker.plan import Apart, Bound, Frontier, Kept, Key, Step, SynopsisPlan, Table, Term
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.spj import FoldFunction
+from ontoweir.rewriter.watch_time import tick
 
 MOST_STEPS = 20_000
 """A plan with more steps is refused."""
@@ -105,6 +106,7 @@ def _steps(
     apart = [{d.left, d.right} for d in form.time_differences if d.steps == 0]
 
     def choose(rest: tuple[int, ...], now: frozenset[int], past: frozenset[int]) -> Iterable[Step]:
+        tick()
         if not rest:
             if now:
                 if past not in parts:
