@@ -1,8 +1,8 @@
 """What is said of a query whose decision took too long."""
 
-from ontoweir.checker.decide_lag import Criterion, Failure
+from ontoweir.checker.criteria.decide_lag import Criterion, Failure
 from ontoweir.diagnostics import CODES, Diagnostic
-from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.watch_time import show_limit
 
 

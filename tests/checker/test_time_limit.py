@@ -4,12 +4,12 @@ from itertools import count, pairwise
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.find_repairs import find_repairs
-from ontoweir.checker.verdict import Failing, Verdict
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.repair.find_repairs import find_repairs
+from ontoweir.checker.verdict.verdict import Failing, Verdict
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.watch_time import OutOfTimeError, Watch, phase, tick, watching
 
 COLUMNS = (Column("a", IntType()), Column("k", IntType(), 0, 9))
