@@ -8,6 +8,7 @@ from ontoweir.checker.criteria.decide_lag import Failure, decide_lag
 from ontoweir.checker.criteria.decide_published import decide_arasu, decide_set, decide_tree
 from ontoweir.checker.criteria.is_unique import is_unique
 from ontoweir.checker.explain.explain_failure import explain_failure, explain_obstacle
+from ontoweir.checker.explain_stop import explain_stop, name_stopped
 from ontoweir.checker.model.declarations import Declaration, key_declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import SynopsisPlan
@@ -36,6 +37,7 @@ from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.model.aggregation import Aggregate
 from ontoweir.rewriter.model.spj import Attribute, Compare, SpjQuery, SpjUnion
+from ontoweir.rewriter.watch_time import OutOfTimeError, look
 
 
 class DisjunctChecker:
@@ -98,6 +100,17 @@ class DisjunctChecker:
         )
 
     def decide(self, query: SpjQuery) -> DisjunctVerdict:
+        """The verdict on a disjunct; without a plan too where the time is over."""
+        try:
+            look()
+            return self._decide(query)
+        except OutOfTimeError:
+            unknown = name_stopped()
+            criteria = Criteria(unknown, unknown, None, unknown)
+            because = (explain_stop("a plan", self.union),)
+            return Failing(query, Tier.UNDECIDED, criteria, because)
+
+    def _decide(self, query: SpjQuery) -> DisjunctVerdict:
         form = self.normal(query)
         if not form.satisfiable or find_contradiction(query, self.catalog) is not None:
             return Unsatisfiable(query)
@@ -133,11 +146,16 @@ class DisjunctChecker:
         """The verdict on a disjunct; of a set query without a plan, those on parts of it that
         have plans, if it can be split so."""
         whole = self.decide(query)
-        if isinstance(whole, Failing):
+        if not isinstance(whole, Failing):
+            return (whole,)
+        try:
             for parts in self.splits(query):
                 decided = tuple(map(self.decide, parts))
                 if not any(isinstance(d, Failing) for d in decided):
                     return decided
+        except OutOfTimeError:
+            because = (*whole.because, explain_stop("a plan of its parts", self.union))
+            return (replace(whole, because=because),)
         return (whole,)
 
     def splits(self, query: SpjQuery) -> Iterator[tuple[SpjQuery, ...]]:
@@ -239,11 +257,25 @@ class DisjunctChecker:
 
         return replace(union, disjuncts=tuple(map(drop, union.disjuncts)))
 
-    def disprove(self, disjuncts: tuple[DisjunctVerdict, ...]) -> Witness | None:
-        """A confirmed witness against the whole union, from some failing disjunct."""
-        failing = [d.query for d in disjuncts if isinstance(d, Failing)]
+    def disprove(
+        self, disjuncts: tuple[DisjunctVerdict, ...]
+    ) -> tuple[Witness | None, tuple[DisjunctVerdict, ...]]:
+        """A confirmed witness against the whole union, from some failing disjunct; and the
+        verdicts, which say so where the time was over before it was found."""
+        try:
+            failing = [d.query for d in disjuncts if isinstance(d, Failing)]
+            return self._disprove([q for q in failing if q in self.forms]), disjuncts
+        except OutOfTimeError:
+            stopped = explain_stop("a counterexample", self.union)
+            return None, tuple(
+                replace(d, because=(*d.because, stopped)) if isinstance(d, Failing) else d
+                for d in disjuncts
+            )
+
+    def _disprove(self, failing: Sequence[SpjQuery]) -> Witness | None:
         if not failing:
             return None
+        look()
         sizes: tuple[int, ...] = (self.size,)
         if self.aggregates:
             sizes = tuple(dict.fromkeys((self.size, min(self.size, MOST_SUBSETS))))

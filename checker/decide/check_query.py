@@ -27,6 +27,7 @@ from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
 from ontoweir.rewriter.passes.remove_redundant_occurrences import remove_redundant_occurrences
+from ontoweir.rewriter.watch_time import OutOfTimeError, Watch, phase, watching
 
 MOST_STEPS = 20_000
 """How long redundant occurrences are looked for: a query with all of them is decided, too."""
@@ -40,6 +41,7 @@ def check_query(
     timed: bool = True,
     disprove: bool = True,
     size: int = 4,
+    watch: Watch | None = None,
 ) -> Verdict:
     """Decide an unfolded query.
 
@@ -50,36 +52,96 @@ def check_query(
         timed: False for the arrival model ([A]): timestamps are ignored.
         disprove: look for a witness where there is no plan.
         size: how many optional tuples the witness has.
+        watch: how long that may take, and who is told how far it is (rewriter/watch_time.py). A
+            query whose time is over is undecided, and says so.
 
     Raises:
         QueryError: a comparison mixes types.
     """
-    known = statistics or Statistics()
-    union = simplify_union(union, catalog)
-    if union.distinct:
-        union = reduce_union(union, catalog)
+    with watching(watch):
+        known = statistics or Statistics()
+        union = _simplify(union, catalog)
+        if union.aggregation is None:
+            return _check_plain(union, catalog, known, timed, disprove, size)
+        return _check_aggregates(union, catalog, known, timed, disprove, size)
+
+
+def _simplify(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """The query in fewer pieces, where that does not take all the time."""
+    try:
+        union = simplify_union(union, catalog)
+    except OutOfTimeError:
+        return union
+    return _reduce(union, catalog) if union.distinct else union
+
+
+def _reduce(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+    try:
+        return reduce_union(union, catalog)
+    except OutOfTimeError:
+        return union
+
+
+def _check_plain(
+    union: SpjUnion,
+    catalog: Catalog,
+    known: Statistics,
+    timed: bool,
+    disprove: bool,
+    size: int,
+) -> Verdict:
+    checker = DisjunctChecker(union, catalog, known, timed, size=size)
+    decided: list[DisjunctVerdict] = []
+    with phase("deciding", len(union.disjuncts)) as done:
+        for number, query in enumerate(union.disjuncts, 1):
+            decided += checker.decide_parts(query)
+            done(number)
+    disjuncts = tuple(decided)
+    union = replace(union, disjuncts=tuple(d.query for d in disjuncts))
+    witness = None
+    if disprove:
+        witness, disjuncts = checker.disprove(disjuncts)
+    return _verdict(union, catalog, disjuncts, (), bound_union(union, disjuncts), witness)
+
+
+def _check_aggregates(
+    union: SpjUnion,
+    catalog: Catalog,
+    known: Statistics,
+    timed: bool,
+    disprove: bool,
+    size: int,
+) -> Verdict:
+    assert union.aggregation is not None
     parts: list[PartVerdict] = []
     witness: Witness | None = None
-    if union.aggregation is None:
-        checker = DisjunctChecker(union, catalog, known, timed, size=size)
-        disjuncts = tuple(d for q in union.disjuncts for d in checker.decide_parts(q))
-        union = replace(union, disjuncts=tuple(d.query for d in disjuncts))
-        witness = checker.disprove(disjuncts) if disprove else None
-        bound = bound_union(union, disjuncts)
-    else:
-        for part in split_aggregates(union):
-            if part.union.distinct:
-                part = replace(part, union=reduce_union(part.union, catalog))
-            checker = DisjunctChecker(
-                part.union, catalog, known, timed, part.aggregates, size, union
-            )
-            found = PartVerdict(part, tuple(checker.decide(q) for q in part.union.disjuncts))
-            parts.append(found)
-            if disprove and witness is None:
-                witness = checker.disprove(found.disjuncts)
-        across = zip(*(p.disjuncts for p in parts), strict=True)
-        disjuncts = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
-        bound = _aggregate_bound(union.aggregation, parts)
+    for part in split_aggregates(union):
+        if part.union.distinct:
+            part = replace(part, union=_reduce(part.union, catalog))
+        checker = DisjunctChecker(part.union, catalog, known, timed, part.aggregates, size, union)
+        decided: list[DisjunctVerdict] = []
+        with phase("deciding", len(union.disjuncts)) as done:
+            for number, query in enumerate(part.union.disjuncts, 1):
+                decided.append(checker.decide(query))
+                done(number)
+        disjuncts = tuple(decided)
+        if disprove and witness is None:
+            witness, disjuncts = checker.disprove(disjuncts)
+        parts.append(PartVerdict(part, disjuncts))
+    across = zip(*(p.disjuncts for p in parts), strict=True)
+    worst = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
+    bound = _aggregate_bound(union.aggregation, parts)
+    return _verdict(union, catalog, worst, tuple(parts), bound, witness)
+
+
+def _verdict(
+    union: SpjUnion,
+    catalog: Catalog,
+    disjuncts: tuple[DisjunctVerdict, ...],
+    parts: tuple[PartVerdict, ...],
+    bound: Bound | None,
+    witness: Witness | None,
+) -> Verdict:
     declarations: dict[Declaration, None] = {}
     for query in union.disjuncts:
         declarations.update(dict.fromkeys(list_declarations(query, catalog)))
@@ -98,7 +160,7 @@ def check_query(
         conditions=tuple(conditions),
         declarations=tuple(declarations),
         witness=witness,
-        parts=tuple(parts),
+        parts=parts,
     )
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from ontoweir.rewriter.watch_time import tick
+
 Var: TypeAlias = tuple[Any, ...]
 """A variable of the layout: ("zero",), ("t", member, copy), ("v", class[, copy])."""
 
@@ -66,6 +68,7 @@ def _lower(
     grains = {name: grain(name) for name in nodes}
     for _ in range(rounds):
         changed = False
+        tick()
         for (a, b), limit in limits.items():
             if nodes[b] + limit < nodes[a]:
                 nodes[a] = _down(nodes[b] + limit, grains[a])

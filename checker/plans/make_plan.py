@@ -23,6 +23,7 @@ from ontoweir.checker.plans.bound_table import bound_table
 from ontoweir.checker.plans.coarsen_key import coarsen_key
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.model.spj import FoldFunction
+from ontoweir.rewriter.watch_time import tick
 
 MOST_STEPS = 20_000
 """A plan with more steps is refused."""
@@ -115,6 +116,7 @@ def _steps(
     apart = [{d.left, d.right} for d in form.time_differences if d.steps == 0]
 
     def choose(rest: tuple[int, ...], now: frozenset[int], past: frozenset[int]) -> Iterable[Step]:
+        tick()
         if not rest:
             if now:
                 if past not in parts:

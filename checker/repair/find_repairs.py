@@ -21,6 +21,7 @@ from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.errors import OntoweirError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.watch_time import OutOfTimeError, Watch, look, phase, watching
 
 Recompile = Callable[[tuple[Change, ...], Catalog], SpjUnion | None]
 """The query compiled again with changes of its own, or None where they are not in its language."""
@@ -47,6 +48,7 @@ def find_repairs(
     *,
     timed: bool = True,
     wanted: Callable[[Change], bool] = lambda _: True,
+    watch: Watch | None = None,
 ) -> tuple[Repair, ...]:
     """The repairs of a query, those that a person is likely to want first (rank_change).
 
@@ -62,7 +64,39 @@ def find_repairs(
             union is what is checked.
         timed: False for the arrival model.
         wanted: the changes to consider.
+        watch: how long that may take, and who is told how far it is. When its time is over
+            (`watch.stopped`), what was found until then is all there is.
     """
+    found: list[Repair] = []
+    with watching(watch):
+        try:
+            with phase("looking for repairs", TRIES) as done:
+                found.extend(_find(union, catalog, recompile, timed, wanted, done))
+        except OutOfTimeError:
+            if watch is None:
+                raise
+            watch.stopped = True
+    return tuple(found)
+
+
+def _find(
+    union: SpjUnion,
+    catalog: Catalog,
+    recompile: Recompile | None,
+    timed: bool,
+    wanted: Callable[[Change], bool],
+    done: Callable[[int], None],
+) -> Iterator[Repair]:
+    """The repairs, as they are found."""
+    tried = 0
+
+    def counted(sets: Sequence[tuple[Change, ...]]) -> Iterator[tuple[Change, ...]]:
+        nonlocal tried
+        for chosen in sets:
+            look()
+            yield chosen
+            tried += 1
+            done(tried)
 
     def mends(changes: Sequence[Change]) -> bool:
         try:
@@ -81,17 +115,22 @@ def find_repairs(
     for size in (1, 2):
         sets = sorted(combinations(changes, size), key=_rank)[:tries]
         tries -= len(sets)
-        mending = (r for chosen in sets if mends(chosen) for r in verified(chosen))
-        found = tuple(islice(mending, MOST))
+        found = False
+        mending = (r for chosen in counted(sets) if mends(chosen) for r in verified(chosen))
+        for repair in islice(mending, MOST):
+            found = True
+            yield repair
         if found:
-            return found
+            return
     for together in _TOGETHER:
         taken = [tuple(c for c in changes if isinstance(c, kinds)) for kinds in together]
         minimal = dict.fromkeys(_shrink(t, mends) for t in taken if t and mends(t))
-        found = tuple(r for chosen in sorted(minimal, key=_rank) for r in verified(chosen))
+        for chosen in sorted(minimal, key=_rank):
+            for repair in verified(chosen):
+                found = True
+                yield repair
         if found:
-            return found
-    return ()
+            return
 
 
 _DECLARE = (DeclareReference, DeclareKey, DeclareDomain)

@@ -29,6 +29,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     TemplateLiteralOutput,
 )
+from ontoweir.rewriter.watch_time import tick
 
 Tuple: TypeAlias = Mapping[str, Any]
 Test: TypeAlias = Callable[[Mapping[str, Tuple]], bool]
@@ -125,6 +126,7 @@ def _matches(query: SpjQuery, instance: Instance) -> list[Match]:
         occurrence = query.occurrences[depth]
         candidates = instance.get(occurrence.table, ())
         steps += len(candidates)
+        tick()
         if steps > MOST_STEPS:
             raise TooLongError
         for candidate in candidates:

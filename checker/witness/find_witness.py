@@ -5,7 +5,7 @@ difference constraints, so that each optional tuple is needed by its own suffix;
 answer, computed naively, then confirms it. What is not confirmed is not a witness.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.criteria.decide_lag import Failure
@@ -18,6 +18,7 @@ from ontoweir.checker.witness.plan_layouts import Layout, plan_layouts
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.watch_time import phase
 
 MOST_TRIES = 60
 """How many layouts are tried of a disjunct: of many occurrences there are many, and much alike."""
@@ -43,7 +44,8 @@ def find_witness(
     What static data limits could still pass by its slack: there the larger one is confirmed too.
     """
     try:
-        return _find(form, union, failures, catalog, size, again)
+        with phase("looking for a counterexample", MOST_TRIES) as done:
+            return _find(form, union, failures, catalog, size, again, done)
     except TooLongError:  # of many occurrences of one stream
         return None
 
@@ -55,6 +57,7 @@ def _find(
     catalog: Catalog,
     size: int,
     again: bool,
+    done: Callable[[int], None],
 ) -> Witness | None:
     streams = [m.stream for m in form.members]
     spreads = tuple(Spread) if len(set(streams)) < len(streams) else (Spread.KEYS, Spread.NONE)
@@ -74,6 +77,7 @@ def _find(
                 tries += 1
                 if tries > MOST_TRIES:
                     return None
+                done(tries)
                 found = construct_witness(form, catalog, layout, size, spread)
                 if found is None or not confirm_witness(
                     union, catalog, found[0], ranked=layout.ranked

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.watch_time import tick
 
 T = TypeVar("T")
 Tell: TypeAlias = Callable[[str, int], None]
@@ -36,6 +37,7 @@ class WorkBudget:
     def step(self) -> None:
         """Count one."""
         self.count += 1
+        tick()
         if self.count > self.limit:
             raise QueryError(
                 f"the query has more than {self.limit:,} {self.what}",

@@ -79,7 +79,25 @@ def add_check(commands: Any) -> None:
     check.add_argument(
         "--witness-size", type=int, metavar="N", help="with so many tuples to remember (default: 4)"
     )
+    check.add_argument(
+        "--time-limit",
+        type=_read_seconds,
+        metavar="SECONDS",
+        help="how long to decide a query at most, and to look for its repairs (default: "
+        "10 and 3; 0: no limit)",
+    )
     check.set_defaults(run=_check)
+
+
+def _read_seconds(text: str) -> float:
+    """A number of seconds, 0 or more."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, 0 or more")
+    return seconds
 
 
 def _check(given: argparse.Namespace) -> int:
@@ -112,6 +130,8 @@ def _check_all(given: argparse.Namespace) -> int:
             fix="leave one of them out",
         )
     workspace, warnings = open_workspace(given, apart=True)
+    if given.time_limit is not None:
+        workspace.seconds = workspace.repair_seconds = given.time_limit
     timed, catalog = given.model == "application-time", workspace.project.catalog
     if given.sql is None:
         require_queries(workspace)

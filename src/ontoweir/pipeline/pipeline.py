@@ -34,8 +34,12 @@ from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from ontoweir.rewriter.ucq.show_ucq import format_cq
 from ontoweir.rewriter.unfold.unfold_query import unfold_query
+from ontoweir.rewriter.watch_time import Progress, Watch, show_nothing
 
 Warn = Callable[[str], None]
+
+SECONDS, REPAIR_SECONDS = 10.0, 3.0
+"""How long deciding a query may take, and looking for its repairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,10 @@ class Workspace:
     `warn` is called with every warning, `file:line: what; why; fix`. `skip` names passes of the
     rewriter to leave out (`PASSES` in run_passes), for measurements. `tell` is called with what
     is counted and how many there are, while a query is rewritten. `note` is called with each step
-    that is done, and the seconds that it took. `refuse` is called with what is wrong in triples
+    that is done, and the seconds that it took. `progress` is called with the phase, what is done
+    and how much there is, while a query is decided and repairs are looked for (often: see
+    rewriter/watch_time.py); `seconds` is how long the one may take, `repair_seconds` the other
+    (None or 0: no limit). `refuse` is called with what is wrong in triples
     maps, where that is not an error.
     """
 
@@ -72,6 +79,9 @@ class Workspace:
     tell: Tell = ignore_progress
     note: Callable[[str, float], None] = field(default=lambda what, seconds: None)
     refuse: Warn = field(default=lambda _: None)
+    progress: Progress = show_nothing
+    seconds: float | None = SECONDS
+    repair_seconds: float | None = REPAIR_SECONDS
 
     @contextmanager
     def _noting(self, what: str) -> Iterator[None]:
@@ -214,7 +224,11 @@ class Workspace:
         """Decide a compiled query."""
         with self._noting(f"{compiled.name} is decided"):
             return check_query(
-                compiled.union, self.project.catalog, statistics=statistics, timed=timed
+                compiled.union,
+                self.project.catalog,
+                statistics=statistics,
+                timed=timed,
+                watch=Watch(self.seconds, self.progress),
             )
 
     def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:
@@ -247,7 +261,13 @@ class Workspace:
             except OntoweirError:
                 return None
 
-        found = find_repairs(union, catalog, recompile, timed=timed)
+        watch = Watch(self.repair_seconds, self.progress)
+        found = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
+        if watch.stopped:
+            self.warn(
+                f"{compiled.name}: the search for repairs stopped after {self.repair_seconds:g} s; "
+                "--time-limit 0 lets it go on to its end"
+            )
         return tuple(
             DescribedRepair(
                 *describe_edits(
