@@ -92,3 +92,19 @@ def test_text_stays_text() -> None:
     assert html_table(["<a>"], [[None], ["<"]]).count("&lt;") == 2
     assert "max" not in html_bar("x", 0, None, "")
     assert 'value="5" max="5"' in html_bar("x", 7, 5, "")
+
+
+def test_a_decision_shows_how_far_it_is(kernel: Any) -> None:
+    shown = _run(
+        kernel,
+        """
+from ontoweir.progress.show_decision import DecisionProgress
+times = iter(range(9))
+progress = DecisionProgress(clock=lambda: next(times))
+for done in range(3):
+    progress("deciding", done, 4)
+progress("", 0, 0)
+""",
+    )
+    assert "deciding" in shown[0]["text/html"]
+    assert "<progress" in shown[0]["text/html"]

@@ -8,7 +8,7 @@ from ontoweir.checker.criteria.decide_lag import Failure, decide_lag
 from ontoweir.checker.criteria.decide_published import decide_arasu, decide_set, decide_tree
 from ontoweir.checker.criteria.is_unique import is_unique
 from ontoweir.checker.explain.explain_failure import explain_failure, explain_obstacle
-from ontoweir.checker.explain_stop import explain_stop, name_stopped
+from ontoweir.checker.explain.explain_stop import explain_stop, name_stopped
 from ontoweir.checker.model.declarations import Declaration, key_declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import SynopsisPlan
@@ -37,7 +37,7 @@ from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.model.aggregation import Aggregate
 from ontoweir.rewriter.model.spj import Attribute, Compare, SpjQuery, SpjUnion
-from ontoweir.rewriter.watch_time import OutOfTimeError, look
+from ontoweir.rewriter.model.watch_time import OutOfTimeError, look
 
 
 class DisjunctChecker:

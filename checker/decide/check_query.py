@@ -26,8 +26,8 @@ from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
+from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, watching
 from ontoweir.rewriter.passes.remove_redundant_occurrences import remove_redundant_occurrences
-from ontoweir.rewriter.watch_time import OutOfTimeError, Watch, phase, watching
 
 MOST_STEPS = 20_000
 """How long redundant occurrences are looked for: a query with all of them is decided, too."""
@@ -52,8 +52,8 @@ def check_query(
         timed: False for the arrival model ([A]): timestamps are ignored.
         disprove: look for a witness where there is no plan.
         size: how many optional tuples the witness has.
-        watch: how long that may take, and who is told how far it is (rewriter/watch_time.py). A
-            query whose time is over is undecided, and says so.
+        watch: how long that may take, and who is told how far it is (watch_time.py in
+            rewriter/model). A query whose time is over is undecided, and says so.
 
     Raises:
         QueryError: a comparison mixes types.

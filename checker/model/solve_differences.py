@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ontoweir.rewriter.watch_time import tick
+from ontoweir.rewriter.model.watch_time import tick
 
 Var: TypeAlias = tuple[Any, ...]
 """A variable of the layout: ("zero",), ("t", member, copy), ("v", class[, copy])."""

@@ -23,7 +23,7 @@ from ontoweir.checker.plans.bound_table import bound_table
 from ontoweir.checker.plans.coarsen_key import coarsen_key
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.model.spj import FoldFunction
-from ontoweir.rewriter.watch_time import tick
+from ontoweir.rewriter.model.watch_time import tick
 
 MOST_STEPS = 20_000
 """A plan with more steps is refused."""

@@ -21,7 +21,7 @@ from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.errors import OntoweirError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.rewriter.watch_time import OutOfTimeError, Watch, look, phase, watching
+from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, look, phase, watching
 
 Recompile = Callable[[tuple[Change, ...], Catalog], SpjUnion | None]
 """The query compiled again with changes of its own, or None where they are not in its language."""

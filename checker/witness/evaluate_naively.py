@@ -29,7 +29,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     TemplateLiteralOutput,
 )
-from ontoweir.rewriter.watch_time import tick
+from ontoweir.rewriter.model.watch_time import tick
 
 Tuple: TypeAlias = Mapping[str, Any]
 Test: TypeAlias = Callable[[Mapping[str, Tuple]], bool]

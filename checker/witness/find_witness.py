@@ -18,7 +18,7 @@ from ontoweir.checker.witness.plan_layouts import Layout, plan_layouts
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.rewriter.watch_time import phase
+from ontoweir.rewriter.model.watch_time import phase
 
 MOST_TRIES = 60
 """How many layouts are tried of a disjunct: of many occurrences there are many, and much alike."""

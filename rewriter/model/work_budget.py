@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.watch_time import tick
+from ontoweir.rewriter.model.watch_time import tick
 
 T = TypeVar("T")
 Tell: TypeAlias = Callable[[str, int], None]

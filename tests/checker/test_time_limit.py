@@ -9,8 +9,8 @@ from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.checker.verdict.verdict import Failing, Verdict
 from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, tick, watching
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from ontoweir.rewriter.watch_time import OutOfTimeError, Watch, phase, tick, watching
 
 COLUMNS = (Column("a", IntType()), Column("k", IntType(), 0, 9))
 CATALOG = Catalog({"s": Stream("s", DataSource("parquet", None), "ts", 1, 3, COLUMNS)})

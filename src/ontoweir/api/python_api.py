@@ -20,6 +20,7 @@ from ontoweir.project.project import load_project
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.project.write_project import BuiltProject, Documents, write_project
 from ontoweir.report.tell_rejects import tell_rejects
+from ontoweir.rewriter.model.watch_time import Progress, show_nothing
 from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
 from ontoweir.rewriter.sparql.parse_query import parse_union
 
@@ -427,7 +428,13 @@ def open_project(
     project = load_project(Path(path), overrides=list(settings), views=named)
     said = _warn if warn is None else warn
     workspace = Workspace(
-        project, strict=strict, apart=True, warn=said, refuse=said, tell=_choose_tell()
+        project,
+        strict=strict,
+        apart=True,
+        warn=said,
+        refuse=said,
+        tell=_choose_tell(),
+        progress=_choose_progress(),
     )
     return OpenProject(workspace, home, _registry(registry, project.root), views)
 
@@ -471,6 +478,7 @@ def build_project(
         warn=lambda text: said(built.rename(text)),
         refuse=lambda text: said(built.rename(text)),
         tell=_choose_tell(),
+        progress=_choose_progress(),
     )
     return OpenProject(workspace, home, _registry(registry, root), views, built)
 
@@ -500,6 +508,13 @@ def _choose_tell() -> Tell:
     from ontoweir.progress.show_work import WorkProgress
 
     return WorkProgress() if in_notebook() else ignore_progress
+
+
+def _choose_progress() -> Progress:
+    """Who is told how far a decision is: the reader of a notebook."""
+    from ontoweir.progress.show_decision import DecisionProgress
+
+    return DecisionProgress() if in_notebook() else show_nothing
 
 
 def _warn(text: str) -> None:

@@ -22,6 +22,7 @@ def open_workspace(
         OntoweirError: the project is wrong.
     """
     from ontoweir.pipeline.pipeline import Workspace
+    from ontoweir.progress.show_decision import DecisionProgress
     from ontoweir.progress.show_work import WorkProgress
     from ontoweir.project.project import load_project
 
@@ -29,6 +30,7 @@ def open_workspace(
     warnings = Warnings(quiet=given.quiet)
     tell = WorkProgress(quiet=given.quiet)
     workspace = Workspace(project, strict=given.strict, apart=apart, warn=warnings, tell=tell)
+    workspace.progress = DecisionProgress(quiet=given.quiet)
     if given.verbose and not given.quiet:
         workspace.note = print_step
     return workspace, warnings

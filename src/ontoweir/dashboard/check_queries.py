@@ -219,6 +219,7 @@ class Checks:
                 apart=True,
                 warn=lambda text: self._warnings.setdefault(text),
                 tell=self.worker.tell,
+                progress=lambda phase, done, _: self.worker.tell(phase, done),
             )
             self._stamp, self._lints = stamp, None
             self.verdicts.clear()

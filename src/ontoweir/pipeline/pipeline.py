@@ -27,6 +27,7 @@ from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.trace_steps import Step
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.watch_time import Progress, Watch, show_nothing
 from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
 from ontoweir.rewriter.sparql.parse_query import parse_union
 from ontoweir.rewriter.sql.parse_sql import parse_sql
@@ -34,7 +35,6 @@ from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from ontoweir.rewriter.ucq.show_ucq import format_cq
 from ontoweir.rewriter.unfold.unfold_query import unfold_query
-from ontoweir.rewriter.watch_time import Progress, Watch, show_nothing
 
 Warn = Callable[[str], None]
 
@@ -66,9 +66,9 @@ class Workspace:
     is counted and how many there are, while a query is rewritten. `note` is called with each step
     that is done, and the seconds that it took. `progress` is called with the phase, what is done
     and how much there is, while a query is decided and repairs are looked for (often: see
-    rewriter/watch_time.py); `seconds` is how long the one may take, `repair_seconds` the other
-    (None or 0: no limit). `refuse` is called with what is wrong in triples
-    maps, where that is not an error.
+    watch_time.py in rewriter/model), and with an empty phase when that is over; `seconds` is how
+    long the one may take, `repair_seconds` the other (None or 0: no limit). `refuse` is called with
+    what is wrong in triples maps, where that is not an error.
     """
 
     project: Project
@@ -82,6 +82,14 @@ class Workspace:
     progress: Progress = show_nothing
     seconds: float | None = SECONDS
     repair_seconds: float | None = REPAIR_SECONDS
+
+    @contextmanager
+    def _showing(self) -> Iterator[None]:
+        """Whoever shows progress is told when that is over."""
+        try:
+            yield
+        finally:
+            self.progress("", 0, 0)
 
     @contextmanager
     def _noting(self, what: str) -> Iterator[None]:
@@ -222,7 +230,7 @@ class Workspace:
         self, compiled: CompiledQuery, *, statistics: Statistics | None = None, timed: bool = True
     ) -> Verdict:
         """Decide a compiled query."""
-        with self._noting(f"{compiled.name} is decided"):
+        with self._noting(f"{compiled.name} is decided"), self._showing():
             return check_query(
                 compiled.union,
                 self.project.catalog,
@@ -233,7 +241,9 @@ class Workspace:
 
     def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:
         """A confirmed witness with that many optional tuples, or None."""
-        return check_query(compiled.union, self.project.catalog, size=size).witness
+        with self._showing():
+            watch = Watch(self.seconds, self.progress)
+            return check_query(compiled.union, self.project.catalog, size=size, watch=watch).witness
 
     def repair(
         self, compiled: CompiledQuery, *, timed: bool = True, text: str | None = None
@@ -262,7 +272,8 @@ class Workspace:
                 return None
 
         watch = Watch(self.repair_seconds, self.progress)
-        found = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
+        with self._showing():
+            found = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
         if watch.stopped:
             self.warn(
                 f"{compiled.name}: the search for repairs stopped after {self.repair_seconds:g} s; "

@@ -3,7 +3,7 @@
 from ontoweir.checker.criteria.decide_lag import Criterion, Failure
 from ontoweir.diagnostics import CODES, Diagnostic
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.rewriter.watch_time import show_limit
+from ontoweir.rewriter.model.watch_time import show_limit
 
 
 def explain_stop(what: str, union: SpjUnion) -> Diagnostic:
