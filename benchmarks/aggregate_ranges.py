@@ -25,7 +25,7 @@ from replay_speed import generate
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from ontoweir.runtime.engine.advance_rows import ExecutionContext
+from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.replay import replay
 from ontoweir.runtime.replay.replay_range import RangeOutcome, RangeTask, prepare_work, run_task

@@ -1,19 +1,14 @@
 """Advance the plans of a query over a chunk of rows: what replay and live runs share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.checker.model.normal_form import Kind
-from ontoweir.checker.model.plan import SynopsisPlan
-from ontoweir.checker.model.units import choose_units
 from ontoweir.checker.split.split_aggregates import AggregatePart
-from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import StringPool
@@ -24,153 +19,21 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     advance_groups,
     read_numbers,
 )
+from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
+from ontoweir.runtime.engine.pool_texts import forget_texts, make_pool
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan
+from ontoweir.runtime.engine.unite_answers import PlanResults, unite_answers
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck, admit_rows
 from ontoweir.runtime.ingest.build_members import (
     MemberBuilder,
-    StaticData,
-    encode_static,
-    null_columns,
-    used_columns,
 )
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
-from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
-from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
 from ontoweir.runtime.ingest.watch_keys import watch_keys
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
-from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, may_coincide, render_results
-from ontoweir.runtime.results.update_groups import GroupState
-from ontoweir.runtime.sources.history import Cursor, History
+from ontoweir.runtime.results.render_results import may_coincide, render_results
+from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_chunk import Chunk
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutionContext:
-    """What every task of a run needs: `key` names the run, `span` is [start, stop) in µs."""
-
-    key: str
-    plans: tuple[SynopsisPlan, ...]
-    catalog: Catalog
-    histories: tuple[History, ...]
-    statics: Mapping[str, pa.Table]
-    references: tuple[tuple[str, str, str, str, str], ...]
-    """(stream, column, relation, its column, reason)."""
-
-    schema: pa.Schema
-    distinct: bool
-    span: tuple[int | None, int | None]
-    rows_per_chunk: int
-    aggregates: AggregateWork | None = None
-    name: str = ""
-    bound: int | None = None
-    """The most rows of all states together (None: not known)."""
-
-    watched: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """(stream, key): keys over whole streams that the verdict rests on."""
-
-    watch: str = ""
-    """Names this start of the run for watch_keys, where `key` names the query."""
-
-    stored: tuple[tuple[str, str], ...] = ()
-    """Static relations that are in Arrow files: (name, file)."""
-
-    parquet: bool = False
-    """Whether tasks write their answers as the output has them, which is put together of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutionState:
-    """What is carried from task to task: `texts`, per plan, are strings that its state uses."""
-
-    cursors: Mapping[str, Cursor]
-    kernels: tuple[KernelState, ...]
-    texts: tuple[tuple[str, ...], ...]
-    groups: GroupState
-
-    @property
-    def rows(self) -> int:
-        """All synopsis rows, and the groups of aggregates."""
-        return sum(k.rows for k in self.kernels) + self.groups.rows
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedPlan:
-    """A plan with its static data encoded; `texts`: strings with permanent codes; `selections`: of
-    every member, what its candidates keep."""
-
-    plan: SynopsisPlan
-    columns: Mapping[str, set[str]]
-    statics: Mapping[str, StaticData]
-    texts: tuple[str, ...]
-    step_us: int
-    selections: tuple[Selection, ...]
-
-
-def needed_static_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
-    """Columns per table that a plan's intake looks at, those that limit domains included."""
-    found = _valued_columns(plan)
-    for table, columns in null_columns(plan.form).items():
-        found.setdefault(table, set()).update(columns)
-    return found
-
-
-def _valued_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
-    """Those of them whose values it needs."""
-    found = used_columns(plan.form)
-    for group in plan.form.classes:
-        for table, column in group.domain.within:
-            found.setdefault(table, set()).add(column)
-    return found
-
-
-def plan_step(plan: SynopsisPlan, catalog: Catalog) -> int:
-    """The step of a plan's streams, in µs.
-
-    Raises:
-        QueryError: it has no stream, or streams with different steps.
-    """
-    steps = {catalog.streams[m.stream].step_us for m in plan.form.members}
-    if len(steps) == 1:
-        return steps.pop()
-    raise QueryError(
-        "the query reads no stream" if not steps else "its streams have different units of time",
-        why="a replay goes from marker to marker of its streams",
-        fix="query static data with Spark SQL directly (`ontoweir rewrite --show sql` prints it)"
-        if not steps
-        else "declare the same unit for the streams' timestamps",
-    )
-
-
-def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
-    """Encode static data. The codes of the query's strings are those the checker gave them."""
-    form, catalog = plan.form, work.catalog
-    pool = StringPool()
-    for text in sorted(choose_units(form.query, catalog).strings):
-        pool.code(text)
-    columns = needed_static_columns(plan)
-    valued, absent = _valued_columns(plan), null_columns(form)
-    statics = {
-        name: encode_static(
-            relation,
-            work.statics[name],
-            valued.get(name, set()),
-            form.unit,
-            pool,
-            absent.get(name, set()),
-        )
-        for name, relation in catalog.relations.items()
-        if name in columns
-    }
-    for group in form.classes:
-        if group.kind is Kind.STRING:
-            for constant in group.domain.values or ():
-                pool.code(str(constant))
-    ready = resolve_breaks(plan, statics, pool)
-    selections = tuple(
-        select_candidates(m, ready.form, catalog.streams[m.stream]) for m in ready.form.members
-    )
-    step = plan_step(plan, catalog)
-    return PreparedPlan(ready, columns, statics, tuple(pool.texts), step, selections)
 
 
 def reference_checks(work: ExecutionContext) -> dict[str, list[ReferenceCheck]]:
@@ -218,7 +81,7 @@ def advance_rows(
     """Advance every plan over what was admitted of a chunk: the state after, and the answers."""
     state, found = _advance_plans(work, plans, admitted, chunk, state)
     if work.aggregates is None:
-        return state, _union(found, work.schema, work.distinct)
+        return state, unite_answers(found, work.schema, work.distinct)
     parts = _by_part(work.aggregates, found)
     answers, groups = advance_groups(work.aggregates, parts, state.groups)
     return replace(state, groups=groups), answers
@@ -244,7 +107,7 @@ def _advance_plans(
     admitted: Mapping[str, Admitted],
     chunk: Chunk,
     state: ExecutionState,
-) -> tuple[ExecutionState, "list[_Found]"]:
+) -> tuple[ExecutionState, "list[PlanResults]"]:
     for name, key in work.watched:
         if name in admitted:
             rows = admitted[name]
@@ -252,7 +115,7 @@ def _advance_plans(
                 work.watch or work.key, work.catalog.streams[name], [key], rows.steps, rows.table
             )
     kernels, texts = [], []
-    found: list[_Found] = []
+    found: list[PlanResults] = []
     encoded = MemberEncoder(work.catalog, admitted)
     for index, prepared in enumerate(plans):
         pool = make_pool(prepared.texts, state.texts[index])
@@ -267,7 +130,7 @@ def _advance_plans(
             said = before.tables.get(prepared.plan.tables[-1].members)
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema)
-        found.append(_Found(prepared.plan, results, table, old))
+        found.append(PlanResults(prepared.plan, results, table, old))
         after, kept = forget_texts(prepared, after, pool)
         kernels.append(after)
         texts.append(kept)
@@ -318,12 +181,6 @@ def _distinct(ordered: Array) -> Array:
     return ordered[fresh]
 
 
-def make_pool(permanent: Sequence[str], others: Sequence[str]) -> StringPool:
-    """The codes of a plan's strings: those with permanent codes, then others."""
-    texts = [*permanent, *others]
-    return StringPool(texts, {text: code for code, text in enumerate(texts)})
-
-
 def _advance(
     work: ExecutionContext,
     prepared: PreparedPlan,
@@ -367,16 +224,6 @@ def _batches(
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A plan's results in a chunk; `old`: those of the chunks before, where they matter."""
-
-    plan: SynopsisPlan
-    results: Frame
-    table: pa.Table | None
-    old: pa.Table | None
-
-
 def _part_of(work: ExecutionContext, index: int) -> tuple[AggregatePart | None, pa.Schema, bool]:
     """Of a plan: its part of an aggregate query, the columns of its results, and whether there
     are others whose results are the same answers."""
@@ -390,7 +237,7 @@ def _part_of(work: ExecutionContext, index: int) -> tuple[AggregatePart | None, 
     raise AssertionError("a plan of no part")
 
 
-def _by_part(work: AggregateWork, found: Sequence[_Found]) -> PartRows:
+def _by_part(work: AggregateWork, found: Sequence[PlanResults]) -> PartRows:
     """The results of every part, with their numbers; distinct values of several plans once."""
     parts: list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]] = []
     start = 0
@@ -398,7 +245,7 @@ def _by_part(work: AggregateWork, found: Sequence[_Found]) -> PartRows:
         mine = found[start : start + plans]
         start += plans
         if part.aggregates[0].function is AggregateFunction.COUNT_DISTINCT:
-            parts.append([(_union(mine, schema, distinct=True), {})])
+            parts.append([(unite_answers(mine, schema, distinct=True), {})])
             continue
         parts.append(
             [
@@ -419,75 +266,3 @@ def _render(
 ) -> pa.Table:
     form = prepared.plan.form
     return render_results(results, form, work.catalog, schema, pool, prepared.step_us)
-
-
-def _union(found: Sequence[_Found], schema: pa.Schema, distinct: bool) -> pa.Table:
-    """All plans' results, in order; merged (bag), or without what was a result before (set)."""
-    several = len(found) > 1 or any(may_coincide(f.plan.form.query) for f in found)
-    tables = [f.table for f in found if f.table is not None]
-    old = [f.old for f in found if f.old is not None]
-    if not tables:
-        return schema.empty_table()
-    whole = pa.concat_tables(tables)
-    variables = [n for n in schema.names if n not in (AT, MULTIPLICITY)]
-    if several and distinct:
-        both = pa.concat_tables([*tables, *old])
-        first = both.group_by(variables, use_threads=False).aggregate([(AT, "min")])
-        first = first.rename_columns([*variables, AT]).select(schema.names)
-        since = pc.min(whole.column(AT))
-        whole = first.filter(pc.greater_equal(first.column(AT), since)).cast(schema)
-    elif several:
-        merged = whole.group_by([*variables, AT], use_threads=False)
-        summed = merged.aggregate([(MULTIPLICITY, "sum")])
-        summed = summed.rename_columns([*variables, AT, MULTIPLICITY])
-        whole = summed.select(schema.names).cast(schema)
-    return _in_order(whole, (AT, *variables))
-
-
-def _in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """The rows in order of some columns; kernels often give them so."""
-    tied = np.ones(max(table.num_rows - 1, 0), dtype=np.bool_)
-    for name in names:
-        column = table.column(name)
-        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        before, after = column.slice(0, len(tied)), column.slice(1)
-        wrong = column.null_count or tied & pc.greater(before, after).to_numpy(zero_copy_only=False)
-        if np.any(wrong):  # of rows without a value comparisons tell nothing
-            return table.sort_by([(n, "ascending") for n in names])
-        tied &= pc.equal(before, after).to_numpy(zero_copy_only=False)
-        if not tied.any():
-            break
-    return table
-
-
-def forget_texts(
-    prepared: PreparedPlan, state: KernelState, pool: StringPool
-) -> tuple[KernelState, tuple[str, ...]]:
-    """Forget strings that the state no longer uses; what is kept beside the permanent ones."""
-    permanent = len(prepared.texts)
-    if len(pool.texts) == permanent:
-        return state, ()
-    classes = prepared.plan.form.classes
-
-    def is_text(name: tuple[Any, ...]) -> bool:
-        return name[0] == "v" and classes[name[1]].kind is Kind.STRING
-
-    used: set[int] = set()
-    for frame in state.tables.values():
-        for name, column in frame.columns.items():
-            if is_text(name):
-                used.update(np.unique(column).tolist())
-    used = {c for c in used if c < len(pool.texts)}
-    moved = pool.keep_only(used, permanent)
-    lookup: Array = np.arange(max(moved, default=0) + 1, dtype=np.int64)
-    for before, after in moved.items():
-        lookup[before] = after
-    tables = {}
-    for members, frame in state.tables.items():
-        changed = {}
-        for name, column in frame.columns.items():
-            if is_text(name):
-                known = (column >= 0) & (column < len(lookup))
-                changed[name] = np.where(known, lookup[np.where(known, column, 0)], column)
-        tables[members] = frame.with_columns(changed)
-    return KernelState(tables), tuple(pool.texts[permanent:])

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.rewriter.model.aggregation import AggregateFunction
-from ontoweir.runtime.engine.advance_rows import ExecutionContext, ExecutionState
+from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.results.update_groups import GroupState
 
 _EXTREMES = {AggregateFunction.MIN: "min", AggregateFunction.MAX: "max"}

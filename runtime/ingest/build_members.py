@@ -1,21 +1,17 @@
 """From tuples to members: local conditions, static relations folded in, declared domains."""
 
 import itertools
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from math import floor
 from typing import assert_never
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Kind, Member, NormalForm
 from ontoweir.checker.model.units import Units
-from ontoweir.mappings.model.catalog import Catalog, Relation, Scalar, Stream
+from ontoweir.mappings.model.catalog import Catalog, Scalar, Stream
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -28,7 +24,7 @@ from ontoweir.rewriter.model.spj import (
 )
 from ontoweir.runtime.columnar.add_exact import add_exact, differs, fits, lies_below, narrow
 from ontoweir.runtime.columnar.columns import stamp, value
-from ontoweir.runtime.columnar.encode import Encoded, StringPool, encode_column, scale_floats
+from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import (
     EVENT,
     WEIGHT,
@@ -40,108 +36,13 @@ from ontoweir.runtime.columnar.frame import (
     pair_up,
 )
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """Tuples of one stream in a chunk: their steps, in order, and the columns in use; `present`:
-    of columns that may have to be NULL, where they are not."""
-
-    steps: Array
-    columns: Mapping[str, Encoded]
-    present: Mapping[str, Array] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class StaticData:
-    """A static relation's columns in use, encoded; `present`: of columns that may have to be NULL,
-    where they are not."""
-
-    rows: int
-    columns: Mapping[str, Encoded]
-    present: Mapping[str, Array] = field(default_factory=dict)
-    sets: dict[str, ValueSet] = field(default_factory=dict, compare=False)
-    """Of columns, those that were asked for."""
-
-    def among(self, name: str) -> ValueSet:
-        """The values of a column."""
-        if name not in self.sets:
-            column = self.columns[name]
-            self.sets[name] = value_set(column.values[column.valid])
-        return self.sets[name]
-
-
-def used_columns(form: NormalForm) -> dict[str, set[str]]:
-    """Per table, the columns (timestamps aside) that a disjunct mentions."""
-    tables = {o.alias: o.table for o in form.query.occurrences}
-    found: dict[str, set[str]] = {o.table: set() for o in form.query.occurrences}
-    for attribute in form.class_of:
-        found[tables[attribute.alias]].add(attribute.column)
-    return found
-
-
-def null_attributes(form: NormalForm) -> tuple[Attribute, ...]:
-    """The attributes that have to be NULL."""
-    return tuple(c.attribute for c in form.query.conditions if isinstance(c, IsNull))
-
-
-def null_columns(form: NormalForm) -> dict[str, set[str]]:
-    """Per table, the columns that have to be NULL in some member."""
-    tables = {o.alias: o.table for o in form.query.occurrences}
-    found: dict[str, set[str]] = {}
-    for attribute in null_attributes(form):
-        found.setdefault(tables[attribute.alias], set()).add(attribute.column)
-    return found
-
-
-def find_present(column: "pa.ChunkedArray | pa.Array") -> Array:
-    """Where a column has a value."""
-    mask: Array = pc.is_valid(column).to_numpy(zero_copy_only=False)
-    return mask
-
-
-def encode_static(
-    relation: Relation,
-    table: pa.Table,
-    columns: set[str],
-    unit: int,
-    pool: StringPool,
-    absent: Set[str] = frozenset(),
-) -> StaticData:
-    """Encode a static relation's columns in use; `absent`: those that may have to be NULL."""
-    return StaticData(
-        table.num_rows,
-        {
-            c.name: encode_column(
-                table.column(c.name), c.type, unit, pool, f"{relation.name}.{c.name}"
-            )
-            for c in relation.columns
-            if c.name in columns
-        },
-        {name: find_present(table.column(name)) for name in absent},
-    )
-
-
-def code_constant(constant: Scalar, kind: Kind, units: Units, pool: StringPool) -> int | float:
-    """The number that stands for a constant: in units, or the code of a string."""
-    if kind is Kind.STRING:
-        return pool.code(str(constant))
-    exact = units.value(constant, kind)
-    if isinstance(exact, int):
-        return exact
-    if kind is Kind.FLOAT:  # as a column's doubles, so that it equals them
-        scaled: float = scale_floats(np.array([float(constant)]), units.unit)[0].item()
-        return scaled
-    return float(exact)
-
-
-@lru_cache(maxsize=64)
-def _allowed(values: tuple[Scalar, ...], kind: Kind, unit: int) -> ValueSet:
-    """The numbers of a domain that has no strings; it is looked at in every chunk."""
-    units = Units(unit, {})
-    codes = [code_constant(v, kind, units, StringPool()) for v in values]
-    there = [c for c in codes if isinstance(c, float) or -(1 << 63) <= c < 1 << 63]
-    return value_set(np.array(there))
+from ontoweir.runtime.ingest.encode_statics import (
+    Arrival,
+    StaticData,
+    allowed_numbers,
+    code_constant,
+    null_attributes,
+)
 
 
 class MemberBuilder:
@@ -398,7 +299,7 @@ class MemberBuilder:
 
     def _among(self, values: tuple[Scalar, ...], kind: Kind) -> ValueSet:
         if kind is not Kind.STRING:
-            return _allowed(values, kind, self.units.unit)
+            return allowed_numbers(values, kind, self.units.unit)
         return value_set(np.array([self.pool.code(str(v)) for v in values], dtype=np.int64))
 
     def _related(self, frame: Frame) -> Array:

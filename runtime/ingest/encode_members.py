@@ -11,7 +11,7 @@ from ontoweir.mappings.model.catalog import Catalog, Column, StringType
 from ontoweir.runtime.columnar.encode import Encoded, StringPool, encode_column
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import Admitted
-from ontoweir.runtime.ingest.build_members import Arrival, find_present, null_attributes
+from ontoweir.runtime.ingest.encode_statics import Arrival, find_present, null_attributes
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
 
 FEW = 4

@@ -21,7 +21,7 @@ from ontoweir.checker.model.units import Units
 from ontoweir.runtime.columnar.add_exact import add_exact, fits
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.ingest.build_members import StaticData, code_constant
+from ontoweir.runtime.ingest.encode_statics import StaticData, code_constant
 
 
 def resolve_breaks(

@@ -14,12 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.engine.advance_rows import (
-    ExecutionState,
-    admit_chunk,
-    advance_rows,
-    count_markers,
-)
+from ontoweir.runtime.engine.advance_rows import admit_chunk, advance_rows, count_markers
+from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.arrivals.ingest import LATE, describe_rows, ingest

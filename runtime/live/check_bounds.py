@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.errors import RunError
-from ontoweir.runtime.engine.advance_rows import ExecutionState
+from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.measure_state import SynopsisSize, measure_state
 from ontoweir.runtime.live.model.live_job import LiveQuery
 

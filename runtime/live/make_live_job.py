@@ -6,14 +6,10 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.runtime.engine.advance_rows import (
-    ExecutionContext,
-    needed_static_columns,
-    plan_step,
-    prepare_plan,
-    reference_checks,
-)
+from ontoweir.runtime.engine.advance_rows import reference_checks
 from ontoweir.runtime.engine.aggregate_chunk import plan_aggregates
+from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.engine.prepare_plan import needed_static_columns, plan_step, prepare_plan
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.ingest.list_references import list_references

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ontoweir.checker.model.plan import SynopsisPlan, Table
-from ontoweir.runtime.engine.advance_rows import ExecutionState
+from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.model.live_job import LiveQuery
 from ontoweir.runtime.results.update_groups import GroupState
 

@@ -8,12 +8,9 @@ from ontoweir.checker.model.normal_form import Kind
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import Array, Frame, concat
-from ontoweir.runtime.engine.advance_rows import (
-    ExecutionState,
-    PreparedPlan,
-    forget_texts,
-    make_pool,
-)
+from ontoweir.runtime.engine.execution import ExecutionState
+from ontoweir.runtime.engine.pool_texts import forget_texts, make_pool
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.kernel.compact_table import compact_table
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.kernel.tables_of_size import EVERY

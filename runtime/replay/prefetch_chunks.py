@@ -7,7 +7,8 @@ from itertools import count
 
 import pyarrow as pa
 
-from ontoweir.runtime.engine.advance_rows import ExecutionContext, admit_chunk
+from ontoweir.runtime.engine.advance_rows import admit_chunk
+from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Chunk, RowGroups, read_chunk

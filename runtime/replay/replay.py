@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 
 from ontoweir.mappings.model.column_types import epoch_us
-from ontoweir.runtime.engine.advance_rows import ExecutionContext, needed_static_columns, plan_step
 from ontoweir.runtime.engine.aggregate_chunk import plan_aggregates
+from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.engine.prepare_plan import needed_static_columns, plan_step
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.ingest.list_references import list_references

@@ -19,19 +19,17 @@ import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.runtime.engine.advance_rows import (
-    ExecutionContext,
-    ExecutionState,
-    PreparedPlan,
     advance_level,
     advance_parts,
     advance_rows,
     count_markers,
-    prepare_plan,
     reference_checks,
 )
 from ontoweir.runtime.engine.aggregate_chunk import PartRows, advance_groups
 from ontoweir.runtime.engine.count_emitted import count_emitted, count_own
+from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import drop_known, merge_group_deltas
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plan
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.prefetch_chunks import read_chunks

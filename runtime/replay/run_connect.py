@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.engine.advance_rows import ExecutionContext
+from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.replay.replay_range import (
     RangeOutcome,
     RangeTask,

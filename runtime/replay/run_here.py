@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.engine.advance_rows import ExecutionContext
+from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.replay.replay_range import RangeOutcome, RangeTask, prepare_work, run_task
 from ontoweir.runtime.replay.run_ranges import RunTasks
 

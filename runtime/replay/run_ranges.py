@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ontoweir.errors import OntoweirError, RunError
-from ontoweir.runtime.engine.advance_rows import ExecutionContext
+from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.replay.replay_range import (
     RangeOutcome,
     RangeTask,

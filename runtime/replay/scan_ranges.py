@@ -19,9 +19,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ontoweir.errors import OntoweirError
-from ontoweir.runtime.engine.advance_rows import ExecutionContext, ExecutionState, prepare_plan
 from ontoweir.runtime.engine.aggregate_chunk import PartRows
+from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import merge_group_deltas
+from ontoweir.runtime.engine.prepare_plan import prepare_plan
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.kernel.tables_of_size import EVERY, count_levels, level_streams
 from ontoweir.runtime.replay.collect_parts import PartCollector, ProgressWatch

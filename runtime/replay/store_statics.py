@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.engine.advance_rows import ExecutionContext
+from ontoweir.runtime.engine.execution import ExecutionContext
 
 LARGE = 16 << 20
 """Bytes of a static relation's columns in use from which on it is handed over as a file."""

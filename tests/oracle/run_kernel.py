@@ -24,12 +24,8 @@ from ontoweir.rewriter.model.spj import output_attributes
 from ontoweir.runtime.columnar.columns import value
 from ontoweir.runtime.columnar.encode import StringPool, encode_column, unscale_floats
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame
-from ontoweir.runtime.ingest.build_members import (
-    Arrival,
-    MemberBuilder,
-    encode_static,
-    used_columns,
-)
+from ontoweir.runtime.ingest.build_members import MemberBuilder
+from ontoweir.runtime.ingest.encode_statics import Arrival, encode_static, used_columns
 from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel
 

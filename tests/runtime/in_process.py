@@ -19,7 +19,7 @@ from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.mappings.model.catalog import Catalog, DataSource
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.encode import StringPool
-from ontoweir.runtime.ingest.build_members import StaticData, encode_static, used_columns
+from ontoweir.runtime.ingest.encode_statics import StaticData, encode_static, used_columns
 from ontoweir.runtime.replay import run_ranges as module
 from ontoweir.runtime.replay.replay import QueryJob, ReplaySummary, replay_history
 from ontoweir.runtime.replay.replay_range import (

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.engine.advance_rows import ExecutionState
+from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.replay.collect_parts import PartCollector
 from ontoweir.runtime.replay.replay_range import (

@@ -8,7 +8,7 @@ import pytest
 
 from ontoweir.errors import RunError
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.runtime.engine.advance_rows import ExecutionContext
+from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.replay import store_statics as module
 from ontoweir.runtime.replay.store_statics import open_statics, store_statics
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.runtime.columnar.frame import Frame, Name
-from ontoweir.runtime.engine.advance_rows import ExecutionState
+from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord, SparkLog
 from ontoweir.runtime.live.checkpoint.sync_files import disk_threads, sync_file, sync_files

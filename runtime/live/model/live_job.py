@@ -7,7 +7,8 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from ontoweir.checker.model.declarations import Declaration
-from ontoweir.runtime.engine.advance_rows import ExecutionContext, ExecutionState, PreparedPlan
+from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.sources.history import History
 

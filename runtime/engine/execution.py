@@ -1,0 +1,64 @@
+"""What every task of a run needs, and what is carried from task to task."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.runtime.engine.aggregate_chunk import (
+    AggregateWork,
+)
+from ontoweir.runtime.kernel.kernel import KernelState
+from ontoweir.runtime.results.update_groups import GroupState
+from ontoweir.runtime.sources.history import Cursor, History
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionContext:
+    """What every task of a run needs: `key` names the run, `span` is [start, stop) in µs."""
+
+    key: str
+    plans: tuple[SynopsisPlan, ...]
+    catalog: Catalog
+    histories: tuple[History, ...]
+    statics: Mapping[str, pa.Table]
+    references: tuple[tuple[str, str, str, str, str], ...]
+    """(stream, column, relation, its column, reason)."""
+
+    schema: pa.Schema
+    distinct: bool
+    span: tuple[int | None, int | None]
+    rows_per_chunk: int
+    aggregates: AggregateWork | None = None
+    name: str = ""
+    bound: int | None = None
+    """The most rows of all states together (None: not known)."""
+
+    watched: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(stream, key): keys over whole streams that the verdict rests on."""
+
+    watch: str = ""
+    """Names this start of the run for watch_keys, where `key` names the query."""
+
+    stored: tuple[tuple[str, str], ...] = ()
+    """Static relations that are in Arrow files: (name, file)."""
+
+    parquet: bool = False
+    """Whether tasks write their answers as the output has them, which is put together of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionState:
+    """What is carried from task to task: `texts`, per plan, are strings that its state uses."""
+
+    cursors: Mapping[str, Cursor]
+    kernels: tuple[KernelState, ...]
+    texts: tuple[tuple[str, ...], ...]
+    groups: GroupState
+
+    @property
+    def rows(self) -> int:
+        """All synopsis rows, and the groups of aggregates."""
+        return sum(k.rows for k in self.kernels) + self.groups.rows

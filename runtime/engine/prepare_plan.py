@@ -1,0 +1,100 @@
+"""A plan with its static data encoded, ready for chunks of rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ontoweir.checker.model.normal_form import Kind
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.model.units import choose_units
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.runtime.columnar.encode import StringPool
+from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.ingest.encode_statics import (
+    StaticData,
+    encode_static,
+    null_columns,
+    used_columns,
+)
+from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
+from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPlan:
+    """A plan with its static data encoded; `texts`: strings with permanent codes; `selections`: of
+    every member, what its candidates keep."""
+
+    plan: SynopsisPlan
+    columns: Mapping[str, set[str]]
+    statics: Mapping[str, StaticData]
+    texts: tuple[str, ...]
+    step_us: int
+    selections: tuple[Selection, ...]
+
+
+def needed_static_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
+    """Columns per table that a plan's intake looks at, those that limit domains included."""
+    found = _valued_columns(plan)
+    for table, columns in null_columns(plan.form).items():
+        found.setdefault(table, set()).update(columns)
+    return found
+
+
+def _valued_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
+    """Those of them whose values it needs."""
+    found = used_columns(plan.form)
+    for group in plan.form.classes:
+        for table, column in group.domain.within:
+            found.setdefault(table, set()).add(column)
+    return found
+
+
+def plan_step(plan: SynopsisPlan, catalog: Catalog) -> int:
+    """The step of a plan's streams, in µs.
+
+    Raises:
+        QueryError: it has no stream, or streams with different steps.
+    """
+    steps = {catalog.streams[m.stream].step_us for m in plan.form.members}
+    if len(steps) == 1:
+        return steps.pop()
+    raise QueryError(
+        "the query reads no stream" if not steps else "its streams have different units of time",
+        why="a replay goes from marker to marker of its streams",
+        fix="query static data with Spark SQL directly (`ontoweir rewrite --show sql` prints it)"
+        if not steps
+        else "declare the same unit for the streams' timestamps",
+    )
+
+
+def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
+    """Encode static data. The codes of the query's strings are those the checker gave them."""
+    form, catalog = plan.form, work.catalog
+    pool = StringPool()
+    for text in sorted(choose_units(form.query, catalog).strings):
+        pool.code(text)
+    columns = needed_static_columns(plan)
+    valued, absent = _valued_columns(plan), null_columns(form)
+    statics = {
+        name: encode_static(
+            relation,
+            work.statics[name],
+            valued.get(name, set()),
+            form.unit,
+            pool,
+            absent.get(name, set()),
+        )
+        for name, relation in catalog.relations.items()
+        if name in columns
+    }
+    for group in form.classes:
+        if group.kind is Kind.STRING:
+            for constant in group.domain.values or ():
+                pool.code(str(constant))
+    ready = resolve_breaks(plan, statics, pool)
+    selections = tuple(
+        select_candidates(m, ready.form, catalog.streams[m.stream]) for m in ready.form.members
+    )
+    step = plan_step(plan, catalog)
+    return PreparedPlan(ready, columns, statics, tuple(pool.texts), step, selections)
