@@ -22,18 +22,18 @@ from ontoweir.runtime.live.arrivals.ingest import LATE, describe_rows, ingest
 from ontoweir.runtime.live.check_bounds import check_bounds
 from ontoweir.runtime.live.model.live_job import (
     PARTITION_OF,
+    KnownSources,
     LiveJob,
     LiveOutcome,
     LiveState,
     Reject,
-    lanes_of,
+    partitions_of,
 )
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Chunk, Slice
 
-_NONE: Mapping[str, Collection[str]] = {}
-_NO_HORIZONS: Mapping[str, int] = {}
+_NOTHING = KnownSources()
 
 
 def begin_live(job: LiveJob) -> LiveState:
@@ -56,10 +56,7 @@ def advance_live(
     state: LiveState,
     arrived: Mapping[str, pa.Table],
     now: float,
-    *,
-    lanes: Mapping[str, Collection[str]] = _NONE,
-    peers: Mapping[str, Collection[str]] = _NONE,
-    horizons: Mapping[str, int] = _NO_HORIZONS,
+    known: KnownSources = _NOTHING,
     more: Collection[Reject] = (),
 ) -> LiveOutcome:
     """Take in a micro-batch.
@@ -68,65 +65,30 @@ def advance_live(
         job: the queries.
         state: after the micro-batch before.
         arrived: rows by stream, as ingest wants them.
-        now: the time of day (seconds since 1970), for lanes that idle.
-        lanes: by stream, all its lanes that are known of now.
-        peers: by stream, all files there modified when the latest of these rows' files was.
-        horizons: by stream, the first timestamp (µs) that waits in files which are there: nothing
-            from it on is finished.
+        now: the time of day (seconds since 1970), for partitions that idle.
+        known: what is known of the sources now.
         more: what else is rejected.
 
     Raises:
         RunError: a synopsis exceeds its bound, or too many rows wait for a marker.
     """
-    rejects: list[Reject] = list(more)
-    pending, seen, heard = dict(state.pending), dict(state.seen), dict(state.heard)
-    offsets, files, counts = dict(state.offsets), dict(state.files), dict(state.arrived)
-    for history in job.histories:
-        name = history.stream.name
-        mine = lanes.get(
-            name, () if any(lane.startswith(f"{name} ") for lane in heard) else (name,)
-        )
-        for lane in mine:
-            heard.setdefault(lane, now)
-        rows = arrived.get(name)
-        if rows is None or rows.num_rows == 0:
-            continue
-        counts[name] = counts.get(name, 0) + rows.num_rows
-        taken = ingest(history, rows, state, peers.get(name, ()))
-        rejects += taken.rejects
-        for lane in taken.offsets or (name,):
-            heard[lane] = now
-        for lane, last in taken.seen.items():
-            seen[lane] = max(seen.get(lane, last), last)
-        offsets.update(taken.offsets)
-        if taken.files is not None:
-            files[name] = taken.files
-        if taken.rows.num_rows:
-            old = pending.get(name)
-            both = [taken.rows] if old is None else [old, taken.rows]
-            pending[name] = pa.concat_tables(both, promote_options="permissive")
-    late = sum(reason == LATE for _, _, reason, _ in rejects)
-    tuples = sum(counts.values()) - sum(state.arrived.values())
-    after = replace(
-        state,
-        batch=state.batch + 1,
-        pending=pending,
-        seen=seen,
-        heard=heard,
-        offsets=offsets,
-        files=files,
-        arrived=counts,
-    )
-    limit = _finished(job, seen, heard, now)
+    buffered, rejects = _take_in(job, state, arrived, now, known)
+    rejects += more
+    tuples = sum(buffered.arrived.values()) - sum(state.arrived.values())
+    late = sum(reject.reason == LATE for reject in rejects)
+    limit = _watermark(job, buffered, now)
     if limit is not None:
-        limit = min([limit, *(first - 1 for first in horizons.values())])
+        limit = min([limit, *(first - 1 for first in known.horizons.values())])
     if limit is None or (state.finished_us is not None and limit <= state.finished_us):
+        after = replace(
+            buffered,
+            totals=_add(state.totals, tuples=tuples, late=late, rejected=len(rejects)),
+            reasons=_count(state.reasons, rejects),
+        )
         check_waiting(job, after)
-        totals = _add(state.totals, tuples=tuples, late=late, rejected=len(rejects))
-        after = replace(after, totals=totals, reasons=_count(state.reasons, rejects))
         none = tuple(q.work.schema.empty_table() for q in job.queries)
         return LiveOutcome(after, none, tuple(rejects))
-    chunk, pending = _cut(job.histories, pending, limit)
+    chunk, left = _cut(job.histories, buffered.buffered_rows, limit)
     admitted = admit_chunk(job.histories, job.checks, chunk, (None, None), strict=False)
     for history in job.histories:
         rejects += _rejected(history, chunk.slices[history.stream.name], admitted)
@@ -145,8 +107,8 @@ def advance_live(
         results=sum(t.num_rows for t in answers),
     )
     after = replace(
-        after,
-        pending=pending,
+        buffered,
+        buffered_rows=left,
         finished_us=limit,
         queries=tuple(states),
         totals=totals,
@@ -156,16 +118,65 @@ def advance_live(
     return LiveOutcome(after, tuple(answers), tuple(rejects))
 
 
+def _take_in(
+    job: LiveJob,
+    state: LiveState,
+    arrived: Mapping[str, pa.Table],
+    now: float,
+    known: KnownSources,
+) -> tuple[LiveState, list[Reject]]:
+    """The state with the rows buffered that can take part; and those that cannot."""
+    rejects: list[Reject] = []
+    buffered, counts = dict(state.buffered_rows), dict(state.arrived)
+    times, heard = dict(state.max_event_time), dict(state.last_arrival)
+    offsets, files = dict(state.offsets), dict(state.files)
+    for history in job.histories:
+        name = history.stream.name
+        whole = () if any(p.startswith(f"{name}{PARTITION_OF}") for p in heard) else (name,)
+        for partition in known.partitions.get(name, whole):
+            heard.setdefault(partition, now)
+        rows = arrived.get(name)
+        if rows is None or rows.num_rows == 0:
+            continue
+        counts[name] = counts.get(name, 0) + rows.num_rows
+        taken = ingest(history, rows, state, known.peers.get(name, ()))
+        rejects += taken.rejects
+        for partition in taken.offsets or (name,):
+            heard[partition] = now
+        for partition, last in taken.max_event_time.items():
+            times[partition] = max(times.get(partition, last), last)
+        offsets.update(taken.offsets)
+        if taken.files is not None:
+            files[name] = taken.files
+        if taken.rows.num_rows:
+            old = buffered.get(name)
+            both = [taken.rows] if old is None else [old, taken.rows]
+            buffered[name] = pa.concat_tables(both, promote_options="permissive")
+    after = replace(
+        state,
+        batch=state.batch + 1,
+        buffered_rows=buffered,
+        max_event_time=times,
+        last_arrival=heard,
+        offsets=offsets,
+        files=files,
+        arrived=counts,
+    )
+    return after, rejects
+
+
 def check_waiting(job: LiveJob, state: LiveState) -> None:
-    """Rows wait in memory until every lane has passed them: not for ever, and not any number.
+    """Rows wait in memory until every partition has passed them: not for ever, and not any number.
 
     Raises:
         RunError: too many rows wait.
     """
-    waiting = sum(t.num_rows for t in state.pending.values())
+    waiting = sum(t.num_rows for t in state.buffered_rows.values())
     if job.most_waiting is None or waiting <= job.most_waiting:
         return
-    behind = min(state.heard, key=lambda lane: state.seen.get(lane, -(1 << 62)))
+    behind = min(
+        state.last_arrival, key=lambda partition: state.max_event_time.get(partition, -(1 << 62))
+    )
     raise RunError(
         f"{waiting:,} rows wait for {behind.replace(PARTITION_OF, ' ')}, "
         f"more than {job.most_waiting:,}",
@@ -184,39 +195,38 @@ def _rejected(history: History, rows: Slice, admitted: Mapping[str, Admitted]) -
     ]
 
 
-def _finished(
-    job: LiveJob, seen: Mapping[str, int], heard: Mapping[str, float], now: float
-) -> int | None:
-    """The last finished timestamp: before what every lane has reached that does not idle (before
-    the last of all, where all idle)."""
+def _watermark(job: LiveJob, state: LiveState, now: float) -> int | None:
+    """The last finished timestamp (µs): before what every partition has reached that does not idle
+    (before the last of all, where all idle)."""
+    times, heard = state.max_event_time, state.last_arrival
     active, last = [], []
     for history in job.histories:
         name = history.stream.name
-        patience = job.idle_seconds.get(name)
-        mine = lanes_of(name, heard)
+        idle_timeout = job.idle_seconds.get(name)
+        mine = partitions_of(name, heard)
         if not mine:
             return None
-        for lane in mine:
-            if patience is not None and now - heard[lane] >= patience:
-                last += [seen[lane]] if lane in seen else []
+        for partition in mine:
+            if idle_timeout is not None and now - heard[partition] >= idle_timeout:
+                last += [times[partition]] if partition in times else []
                 continue
-            if lane not in seen:
+            if partition not in times:
                 return None
-            active.append(seen[lane])
+            active.append(times[partition])
     if active:
         return min(active) - 1
     return max(last) - 1 if last else None
 
 
 def _cut(
-    histories: Sequence[History], pending: Mapping[str, pa.Table], limit: int
+    histories: Sequence[History], buffered_rows: Mapping[str, pa.Table], limit: int
 ) -> tuple[Chunk, dict[str, pa.Table]]:
     """The rows of finished timestamps, in order of time, and what is left."""
     slices: dict[str, Slice] = {}
     left: dict[str, pa.Table] = {}
     for history in histories:
         name, time = history.stream.name, history.stream.timestamp
-        rows = pending.get(name)
+        rows = buffered_rows.get(name)
         if rows is None:
             table = pa.table({n: pa.array([], pa.null()) for n in history.columns})
             slices[name] = Slice(np.zeros(0, np.int64), np.zeros(0, np.bool_), table)
@@ -238,5 +248,5 @@ def _add(totals: Mapping[str, int], **more: int) -> dict[str, int]:
 
 def _count(reasons: Mapping[str, int], rejects: Sequence[Reject]) -> dict[str, int]:
     found = Counter(reasons)
-    found.update(reason for _, _, reason, _ in rejects)
+    found.update(reject.reason for reject in rejects)
     return dict(found)

@@ -4,7 +4,7 @@ from typing import Any
 
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.live.measure_state import measure_state, text_bytes
-from ontoweir.runtime.live.model.live_job import PARTITION_OF, LiveJob, LiveState, lanes_of
+from ontoweir.runtime.live.model.live_job import PARTITION_OF, LiveJob, LiveState, partitions_of
 
 
 def measure_batch(
@@ -23,26 +23,30 @@ def measure_batch(
         `batch`, `time`, `seconds`; `tuples`, `markers`, `results`, `late`, `rejected` of this
         micro-batch, and under `totals` since the run's first; `rejects`: totals by reason;
         `tuples_per_second`; `finished`: the last finished timestamp; `waiting`: rows that wait for
-        a marker. By stream: `tuples` (total), `waiting`, `last`: the last timestamp of each lane,
-        `lag_seconds`: by how much the slowest lane's is behind the time of day (None: nothing
-        came), `holds_back`: whether the others wait for it. By query: `state_rows`, `state_bytes`,
-        `bound_rows`, and of each synopsis rows and bytes with their bounds.
+        a marker. By stream: `tuples` (total), `waiting`, `last`: the last timestamp of each
+        partition, `lag_seconds`: by how much the slowest partition's is behind the time of day
+        (None: nothing came), `holds_back`: whether the others wait for it. By query: `state_rows`,
+        `state_bytes`, `bound_rows`, and of each synopsis rows and bytes with their bounds.
     """
     did = {name: count - before.totals[name] for name, count in state.totals.items()}
-    slowest = min(state.seen.values(), default=None)
+    slowest = min(state.max_event_time.values(), default=None)
     streams = {}
     for history in job.histories:
         name = history.stream.name
-        lanes = lanes_of(name, state.heard)
-        last = {lane: state.seen[lane] for lane in lanes if lane in state.seen}
+        partitions = partitions_of(name, state.last_arrival)
+        times = state.max_event_time
+        last = {partition: times[partition] for partition in partitions if partition in times}
         lag = None if not last else round(now - min(last.values()) / 1e6, 3)
-        waiting = state.pending.get(name)
+        waiting = state.buffered_rows.get(name)
         streams[name] = {
             "tuples": state.arrived.get(name, 0),
             "waiting": 0 if waiting is None else waiting.num_rows,
-            "last": {lane.replace(PARTITION_OF, " "): show_time(at) for lane, at in last.items()},
+            "last": {
+                partition.replace(PARTITION_OF, " "): show_time(at)
+                for partition, at in last.items()
+            },
             "lag_seconds": lag,
-            "holds_back": len(last) < max(1, len(lanes)) or min(last.values()) == slowest,
+            "holds_back": len(last) < max(1, len(partitions)) or min(last.values()) == slowest,
         }
     return {
         "batch": state.batch,
@@ -53,7 +57,7 @@ def measure_batch(
         "totals": dict(state.totals),
         "rejects": dict(state.reasons),
         "finished": None if state.finished_us is None else show_time(state.finished_us),
-        "waiting": sum(t.num_rows for t in state.pending.values()),
+        "waiting": sum(t.num_rows for t in state.buffered_rows.values()),
         "streams": streams,
         "queries": _queries(job, state),
     }

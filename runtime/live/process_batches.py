@@ -16,7 +16,7 @@ from ontoweir.errors import DataError, OntoweirError, RunError, Source
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
 from ontoweir.runtime.live.arrivals.ingest import FILE, MODIFIED
-from ontoweir.runtime.live.arrivals.list_partitions import list_lanes, list_waiting
+from ontoweir.runtime.live.arrivals.list_partitions import list_partitions, list_waiting
 from ontoweir.runtime.live.arrivals.open_batch import OpenBatch, compare_files, list_bad, open_batch
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.arrivals.quarantine_files import REASON, quarantine_files
@@ -36,7 +36,7 @@ from ontoweir.runtime.live.checkpoint.save_state import (
 )
 from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.measure_batch import measure_batch
-from ontoweir.runtime.live.model.live_job import LiveJob, LiveOutcome
+from ontoweir.runtime.live.model.live_job import KnownSources, LiveJob, LiveOutcome, Reject
 from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.list_parts import Part, open_parts
 from ontoweir.runtime.live.output.note_sent import check_sent
@@ -100,8 +100,8 @@ class BatchProcessor:
             self.state, self.record = load_state(place, fingerprint, job)
             self.restore()
             # while the run was down, nobody was silent
-            now = dict.fromkeys(self.state.heard, time.time())
-            self.state = replace(self.state, heard=now)
+            now = dict.fromkeys(self.state.last_arrival, time.time())
+            self.state = replace(self.state, last_arrival=now)
         self.recorder = SparkRecorder(self.offsets)
         places = {"rejects": options.output}
         if isinstance(self.answers, FileSink):
@@ -271,21 +271,12 @@ class BatchProcessor:
             bad[name] = (*files, *(f for f in bad.get(name, ()) if f not in files))
         read = {n: [f for f in held if f[0] not in bad.get(n, ())] for n, held in read.items()}
         rejects = [
-            (history.stream.name, None, REASON, str(held.error))
+            Reject(history.stream.name, None, REASON, str(held.error))
             for history, held in list_bad(opened)
             if not self._passes(history, held)
         ]
-        lanes, peers, horizons = self._look_around(opened, arrived, batch, last=span[1] is None)
-        outcome = advance_live(
-            self.job,
-            self.state,
-            arrived,
-            time.time(),
-            lanes=lanes,
-            peers=peers,
-            horizons=horizons,
-            more=rejects,
-        )
+        known = self._look_around(opened, arrived, batch, last=span[1] is None)
+        outcome = advance_live(self.job, self.state, arrived, time.time(), known, rejects)
         log, durable = self.recorder.record(batch)
         parts = self.writer.parts.mark()
         record = CommitRecord(self.record.run, log, self.sources.order, read, parts, span[1], bad)
@@ -316,22 +307,23 @@ class BatchProcessor:
 
     def _look_around(
         self, opened: OpenBatch, arrived: "Mapping[str, pa.Table]", batch: int, *, last: bool
-    ) -> tuple[dict[str, Collection[str]], dict[str, Collection[str]], dict[str, int]]:
-        """By stream: Kafka's lanes; files of the same time as the last of these (list_waiting);
-        and the first timestamp that waits in files which come later (find_horizon)."""
-        lanes: dict[str, Collection[str]] = {}
+    ) -> KnownSources:
+        """What is known of the sources: Kafka's partitions; files of the same time as the last of
+        these (list_waiting); and the first timestamp in files which come later (find_horizon)."""
+        partitions: dict[str, Collection[str]] = {}
         peers: dict[str, Collection[str]] = {}
         horizons: dict[str, int] = {}
         for history in self.job.histories:
             name = history.stream.name
             if history.stream.data.format == "kafka":
-                lanes[name] = list_lanes(history.stream, self.offsets / "offsets" / str(batch))
+                offsets = self.offsets / "offsets" / str(batch)
+                partitions[name] = list_partitions(history.stream, offsets)
                 continue
             taken = {f.path for f in opened.files.get(name, ())}
             peers[name], first = self._look_ahead(history, arrived.get(name), taken, last=last)
             if first is not None:
                 horizons[name] = first
-        return lanes, peers, horizons
+        return KnownSources(partitions, peers, horizons)
 
     def _look_ahead(
         self, history: History, rows: "pa.Table | None", taken: set[str], *, last: bool

@@ -115,7 +115,7 @@ def test_late_rows_are_rejected_and_change_nothing() -> None:
     assert state.finished_us is not None
     late = {n: make_table(case, n, case.data[n][1][:1]) for n in names}
     outcome = advance_live(job, state, late, 0.0)
-    assert {reason for _, _, reason, _ in outcome.rejects} == {LATE}
+    assert {reject.reason for reject in outcome.rejects} == {LATE}
     assert outcome.state.totals["late"] == len(names)
     assert outcome.state.queries == state.queries
     assert not any(a.num_rows for a in outcome.answers)
@@ -130,7 +130,7 @@ def test_rows_before_a_declared_start_are_rejected() -> None:
     rows = {n: make_table(case, n, case.data[n][1]) for n in names}
     outcome = advance_live(job, begin_live(job), rows, 0.0)
     early = sum(r[-1] < 2 for n in names for r in case.data[n][1])
-    told = [reason for _, _, reason, _ in outcome.rejects if "before the declared start" in reason]
+    told = [r.reason for r in outcome.rejects if "before the declared start" in r.reason]
     assert len(told) == early > 0
 
 
@@ -183,7 +183,7 @@ def test_a_stream_that_says_nothing_holds_the_others_back_unless_it_may_idle() -
     only = {names[0]: make_table(case, names[0], case.data[names[0]][1])}
     state = advance_live(job, begin_live(job), only, 0.0).state
     assert state.finished_us is None
-    assert state.pending[names[0]].num_rows == len(case.data[names[0]][1])
+    assert state.buffered_rows[names[0]].num_rows == len(case.data[names[0]][1])
     patient = replace(job, idle_seconds={names[1]: 60.0})
     waiting = advance_live(patient, begin_live(patient), only, 0.0).state
     waiting = advance_live(patient, waiting, {}, 59.0).state

@@ -54,7 +54,7 @@ def _kept(state: LiveState) -> list[Any]:
         for kernel in query.kernels
         for _, frame in sorted(kernel.tables.items(), key=lambda entry: sorted(entry[0]))
     ]
-    return [tables, state.finished_us, state.totals["results"], dict(state.seen)]
+    return [tables, state.finished_us, state.totals["results"], dict(state.max_event_time)]
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -186,7 +186,8 @@ def _live(job: LiveJob, files: list[Path]) -> tuple[list[dict[str, Any]], Counte
         outcome = advance_live(job, state, {"s": table}, 0.0)
         state = outcome.state
         rows += outcome.answers[0].to_pylist()
-        for _, _, reason, text in outcome.rejects:
+        for reject in outcome.rejects:
+            reason, text = reject.reason, reject.row
             reasons[reason] += 1
             shown.append(text)
     return rows, reasons, shown

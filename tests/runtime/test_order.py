@@ -13,7 +13,7 @@ from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.arrivals.ingest import AGAIN, FILE, MODIFIED, OFFSET, PARTITION
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
-from ontoweir.runtime.live.model.live_job import PARTITION_OF, LiveJob, LiveState
+from ontoweir.runtime.live.model.live_job import PARTITION_OF, KnownSources, LiveJob, LiveState
 from tests.oracle.random_queries import Case
 from tests.runtime.live_cases import find_case, make_table
 
@@ -73,7 +73,7 @@ def _read_files(
             if parts:
                 arrived[name] = pa.concat_tables(parts)
                 peers[name] = frozenset(files) if wait else frozenset()
-        outcome = advance_live(job, state, arrived, 0.0, peers=peers)
+        outcome = advance_live(job, state, arrived, 0.0, KnownSources(peers=peers))
         state = load_state(commit_batch(folder, "f", CommitRecord("r"), outcome), "f", job)[0]
         answers += outcome.answers[0].to_pylist()
     return answers, state
@@ -128,7 +128,7 @@ def _read_lanes(case: Case, job: LiveJob, seed: int, folder: Path, *, known: boo
         shown: dict[str, Any] = dict(lanes)
         if not known:
             shown = {n: sorted(set(arrived[n].column(PARTITION).to_pylist())) for n in lanes}
-        outcome = advance_live(job, state, arrived, 0.0, lanes=shown)
+        outcome = advance_live(job, state, arrived, 0.0, KnownSources(partitions=shown))
         state = load_state(commit_batch(folder, "f", CommitRecord("r"), outcome), "f", job)[0]
     return state
 
@@ -167,11 +167,12 @@ def test_an_offset_that_was_delivered_before_is_rejected() -> None:
     lane = f"{name}{PARTITION_OF}t/0"
     rows = make_table(case, name, sorted(case.data[name][1], key=lambda row: row[-1]))
     table = _marked(rows, **{PARTITION: lane}).append_column(OFFSET, pa.array(range(len(rows))))
-    first = advance_live(job, begin_live(job), {name: table[:2]}, 0.0, lanes={name: [lane]})
-    second = advance_live(job, first.state, {name: table[1:3]}, 0.0, lanes={name: [lane]})
-    assert [reason for _, _, reason, _ in second.rejects] == [AGAIN]
+    shown = KnownSources(partitions={name: [lane]})
+    first = advance_live(job, begin_live(job), {name: table[:2]}, 0.0, shown)
+    second = advance_live(job, first.state, {name: table[1:3]}, 0.0, shown)
+    assert [reject.reason for reject in second.rejects] == [AGAIN]
     assert second.state.offsets == {lane: 2}
-    clean = advance_live(job, first.state, {name: table[2:4]}, 0.0, lanes={name: [lane]})
+    clean = advance_live(job, first.state, {name: table[2:4]}, 0.0, shown)
     assert not clean.rejects
 
 
@@ -187,12 +188,13 @@ def test_one_partition_may_idle_while_the_others_go_on() -> None:
         rows = make_table(case, name, sorted(case.data[name][1], key=lambda row: row[-1]))
         table = _marked(rows, **{PARTITION: mine[0]})
         arrived[name] = table.append_column(OFFSET, pa.array(range(len(rows))))
-    state = advance_live(job, begin_live(job), arrived, 0.0, lanes=lanes).state
+    shown = KnownSources(partitions=lanes)
+    state = advance_live(job, begin_live(job), arrived, 0.0, shown).state
     assert state.finished_us is None
-    assert advance_live(job, state, {}, 59.0, lanes=lanes).state.finished_us is None
+    assert advance_live(job, state, {}, 59.0, shown).state.finished_us is None
     beat = {
         n: a[-1:].set_column(a.column_names.index(OFFSET), OFFSET, pa.array([99]))
         for n, a in arrived.items()
     }
-    later = advance_live(job, state, beat, 61.0, lanes=lanes).state
-    assert later.finished_us == min(state.seen.values()) - 1
+    later = advance_live(job, state, beat, 61.0, shown).state
+    assert later.finished_us == min(state.max_event_time.values()) - 1

@@ -1,4 +1,4 @@
-"""Take in a stream's rows of one micro-batch: which can still take part, and how far its lanes are.
+"""Take in a stream's rows of one micro-batch: which can still take part, how far partitions are.
 
 The source marks its rows with extra columns, where it has them: FAULT (why a message is no row,
 with RAW, its text), PARTITION and OFFSET (Kafka), FILE and MODIFIED (files).
@@ -16,7 +16,7 @@ from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import BAD
 
 FAULT = "__fault"
-PARTITION, OFFSET = "__lane", "__offset"
+PARTITION, OFFSET = "__partition", "__offset"
 FILE, MODIFIED = "__file", "__modified"
 LATE = "late: its timestamp is finished"
 AGAIN = "duplicate: its offset was delivered before"
@@ -24,11 +24,11 @@ AGAIN = "duplicate: its offset was delivered before"
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Rows that can take part, those that cannot, and by lane the last timestamp and offset."""
+    """Rows that can take part, those that cannot; by partition the last timestamp and offset."""
 
     rows: pa.Table
     rejects: tuple[Reject, ...]
-    seen: Mapping[str, int]
+    max_event_time: Mapping[str, int]
     offsets: Mapping[str, int]
     files: FileGroup | None
 
@@ -36,7 +36,7 @@ class Taken:
 def ingest(
     history: History, rows: pa.Table, state: LiveState, peers: Collection[str] = ()
 ) -> Taken:
-    """Split a stream's rows, and say how far its lanes have come.
+    """Split a stream's rows, and say how far its partitions have come.
 
     Args:
         history: the stream.
@@ -56,9 +56,9 @@ def ingest(
             rejects.extend(describe_rows(history, rows.filter(bad), reason))
             rows = rows.filter(pc.invert(bad))
 
-    offsets = _last_by_lane(rows, OFFSET)
+    offsets = _last_by_partition(rows, OFFSET)
     if OFFSET in rows.column_names and state.offsets:
-        known = [state.offsets.get(lane, -1) for lane in rows.column(PARTITION).to_pylist()]
+        known = [state.offsets.get(name, -1) for name in rows.column(PARTITION).to_pylist()]
         drop(pc.less_equal(rows.column(OFFSET), pa.array(known, pa.int64())), AGAIN)
     if FAULT in rows.column_names:
         for fault in pc.unique(rows.column(FAULT)).drop_null().to_pylist():
@@ -68,21 +68,21 @@ def ingest(
         wrong = pc.and_(untimed, pc.fill_null(pc.equal(rows.column(BAD), time), False))
         drop(wrong, f"{time} is not of its type")
         drop(pc.is_null(rows.column(time)), f"{history.stream.name}.{time} is NULL")
-    seen = _last_by_lane(rows, time)
+    max_event_time = _last_by_partition(rows, time)
     files = state.files.get(history.stream.name)
     if FILE in rows.column_names:
         files = _follow_files(rows, time, files)
         reached = None if files is None else _reached(files, peers)
-        seen = {} if reached is None else {history.stream.name: reached}
+        max_event_time = {} if reached is None else {history.stream.name: reached}
     elif PARTITION not in rows.column_names and rows.num_rows:
-        seen = {history.stream.name: pc.max(rows.column(time)).as_py()}
+        max_event_time = {history.stream.name: pc.max(rows.column(time)).as_py()}
     if state.finished_us is not None:
         drop(pc.less_equal(rows.column(time), state.finished_us), LATE)
     marks = {FAULT, PARTITION, OFFSET, FILE, MODIFIED}
     if RAW in rows.column_names and rows.column(RAW).null_count == rows.num_rows:
         marks.add(RAW)  # else it shows what a row held that is rejected later
     rows = rows.select([n for n in rows.column_names if n not in marks])
-    return Taken(rows, tuple(rejects), seen, offsets, files)
+    return Taken(rows, tuple(rejects), max_event_time, offsets, files)
 
 
 def describe_rows(history: History, rows: pa.Table, reason: str) -> list[Reject]:
@@ -92,17 +92,17 @@ def describe_rows(history: History, rows: pa.Table, reason: str) -> list[Reject]
     names = [n for n in rows.column_names if n != time and not (n.startswith("__") and n != BAD)]
     shown = rows.select(names).to_pylist()
     return [
-        (history.stream.name, at, reason, str(row) if text is None else text)
+        Reject(history.stream.name, at, reason, str(row) if text is None else text)
         for at, row, text in zip(rows.column(time).to_pylist(), shown, raw, strict=True)
     ]
 
 
-def _last_by_lane(rows: pa.Table, column: str) -> dict[str, int]:
+def _last_by_partition(rows: pa.Table, column: str) -> dict[str, int]:
     if PARTITION not in rows.column_names or rows.num_rows == 0:
         return {}
     found = rows.select([PARTITION, column]).group_by(PARTITION).aggregate([(column, "max")])
     pairs = zip(found.column(PARTITION).to_pylist(), found.column(f"{column}_max"), strict=True)
-    return {lane: last.as_py() for lane, last in pairs if last.is_valid}
+    return {partition: last.as_py() for partition, last in pairs if last.is_valid}
 
 
 def _follow_files(rows: pa.Table, time: str, before: FileGroup | None) -> FileGroup | None:

@@ -17,7 +17,7 @@ from ontoweir.runtime.live.model.live_job import PARTITION_OF
 from ontoweir.runtime.sources.data_files import is_data, is_finished, local_path
 
 
-def list_lanes(stream: Stream, offsets: Path) -> tuple[str, ...]:
+def list_partitions(stream: Stream, offsets: Path) -> tuple[str, ...]:
     """All partitions of the topics that a stream from Kafka reads, those without messages too.
 
     Args:

@@ -88,7 +88,7 @@ def open_sources(
 
 
 def _ticks(spark: "SparkSession") -> "DataFrame":
-    """A row of no stream each second: lanes are found to idle although no row comes."""
+    """A row of no stream each second: partitions are found to idle although no row comes."""
     from pyspark.sql import functions as fn
 
     ticks = spark.readStream.format("rate").option("rowsPerSecond", 1).load()

@@ -80,8 +80,8 @@ def commit_batch(
             "batch": batch,
             "record": asdict(record),
             "finished_us": state.finished_us,
-            "seen": dict(state.seen),
-            "heard": dict(state.heard),
+            "max_event_time": dict(state.max_event_time),
+            "last_arrival": dict(state.last_arrival),
             "totals": dict(state.totals),
             "offsets": dict(state.offsets),
             "groups_of_files": {
@@ -186,8 +186,8 @@ def _damaged(what: str, source: Source) -> UsageError:
 
 def _files(outcome: LiveOutcome) -> dict[str, pa.Table]:
     files: dict[str, pa.Table] = {}
-    for name, rows in outcome.state.pending.items():
-        files[f"pending-{name}.arrow"] = rows
+    for name, rows in outcome.state.buffered_rows.items():
+        files[f"buffered-{name}.arrow"] = rows
     for number, query in enumerate(outcome.state.queries):
         for place, kernel in enumerate(query.kernels):
             for members, frame in kernel.tables.items():
@@ -199,12 +199,15 @@ def _files(outcome: LiveOutcome) -> dict[str, pa.Table]:
         if answers.num_rows:
             files[f"answers-{number}.arrow"] = answers
     if outcome.rejects:
-        columns = list(zip(*outcome.rejects, strict=True))
         files["rejects.arrow"] = pa.table(
-            [
-                pa.array(c, pa.int64()).cast(f.type) if f.name == "at" else pa.array(c, f.type)
-                for c, f in zip(columns, REJECTS, strict=True)
-            ],
+            {
+                "stream": pa.array([r.stream for r in outcome.rejects], pa.string()),
+                "at": pa.array([r.at_us for r in outcome.rejects], pa.int64()).cast(
+                    REJECTS.field("at").type
+                ),
+                "reason": pa.array([r.reason for r in outcome.rejects], pa.string()),
+                "row": pa.array([r.row for r in outcome.rejects], pa.string()),
+            },
             schema=REJECTS,
         )
     return files
@@ -236,16 +239,16 @@ def _assemble(
                 GroupState() if groups is None else _to_groups(groups),
             )
         )
-    pending = {
-        h.stream.name: tables[f"pending-{h.stream.name}.arrow"]
+    buffered_rows = {
+        h.stream.name: tables[f"buffered-{h.stream.name}.arrow"]
         for h in job.histories
-        if f"pending-{h.stream.name}.arrow" in tables
+        if f"buffered-{h.stream.name}.arrow" in tables
     }
     return LiveState(
         int(manifest["batch"]),
-        pending,
-        {k: int(v) for k, v in manifest["seen"].items()},
-        {k: float(v) for k, v in manifest["heard"].items()},
+        buffered_rows,
+        {k: int(v) for k, v in manifest["max_event_time"].items()},
+        {k: float(v) for k, v in manifest["last_arrival"].items()},
         manifest["finished_us"],
         tuple(queries),
         {k: int(v) for k, v in manifest["totals"].items()},

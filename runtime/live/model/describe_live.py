@@ -11,7 +11,7 @@ def describe_live(state: LiveState, job: LiveJob) -> Mapping[str, Any]:
     return {
         "batch": state.batch,
         **state.totals,
-        "pending": sum(t.num_rows for t in state.pending.values()),
+        "pending": sum(t.num_rows for t in state.buffered_rows.values()),
         "queries": {
             query.name: {"state_rows": held.rows, "bound_rows": query.bound}
             for query, held in zip(job.queries, state.queries, strict=True)

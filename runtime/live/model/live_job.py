@@ -1,8 +1,7 @@
 """What runs live, what it carries from micro-batch to micro-batch, and what one does."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -30,7 +29,7 @@ class LiveJob:
     """The queries that run together.
 
     `histories`: every stream with the columns that any query uses. `idle_seconds`, by stream: after
-    how long without a row a lane of it holds the others back no more (absent: never).
+    how long without a row a partition of it holds the others back no more (absent: never).
     `most_waiting`: how many rows may wait for a marker before the run stops (None: any number).
     """
 
@@ -58,21 +57,21 @@ class FileGroup:
 class LiveState:
     """What a run carries from micro-batch to micro-batch.
 
-    A *lane* is what delivers in order of time: a stream read from files, or a partition of a
-    Kafka topic. It is called by the stream's name; a partition by that, PARTITION_OF,
-    topic/partition.
+    A *partition* is what delivers in order of time: a stream read from files, called by the
+    stream's name; or a partition of a Kafka topic, called by that, PARTITION_OF, topic/partition.
 
-    `pending`: rows that wait for a marker, by stream; `seen`: the last timestamp of each lane (µs);
-    `heard`: when it last delivered (seconds since 1970); `offsets`: the last Kafka offset of a
-    lane; `files`, by stream: the files delivered last; `finished_us`: all timestamps up to it are
-    finished; `queries`: the synopses; `totals`: tuples, markers, late, rejected, results;
+    `buffered_rows`: rows that wait for a marker, by stream; `max_event_time`: the last timestamp of
+    each partition (µs); `last_arrival`: when it last delivered (seconds since 1970); `offsets`: the
+    last Kafka offset of a partition; `files`, by stream: the files delivered last; `finished_us`:
+    the watermark, all timestamps up to it are finished; `queries`: the synopses; `totals`: tuples,
+    markers, late, rejected, results;
     `arrived`: tuples by stream; `reasons`: rejected tuples by reason.
     """
 
     batch: int
-    pending: Mapping[str, pa.Table]
-    seen: Mapping[str, int]
-    heard: Mapping[str, float]
+    buffered_rows: Mapping[str, pa.Table]
+    max_event_time: Mapping[str, int]
+    last_arrival: Mapping[str, float]
     finished_us: int | None
     queries: tuple[ExecutionState, ...]
     totals: Mapping[str, int]
@@ -85,13 +84,33 @@ class LiveState:
 PARTITION_OF = "\t"
 
 
-def lanes_of(stream: str, lanes: Iterable[str]) -> list[str]:
-    """Those lanes that are of a stream."""
-    return [lane for lane in lanes if lane.split(PARTITION_OF)[0] == stream]
+def partitions_of(stream: str, partitions: Iterable[str]) -> list[str]:
+    """Those partitions that are of a stream."""
+    return [partition for partition in partitions if partition.split(PARTITION_OF)[0] == stream]
 
 
-Reject: TypeAlias = tuple[str, int | None, str, str]
-"""A rejected row: its stream, timestamp (µs), reason, and content as text."""
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A row that was not let in: its timestamp (µs; None: it has none), and its content as text."""
+
+    stream: str
+    at_us: int | None
+    reason: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSources:
+    """What is known of the sources around a micro-batch, by stream.
+
+    `partitions`: all of a Kafka stream; `peers`: all files there that were modified when the latest
+    of the micro-batch's files was; `horizons`: the first timestamp (µs) that waits in files which
+    are there: nothing from it on is finished.
+    """
+
+    partitions: Mapping[str, Collection[str]] = field(default_factory=dict)
+    peers: Mapping[str, Collection[str]] = field(default_factory=dict)
+    horizons: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

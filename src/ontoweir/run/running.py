@@ -1,6 +1,7 @@
 """Run checked queries live: the glue between verdicts and the run-time."""
 
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from ontoweir.checker.verdict.verdict import Verdict
+    from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
     from ontoweir.runtime.live.output.publish_batch import Sink
 
 
@@ -38,8 +41,6 @@ def run_queries(
         DataError: data is missing, or breaks what is declared of static relations.
         RunError: failed while running; what was committed is intact.
     """
-    import time
-
     checkpoint = options.checkpoint
     if checkpoint is None:
         raise UsageError(
@@ -47,18 +48,9 @@ def run_queries(
             why="a run goes on from it after a stop; only registered queries have their own",
             fix="name a folder: RunOptions(checkpoint=…, output=…)",
         )
-    anyway = options.allow_unbounded
-    verdicts = [check_live(workspace, query, allow_unbounded=anyway) for query in compiled]
-    for query, verdict in zip(compiled, verdicts, strict=True):
-        if verdict.plans is None:
-            workspace.warn(
-                f"{query.name} is not known to be bounded: it runs, and its memory may grow with "
-                "the streams"
-            )
+    verdicts = _decide(workspace, compiled, options)
     from ontoweir.runtime.live.await_live import await_live, stop_live
     from ontoweir.runtime.live.live_options import LiveOptions
-    from ontoweir.runtime.live.model.describe_live import describe_live
-    from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
     from ontoweir.runtime.live.output.redact_run import redact_run
     from ontoweir.runtime.live.run_live import run_live
 
@@ -71,33 +63,16 @@ def run_queries(
         session,
         options.most_waiting,
         options.output,
-        allow_unbounded=anyway,
+        allow_unbounded=options.allow_unbounded,
     )
-    alarm = StateAlarm(options.alarm, workspace.warn)
     job = prepared.job
-    begun = time.perf_counter()
-    last: list[tuple[LiveState, LiveJob]] = []
-    most = {query.name: 0 for query in job.queries}
-
-    def told(state: LiveState, running: LiveJob) -> None:
-        last[:] = [*last[:1], (state, running)]
-        alarm(state, running)
-        for query, held in zip(running.queries, state.queries, strict=True):
-            most[query.name] = max(most[query.name], held.rows)
-        if options.progress and sys.stderr.isatty():
-            found = describe_live(state, running)
-            print(
-                f"batch {found['batch']}: {found['tuples']:,} tuples, {found['markers']:,} "
-                f"markers, {found['results']:,} results, {found['rejected']:,} rejected",
-                file=sys.stderr,
-            )
-
+    record = _SessionRecord(StateAlarm(options.alarm, workspace.warn), options.progress)
     live = LiveOptions(
         checkpoint=checkpoint,
         output=options.output,
         once=options.once,
         seconds=options.seconds,
-        told=told,
+        told=record.take,
         sink=sink,
         metrics=options.metrics,
         listeners=options.listeners,
@@ -119,26 +94,79 @@ def run_queries(
             stop_live(running)
     finally:
         lock.release()
-    seconds = time.perf_counter() - begun
-    before, after = last[0][0].totals, last[-1][0].totals
-    totals = {name: count - before[name] for name, count in after.items()}
-    tuples = totals["tuples"]
-    bounds = [q.bound for q in job.queries]
-    return {
-        "markers": totals["markers"],
-        "tuples": tuples,
-        "results": totals["results"],
-        "state_rows_max": sum(most.values()),
-        "bound_rows": None if None in bounds else sum(b for b in bounds if b is not None),
-        "seconds": round(seconds, 3),
-        "tuples_per_second": round(tuples / seconds, 1) if seconds else 0.0,
-        "late": totals["late"],
-        "rejected": totals["rejected"],
-        "rejects": {
-            reason: count - last[0][0].reasons.get(reason, 0)
-            for reason, count in last[-1][0].reasons.items()
-        },
-    }
+    return record.summarise()
+
+
+def _decide(
+    workspace: Workspace, compiled: Sequence[CompiledQuery], options: RunOptions
+) -> "list[Verdict]":
+    """The verdict of each query; those that are not bounded are warned of.
+
+    Raises:
+        QueryError: a query is not bounded, and that is not allowed, or selects nothing.
+    """
+    anyway = options.allow_unbounded
+    verdicts = [check_live(workspace, query, allow_unbounded=anyway) for query in compiled]
+    for query, verdict in zip(compiled, verdicts, strict=True):
+        if verdict.plans is None:
+            workspace.warn(
+                f"{query.name} is not known to be bounded: it runs, and its memory may grow with "
+                "the streams"
+            )
+    return verdicts
+
+
+class _SessionRecord:
+    """What a run did since it was started, not what it did before that.
+
+    `first` and `last`: its state at the start, and now; `most`: by query, the most rows held.
+    """
+
+    def __init__(self, alarm: StateAlarm, progress: bool) -> None:
+        self.alarm, self.progress = alarm, progress
+        self.begun = time.perf_counter()
+        self.first: LiveState | None = None
+        self.last: LiveState | None = None
+        self.bounds: list[int | None] = []
+        self.most: dict[str, int] = {}
+
+    def take(self, state: "LiveState", job: "LiveJob") -> None:
+        """Take the state after a micro-batch, or at the start."""
+        from ontoweir.runtime.live.model.describe_live import describe_live
+
+        self.first, self.last = self.first or state, state
+        self.bounds = [query.bound for query in job.queries]
+        self.alarm(state, job)
+        for query, held in zip(job.queries, state.queries, strict=True):
+            self.most[query.name] = max(self.most.get(query.name, 0), held.rows)
+        if self.progress and sys.stderr.isatty():
+            found = describe_live(state, job)
+            print(
+                f"batch {found['batch']}: {found['tuples']:,} tuples, {found['markers']:,} "
+                f"markers, {found['results']:,} results, {found['rejected']:,} rejected",
+                file=sys.stderr,
+            )
+
+    def summarise(self) -> dict[str, Any]:
+        """The summary of the interface contract."""
+        seconds = time.perf_counter() - self.begun
+        assert self.first is not None
+        assert self.last is not None
+        before = self.first
+        totals = {name: n - before.totals[name] for name, n in self.last.totals.items()}
+        known = [bound for bound in self.bounds if bound is not None]
+        return {
+            "markers": totals["markers"],
+            "tuples": totals["tuples"],
+            "results": totals["results"],
+            "state_rows_max": sum(self.most.values()),
+            "bound_rows": sum(known) if len(known) == len(self.bounds) else None,
+            "seconds": round(seconds, 3),
+            "tuples_per_second": round(totals["tuples"] / seconds, 1) if seconds else 0.0,
+            "late": totals["late"],
+            "rejected": totals["rejected"],
+            "rejects": {n: c - before.reasons.get(n, 0) for n, c in self.last.reasons.items()},
+        }
 
 
 def open_sink(options: RunOptions) -> "Sink":
