@@ -1,7 +1,7 @@
 """Let in the tuples that keep what the catalog declares; count the others by reason."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,67 +75,21 @@ def admit_rows(
     times, table = rows.times, rows.table
     # rows are in the order of time, so a span is one piece of them
     start, stop = (int(t) for t in np.searchsorted(times, _limits(span)))
-    read = stop - start
     inside = np.zeros(len(times), dtype=np.bool_)
     inside[start:stop] = True
-    rejected: Counter[str] = Counter()
-    rejects: list[tuple[str, Array]] = []
-    good = inside & rows.timed
-
-    def reject(reason: str, bad: Array) -> None:
-        index = np.flatnonzero(good & bad)
-        if len(index):
-            rejected[reason] += len(index)
-            rejects.append((reason, index))
-            good[index] = False
-
-    untimed = int((~rows.timed & inside).sum())
-    if BAD in table.column_names and len(times):
-        untimed -= _reject_types(table, inside, rows.timed, rejected, reject)
-    if untimed:
-        rejected[f"{stream.name}.{stream.timestamp} is NULL"] += untimed
-    checks: list[tuple[str, Array]] = []
-    for name in history.columns:
-        column = stream.column(name)
-        if column is not None:
-            checks.extend(_column_checks(stream.name, column, table.column(name)))
-    for reference in references:
-        values = table.column(reference.column)
-        held = find_held(values, reference.values)
-        if held is not None:
-            checks.append((reference.reason, held))
-    for reason, mask in checks:
-        reject(reason, ~mask)
-    if stream.start_us is not None:
-        early = good & (times < stream.start_us)
-        reject(f"{stream.name}.{stream.timestamp} is before the declared start", early)
+    gate = _Gate(inside & rows.timed)
+    _reject_values(history, rows, inside, references, gate)
     first = _first_of_times(times)
     steps, off = _count_steps(times, stream.step_us, first)
-    if off is not None and (off & good).any():
-        if not strict:
-            reject(f"{stream.name}.{stream.timestamp} lies between two steps", off)
-        else:
-            row = int(np.flatnonzero(off & good)[0])
-            raise DataError(
-                f"{stream.name}.{stream.timestamp} is {show_time(int(times[row]))}, "
-                f"between two steps of {stream.step_us / 1e6:g} s",
-                why="one unit of the timestamp is one step of the flow of time",
-                fix="declare a finer unit for the timestamp, or round the data",
-                source=history.place(before, row),
-            )
-    for key in stream.keys:
-        names = [n for n in key if n != stream.timestamp]
-        if len(names) == len(key):  # of the whole stream: as a primary key it is never NULL
-            for name in names:
-                missing = table.column(name).is_null().to_numpy()
-                reject(f"{stream.name}.{name} is NULL, in the key ({', '.join(key)})", missing)
-        again = _repeating(steps, table.select(names), good, first if off is None else None)
-        if again is not None:
-            reject(f"{stream.name} repeats the key ({', '.join(key)})", again)
+    if off is not None and (off & gate.good).any():
+        if strict:
+            raise _between_steps(history, before, times, int(np.flatnonzero(off & gate.good)[0]))
+        gate.reject(f"{stream.name}.{stream.timestamp} lies between two steps", off)
+    _reject_repeats(stream, steps, table, first if off is None else None, gate)
     if not strict:
-        _reject_rate(stream, steps, good, reject)
-    if not good.all():
-        index = np.flatnonzero(good)
+        _reject_rate(stream, steps, gate)
+    if not gate.good.all():
+        index = np.flatnonzero(gate.good)
         steps, times, table = steps[index], times[index], table.take(pa.array(index))
         if strict:
             _check_rate(history, steps, before, index)
@@ -146,8 +100,83 @@ def admit_rows(
         most = int(np.diff(first, append=len(times)).max()) if len(times) else 0
         if strict and limit is not None and most > limit:
             _check_rate(history, steps, before, None)
-    counts = {reason: n for reason, n in rejected.items() if n}
-    return Admitted(steps, times, table, read, counts, tuple(rejects), marks)
+    counts = {reason: n for reason, n in gate.counts.items() if n}
+    return Admitted(steps, times, table, stop - start, counts, tuple(gate.rejects), marks)
+
+
+class _Gate:
+    """Which rows of a slice are good so far (`good`, changed in place), and why others are not."""
+
+    def __init__(self, good: Array) -> None:
+        self.good = good
+        self.counts: Counter[str] = Counter()
+        self.rejects: list[tuple[str, Array]] = []
+
+    def reject(self, reason: str, bad: Array) -> None:
+        """Reject those of the good rows that are bad."""
+        index = np.flatnonzero(self.good & bad)
+        if len(index):
+            self.counts[reason] += len(index)
+            self.rejects.append((reason, index))
+            self.good[index] = False
+
+
+def _reject_values(
+    history: History,
+    rows: Slice,
+    inside: Array,
+    references: Sequence[ReferenceCheck],
+    gate: _Gate,
+) -> None:
+    """Reject rows without a timestamp, and those whose values are not as declared."""
+    stream, table = history.stream, rows.table
+    untimed = int((~rows.timed & inside).sum())
+    if BAD in table.column_names and len(rows.times):
+        untimed -= _reject_types(table, inside, rows.timed, gate)
+    if untimed:
+        gate.counts[f"{stream.name}.{stream.timestamp} is NULL"] += untimed
+    checks: list[tuple[str, Array]] = []
+    for name in history.columns:
+        column = stream.column(name)
+        if column is not None:
+            checks.extend(_column_checks(stream.name, column, table.column(name)))
+    for reference in references:
+        held = find_held(table.column(reference.column), reference.values)
+        if held is not None:
+            checks.append((reference.reason, held))
+    for reason, mask in checks:
+        gate.reject(reason, ~mask)
+    if stream.start_us is not None:
+        early = gate.good & (rows.times < stream.start_us)
+        gate.reject(f"{stream.name}.{stream.timestamp} is before the declared start", early)
+
+
+def _between_steps(history: History, before: Cursor, times: Array, row: int) -> DataError:
+    """The error of a timestamp between two steps."""
+    stream = history.stream
+    return DataError(
+        f"{stream.name}.{stream.timestamp} is {show_time(int(times[row]))}, "
+        f"between two steps of {stream.step_us / 1e6:g} s",
+        why="one unit of the timestamp is one step of the flow of time",
+        fix="declare a finer unit for the timestamp, or round the data",
+        source=history.place(before, row),
+    )
+
+
+def _reject_repeats(
+    stream: Stream, steps: Array, table: pa.Table, first: Array | None, gate: _Gate
+) -> None:
+    """Reject rows that repeat a key of their step, or have a NULL in one of the whole stream."""
+    for key in stream.keys:
+        names = [n for n in key if n != stream.timestamp]
+        if len(names) == len(key):  # of the whole stream: as a primary key it is never NULL
+            for name in names:
+                missing = table.column(name).is_null().to_numpy()
+                reason = f"{stream.name}.{name} is NULL, in the key ({', '.join(key)})"
+                gate.reject(reason, missing)
+        again = _repeating(steps, table.select(names), gate.good, first)
+        if again is not None:
+            gate.reject(f"{stream.name} repeats the key ({', '.join(key)})", again)
 
 
 def _first_of_times(times: Array) -> Array:
@@ -192,28 +221,20 @@ def _repeating(steps: Array, keys: pa.Table, good: Array, first: Array | None) -
     return repeated
 
 
-def _reject_rate(
-    stream: Stream, steps: Array, good: Array, reject: Callable[[str, Array], None]
-) -> None:
+def _reject_rate(stream: Stream, steps: Array, gate: _Gate) -> None:
     """Of more than max_per_timestamp tuples at a step, the first are let in."""
     limit = stream.max_per_timestamp
-    index = np.flatnonzero(good)
+    index = np.flatnonzero(gate.good)
     if limit is None or len(index) <= limit:
         return
     mine = steps[index]
     first = np.searchsorted(mine, mine, side="left")
-    over = np.zeros(len(good), dtype=np.bool_)
+    over = np.zeros(len(gate.good), dtype=np.bool_)
     over[index[np.arange(len(mine)) - first >= limit]] = True
-    reject(f"{stream.name} has more than {limit} tuples at a timestamp", over)
+    gate.reject(f"{stream.name} has more than {limit} tuples at a timestamp", over)
 
 
-def _reject_types(
-    table: pa.Table,
-    inside: Array,
-    timed: Array,
-    rejected: Counter[str],
-    reject: Callable[[str, Array], None],
-) -> int:
+def _reject_types(table: pa.Table, inside: Array, timed: Array, gate: _Gate) -> int:
     """Reject rows with a value that is not of its type; how many of them have no timestamp."""
     bad = table.column(BAD)
     if bad.null_count == len(bad):
@@ -222,9 +243,9 @@ def _reject_types(
     for entry in pc.unique(bad.drop_null()).to_pylist():
         mask = pc.fill_null(pc.equal(bad, entry), False).to_numpy() & inside
         reason = f"{entry} is not of its type"
-        reject(reason, mask)
+        gate.reject(reason, mask)
         if nowhere := int((mask & ~timed).sum()):
-            rejected[reason] += nowhere
+            gate.counts[reason] += nowhere
             untimed += nowhere
     return untimed
 
