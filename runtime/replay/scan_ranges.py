@@ -1,4 +1,4 @@
-"""A replay as a scan over ranges of time (runtime design 2; theory section 8).
+"""A replay as a scan over ranges of time (docs/execution.md; theory §8).
 
 The state at the beginning of a range is a fold of what the ranges before it found, level by level:
 first the partial matches of one stream, then, with these known everywhere, those of two, and so
