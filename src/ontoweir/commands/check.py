@@ -111,7 +111,7 @@ def _check_all(given: argparse.Namespace) -> int:
             why="--sql names one file, which is the query",
             fix="leave one of them out",
         )
-    workspace, warnings = open_workspace(given, apart=True)
+    workspace, warnings = open_workspace(given, told=True)
     timed, catalog = given.model == "application-time", workspace.project.catalog
     if given.sql is None:
         require_queries(workspace)
