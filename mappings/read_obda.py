@@ -18,6 +18,7 @@ from ontoweir.mappings.parse_obda_target import (
     parse_obda_target,
 )
 from ontoweir.mappings.read_graph import NO_IRI, PARSE_BASE, RR, MappingFile
+from ontoweir.mappings.read_table import did_you_mean
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -30,6 +31,8 @@ _PREFIXES = {
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
 _SECTION = re.compile(r"\s*\[(PrefixDeclaration|SourceDeclaration|MappingDeclaration)\](.*)")
+_SECTIONS = ("PrefixDeclaration", "SourceDeclaration", "MappingDeclaration")
+_HEADING = re.compile(r"\s*\[(\w+)\](\s*@collection\s*\[\[)?\s*")
 _PREFIX = re.compile(r"\s*([\w.-]*):\s+<?([^\s<>]+)>?\s*")
 _KEY = re.compile(r"(\s*)(mappingId|target|source)(?=\s|$)[ \t]*")
 
@@ -138,6 +141,13 @@ class _Reader:
                     )
             elif not section and (not line.strip() or line.strip()[0] in ";#"):
                 continue
+            elif section != "MappingDeclaration" and (found := _HEADING.fullmatch(line)):
+                raise self.error(
+                    number,
+                    f"unknown section [{found[1]}]",
+                    why="sections are " + ", ".join(f"[{s}]" for s in _SECTIONS),
+                    fix=did_you_mean(found[1], _SECTIONS),
+                )
             elif section == "PrefixDeclaration":
                 self._read_prefix(number, line)
             elif section == "MappingDeclaration":
