@@ -88,6 +88,7 @@ def test_what_there_is_can_be_listed() -> None:
     assert {"open_project", "build_project", "OpenProject", "Answers", "OntoweirError"} <= set(
         dir(ontoweir)
     )
+    assert dir(ontoweir) == sorted(ontoweir.__all__)  # nothing of what was imported meanwhile
     with pytest.raises(AttributeError):
         ontoweir.nothing  # noqa: B018
 

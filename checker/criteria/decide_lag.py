@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from ontoweir.checker.model.normal_form import Kind, NormalForm
+from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
 from ontoweir.errors import Source
 from ontoweir.rewriter.model.spj import Compare, FoldFunction, Op
@@ -105,25 +105,28 @@ def _is_exact(form: NormalForm) -> bool:
 
 def _groups_unbounded(form: NormalForm) -> list[Failure]:
     """G1 ([A] Th. 8.5, 8.6 C1 and C2): the current answer is kept, one row for each group."""
-    return [
-        Failure(
-            "G1",
-            f"{g.name} tells groups or counted values apart and is unbounded: a number would have "
-            "to be kept for every value of it",
-            f"bound {g.name} (declare a range, an enumeration or a reference), or group by "
-            "something bounded",
-            g.index,
-            tuple(sorted(g.members)),
-        )
-        for g in form.classes
-        if g.projected and not g.domain.finite
-    ]
+    return [_group_unbounded(g) for g in form.classes if g.projected and not g.domain.finite]
+
+
+def _group_unbounded(group: ValueClass) -> Failure:
+    return Failure(
+        "G1",
+        f"{group.name} tells groups or counted values apart and is unbounded: a number would have "
+        "to be kept for every value of it",
+        f"bound {group.name} (declare a range, an enumeration or a reference), or group by "
+        "something bounded",
+        group.index,
+        tuple(sorted(group.members)),
+    )
 
 
 def _projections(form: NormalForm) -> list[Failure]:
     found = []
     for group in form.classes:
         if not group.projected or group.domain.finite:
+            continue
+        if form.distinct and form.folds:  # MIN or MAX: nobody wrote DISTINCT
+            found.append(_group_unbounded(group))
             continue
         if form.distinct:
             found.append(

@@ -64,7 +64,9 @@ def load_mappings(paths: Sequence[Path], catalog: Catalog, *, apart: bool = Fals
             except MappingError as error:
                 if not apart:
                     raise
-                refused.append(RefusedMap(owner.shown, error, _about(owner)))
+                doubtful = owner.name in compiler.document.doubtful
+                about = None if doubtful else _about(owner)
+                refused.append(RefusedMap(owner.shown, error, about))
         refused += (r for _, r in compiler.document.refused)
     return MappingSet(tuple(dict.fromkeys(found)), refused=tuple(refused))
 

@@ -30,6 +30,8 @@ from ontoweir.mappings.r2rml.read_r2rml import read_r2rml
 
 OnDataError: TypeAlias = Callable[[DataError], None]
 """Called with a value that cannot become its term."""
+OnRefused: TypeAlias = Callable[[MappingError], None]
+"""Called with what is wrong in a triples map."""
 
 
 def materialize_triples(
@@ -38,6 +40,7 @@ def materialize_triples(
     *,
     base: str | None = None,
     on_data_error: OnDataError | None = None,
+    on_refused: OnRefused | None = None,
 ) -> list[str]:
     """All quads, each once, as lines of N-Quads without the line end, in the order of the rows.
 
@@ -47,15 +50,18 @@ def materialize_triples(
         base: the base IRI; by default the document's, else http://example.com/base/.
         on_data_error: called with each value that cannot become its term, whose triples are then
             left out. By default that ends it all, as R2RML section 4.2 demands.
+        on_refused: called with what is wrong in each triples map, whose triples are then left out.
+            By default the first ends it all.
 
     Raises:
         MappingError: the document is not R2RML, or does not fit the database.
         DataError: the database cannot be read, or a value cannot become its term.
     """
-    document = read_r2rml(mapping, base=base)
+    document = read_r2rml(mapping, base=base, apart=on_refused is not None)
     connection = _connect(database)
     try:
-        return list(dict.fromkeys(_Maker(document, connection, on_data_error).quads()))
+        maker = _Maker(document, connection, on_data_error, on_refused)
+        return list(dict.fromkeys(maker.quads()))
     finally:
         connection.close()
 
@@ -86,21 +92,45 @@ class _Maker:
         document: R2rmlDocument,
         connection: sqlite3.Connection,
         on_data_error: OnDataError | None,
+        on_refused: OnRefused | None,
     ) -> None:
         self.document, self.connection = document, connection
-        self.on_data_error = on_data_error
+        self.on_data_error, self.on_refused = on_data_error, on_refused
         self.maps = {m.name: m for m in document.maps}
+        self.tables: dict[str, RowTable] = {}
+        self.wrong: dict[str, MappingError] = {}
+        for name, refused in document.refused:
+            self._refuse(name, refused.error)
         for triples_map in document.maps:
-            _refuse_two_spellings(triples_map)
-        self.tables = {m.name: open_table(connection, m.table) for m in document.maps}
+            try:
+                _refuse_two_spellings(triples_map)
+                self.tables[triples_map.name] = open_table(connection, triples_map.table)
+            except MappingError as error:
+                self._refuse(triples_map.name, error)
+
+    def _refuse(self, name: str, error: MappingError) -> None:
+        if self.on_refused is None:
+            raise error
+        self.wrong[name] = error
+        self.on_refused(error)
 
     def quads(self) -> Iterator[str]:
         for triples_map in self.document.maps:
-            yield from self._own_quads(triples_map)
-            for pair in triples_map.predicate_objects:
-                for target in pair.objects:
-                    if isinstance(target, ParentReference):
-                        yield from self._joined_quads(triples_map, pair, target)
+            if triples_map.name in self.wrong:
+                continue
+            try:
+                made = tuple(self._quads_of(triples_map))
+            except MappingError as error:
+                self._refuse(triples_map.name, error)
+            else:
+                yield from made
+
+    def _quads_of(self, triples_map: TriplesMap) -> Iterator[str]:
+        yield from self._own_quads(triples_map)
+        for pair in triples_map.predicate_objects:
+            for target in pair.objects:
+                if isinstance(target, ParentReference):
+                    yield from self._joined_quads(triples_map, pair, target)
 
     def _makers(self, terms: Sequence[AnyTerm], table: RowTable) -> list[TermMaker]:
         return [self._maker(t, table) for t in terms]
@@ -146,6 +176,8 @@ class _Maker:
     def _joined_quads(
         self, triples_map: TriplesMap, pair: PredicateObjectMap, reference: ParentReference
     ) -> Iterator[str]:
+        if reference.parent in self.wrong:
+            raise self.wrong[reference.parent].again()
         table = self.tables[triples_map.name]
         parent = self.maps[reference.parent]
         above = self.tables[reference.parent]

@@ -130,15 +130,19 @@ class MappingAssertion:
 @dataclass(frozen=True, slots=True)
 class RefusedMap:
     """A triples map that is refused, or a whole file: why, and the IRIs of the classes and
-    properties that it could be about (None: any)."""
+    properties that it could be about (None: any); and how others could end, whose beginning is
+    not known."""
 
     id: str
     error: MappingError
     predicates: frozenset[str] | None = None
+    endings: frozenset[str] = frozenset()
 
     def concerns(self, iri: str) -> bool:
         """Whether it could make triples of a class or property."""
-        return self.predicates is None or iri in self.predicates
+        return (
+            self.predicates is None or iri in self.predicates or iri.endswith(tuple(self.endings))
+        )
 
 
 @dataclass(frozen=True, slots=True)

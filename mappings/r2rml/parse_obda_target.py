@@ -58,7 +58,9 @@ class TargetRefusal(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class Token:
+    """A part of a target; lines count from 0."""
+
     kind: str
     text: str
     line: int
@@ -70,11 +72,16 @@ def parse_obda_target(text: str, prefixes: Mapping[str, str]) -> tuple[TargetTri
     Raises:
         TargetRefusal: it is no such text, or uses collections or RDF-star.
     """
-    return _Parser(_tokens(text), prefixes).triples()
+    return _Parser(read_tokens(text), prefixes).triples()
 
 
-def _tokens(text: str) -> list[_Token]:
-    found: list[_Token] = []
+def read_tokens(text: str) -> list[Token]:
+    """The words and marks of a target, without comments.
+
+    Raises:
+        TargetRefusal: something is none of them.
+    """
+    found: list[Token] = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -88,22 +95,22 @@ def _tokens(text: str) -> list[_Token]:
             )
         kind = match.lastgroup or ""
         if kind != "space":
-            found.append(_Token(kind, match[0], line))
+            found.append(Token(kind, match[0], line))
         position = match.end()
     return found
 
 
 class _Parser:
-    def __init__(self, tokens: list[_Token], prefixes: Mapping[str, str]) -> None:
+    def __init__(self, tokens: list[Token], prefixes: Mapping[str, str]) -> None:
         self.tokens, self.prefixes = tokens, prefixes
         last = tokens[-1].line if tokens else 0
-        self.tokens.append(_Token("end", "the end of the target", last))
+        self.tokens.append(Token("end", "the end of the target", last))
         self.position = 0
 
-    def peek(self) -> _Token:
+    def peek(self) -> Token:
         return self.tokens[self.position]
 
-    def take(self) -> _Token:
+    def take(self) -> Token:
         token = self.tokens[self.position]
         self.position += token.kind != "end"
         return token
@@ -126,9 +133,9 @@ class _Parser:
         block = self.peek()
         if block.kind == "column":  # triples without any column look like one
             inside = [
-                _Token(t.kind, t.text, t.line + block.line) for t in _tokens(block.text[1:-1])
+                Token(t.kind, t.text, t.line + block.line) for t in read_tokens(block.text[1:-1])
             ]
-            ends = [_Token("stop", brace, block.line) for brace in "{}"]
+            ends = [Token("stop", brace, block.line) for brace in "{}"]
             self.tokens[self.position : self.position + 1] = [ends[0], *inside, ends[1]]
         if self.take().text != "{":
             raise self.unexpected(block, "'{' after GRAPH and a name")
@@ -164,7 +171,7 @@ class _Parser:
     def object_term(self) -> TargetTerm:
         return self.term(self.take(), "object")
 
-    def unexpected(self, token: _Token, wanted: str) -> TargetRefusal:
+    def unexpected(self, token: Token, wanted: str) -> TargetRefusal:
         refused = {
             "[": "a blank node property list",
             "(": "a collection",
@@ -179,7 +186,7 @@ class _Parser:
             line=token.line,
         )
 
-    def term(self, token: _Token, role: str) -> TargetTerm:
+    def term(self, token: Token, role: str) -> TargetTerm:
         match token.kind:
             case "iri":
                 return self.make_iri(token, token.text[1:-1])
@@ -195,7 +202,7 @@ class _Parser:
         wanted = "an IRI" if role in ("predicate", "graph") else "an IRI or blank node"
         raise self.unexpected(token, "an IRI or a literal" if role == "object" else wanted)
 
-    def make_iri(self, token: _Token, text: str) -> TargetTerm:
+    def make_iri(self, token: Token, text: str) -> TargetTerm:
         if re.fullmatch(r"\{[^{}]+\}", text):
             return TargetTerm("column", "iri", text[1:-1], token.text, token.line)
         form = "template" if "{" in text else "constant"
@@ -210,7 +217,7 @@ class _Parser:
             )
         return TargetTerm(form, "iri", text, token.text, token.line)
 
-    def expand(self, token: _Token) -> str:
+    def expand(self, token: Token) -> str:
         prefix, _, local = token.text.partition(":")
         if prefix not in self.prefixes:
             raise TargetRefusal(
@@ -221,7 +228,7 @@ class _Parser:
             )
         return self.prefixes[prefix] + local
 
-    def literal(self, token: _Token) -> TargetTerm:
+    def literal(self, token: Token) -> TargetTerm:
         datatype, language = None, None
         if token.kind == "number":
             plain = "decimal" if "." in token.text else "integer"

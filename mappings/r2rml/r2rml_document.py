@@ -105,9 +105,11 @@ class TriplesMap:
 class R2rmlDocument:
     """All triples maps of a file; relative IRIs that rows make are prefixed with `base`.
 
-    `refused`: those that are no R2RML, by the names of their nodes.
+    `refused`: those that are no R2RML, by the names of their nodes; `doubtful`: of which nobody
+    knows what they could be about, if they are refused.
     """
 
     maps: tuple[TriplesMap, ...]
     base: str
     refused: tuple[tuple[str, RefusedMap], ...] = ()
+    doubtful: frozenset[str] = frozenset()

@@ -76,6 +76,8 @@ class MappingFile:
     """IRIs that may not be there, each with why."""
     refused: tuple[RefusedMap, ...] = ()
     """Mappings that are no triples maps."""
+    doubtful: frozenset[Node] = frozenset()
+    """Triples maps that could be about anything, if they are refused."""
     _index: dict[Node, dict[str, list[Node]]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
@@ -222,11 +224,12 @@ def place_node(file: MappingFile, node: Node) -> Place:
     spelled: list[str] = []
     name = "triples map"
     if isinstance(node, URIRef):
-        short = node.n3(file.graph.namespace_manager)
+        wrong = NO_IRI.search(node)  # rdflib reads such ones, and does not write them
+        short = f"<{node[: wrong.start()]}…>" if wrong else node.n3(file.graph.namespace_manager)
         relative = str(node)
         for base in (*_declared_bases(file.text), PARSE_BASE):
             relative = relative.removeprefix(base)
-        name = f"<{relative}>" if relative != str(node) else short
+        name = f"<{relative}>" if relative != str(node) and not wrong else short
         spelled = [name, short, f"<{node}>", f"<{relative}>"]
         for prefix, namespace in file.graph.namespaces():
             if namespace and str(node).startswith(str(namespace)):

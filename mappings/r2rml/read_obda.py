@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.model.assertion import RefusedMap
+from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.mappings.r2rml.locate_turtle import split_lines
+from ontoweir.mappings.r2rml.name_target import has_odd_column, name_target
 from ontoweir.mappings.r2rml.parse_obda_target import (
     RDF_TYPE,
     TargetRefusal,
@@ -29,6 +31,8 @@ _PREFIXES = {
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
 _SECTION = re.compile(r"\s*\[(PrefixDeclaration|SourceDeclaration|MappingDeclaration)\](.*)")
+_SECTIONS = ("PrefixDeclaration", "SourceDeclaration", "MappingDeclaration")
+_HEADING = re.compile(r"\s*\[(\w+)\](\s*@collection\s*\[\[)?\s*")
 _PREFIX = re.compile(r"\s*([\w.-]*):\s+<?([^\s<>]+)>?\s*")
 _KEY = re.compile(r"(\s*)(mappingId|target|source)(?=\s|$)[ \t]*")
 
@@ -40,6 +44,15 @@ class _Mapping:
     line: int
     last: int
     parts: dict[str, tuple[str, int]]
+
+
+def _swallows(mapping: _Mapping) -> bool:
+    """Whether it may have taken in another mapping, whose mappingId is misspelt, or triples in a
+    column's name that no brace ends: if it is refused, nobody knows what all it could be about."""
+    lines = (line for text, _ in mapping.parts.values() for line in text.split("\n")[1:])
+    return any(_KEY.match(line) for line in lines) or has_odd_column(
+        mapping.parts.get("target", ("", 0))[0]
+    )
 
 
 def read_obda(shown: str, text: str) -> MappingFile:
@@ -65,6 +78,7 @@ class _Reader:
         self.graph: Graph = Graph()
         self.blocks: dict[Node, tuple[str, tuple[int, int]]] = {}
         self.spelled: dict[str, str] = {}
+        self.doubtful: set[Node] = set()
         self.counter = 0
 
     def error(self, line: int, what: str, *, why: str, fix: str) -> MappingError:
@@ -94,10 +108,23 @@ class _Reader:
                 seen[name] = mapping.line
                 self._add(mapping, name)
             except MappingError as error:
-                refused.append(RefusedMap(mapping.parts.get("mappingId", ("",))[0].strip(), error))
+                refused.append(self._refuse(mapping, error))
         return MappingFile(
-            self.shown, self.text, self.graph, self.blocks, self.spelled, refused=tuple(refused)
+            self.shown,
+            self.text,
+            self.graph,
+            self.blocks,
+            self.spelled,
+            refused=tuple(refused),
+            doubtful=frozenset(self.doubtful),
         )
+
+    def _refuse(self, mapping: _Mapping, error: MappingError) -> RefusedMap:
+        name = mapping.parts.get("mappingId", ("", 0))[0].strip().partition("\n")[0]
+        found = None
+        if not _swallows(mapping):
+            found = name_target(mapping.parts.get("target", ("", 0))[0], self.prefixes)
+        return RefusedMap(name, error) if found is None else RefusedMap(name, error, *found)
 
     def _split(self) -> None:
         section = ""
@@ -114,6 +141,13 @@ class _Reader:
                     )
             elif not section and (not line.strip() or line.strip()[0] in ";#"):
                 continue
+            elif section != "MappingDeclaration" and (found := _HEADING.fullmatch(line)):
+                raise self.error(
+                    number,
+                    f"unknown section [{found[1]}]",
+                    why="sections are " + ", ".join(f"[{s}]" for s in _SECTIONS),
+                    fix=did_you_mean(found[1], _SECTIONS),
+                )
             elif section == "PrefixDeclaration":
                 self._read_prefix(number, line)
             elif section == "MappingDeclaration":
@@ -208,16 +242,24 @@ class _Reader:
             raise self.error(
                 first + refusal.line, f"{name}: {refusal.what}", why=refusal.why, fix=refusal.fix
             ) from None
+        for term in (t for triple in triples for t in triple if t is not None):
+            if term.form == "blank":
+                raise self.error(
+                    first + term.line,
+                    f"{name}: the blank node {term.spelled} has no column",
+                    why="all rows would make the same blank node, which R2RML does not say",
+                    fix=f"write {term.spelled}{{column}}, or an IRI",
+                )
         by_subject: dict[tuple[str, str, str, str | None], list[TargetTriple]] = {}
         for triple in triples:
             subject, graph = triple[0], triple[3]
             key = (subject.form, subject.kind, subject.text, graph.text if graph else None)
             by_subject.setdefault(key, []).append(triple)
         for number, own in enumerate(by_subject.values(), start=1):
-            self._add_triples_map(mapping, name, number, own, first)
+            self._add_triples_map(mapping, name, number, own)
 
     def _add_triples_map(
-        self, mapping: _Mapping, name: str, number: int, triples: list[TargetTriple], first: int
+        self, mapping: _Mapping, name: str, number: int, triples: list[TargetTriple]
     ) -> None:
         from urllib.parse import quote
 
@@ -225,13 +267,15 @@ class _Reader:
 
         node = URIRef(f"{PARSE_BASE}{quote(name)}/{number}")
         self.blocks[node] = (name, (mapping.line, mapping.last))
+        if _swallows(mapping):
+            self.doubtful.add(node)
         table = self._node()
         self._state(node, "logicalTable", table)
         self._state(table, "sqlQuery", Literal(mapping.parts["source"][0].rstrip()))
-        subject = self._term(triples[0][0], name, first)
+        subject = self._term(triples[0][0])
         self._state(node, "subjectMap", subject)
         if (graph := triples[0][3]) is not None:
-            self._state(subject, "graphMap", self._term(graph, name, first))
+            self._state(subject, "graphMap", self._term(graph))
         for _, predicate, value, _ in triples:
             is_type = predicate.text == RDF_TYPE and predicate.form == "constant"
             if is_type and value.form == "constant" and value.kind == "iri":
@@ -239,22 +283,15 @@ class _Reader:
                 continue
             pair = self._node()
             self._state(node, "predicateObjectMap", pair)
-            self._state(pair, "predicateMap", self._term(predicate, name, first))
-            self._state(pair, "objectMap", self._term(value, name, first))
+            self._state(pair, "predicateMap", self._term(predicate))
+            self._state(pair, "objectMap", self._term(value))
 
-    def _term(self, term: TargetTerm, name: str, first: int) -> Node:
+    def _term(self, term: TargetTerm) -> Node:
         """A term map."""
         from rdflib import Literal, URIRef
 
         node = self._node()
         self.spelled[term.text] = term.spelled
-        if term.form == "blank":
-            raise self.error(
-                first + term.line,
-                f"{name}: the blank node {term.spelled} has no column",
-                why="all rows would make the same blank node, which R2RML does not say",
-                fix=f"write {term.spelled}{{column}}, or an IRI",
-            )
         if term.form == "constant":
             constant = (
                 URIRef(term.text)

@@ -83,11 +83,13 @@ class _Reader:
                         raise self._placed(place, left[iri])
                 maps.append(self.read(place, node))
             except MappingError as error:
-                refused.append((str(node), RefusedMap(place.name, error, self._below(node)[1])))
+                about = None if node in self.file.doubtful else self._below(node)[1]
+                refused.append((str(node), RefusedMap(place.name, error, about)))
         for iri, wrong in left.items():
             if iri not in told:
                 refused.append(("", RefusedMap(self.file.shown, wrong)))
-        return R2rmlDocument(tuple(maps), self.base, tuple(refused))
+        doubtful = frozenset(map(str, self.file.doubtful))
+        return R2rmlDocument(tuple(maps), self.base, tuple(refused), doubtful)
 
     def _placed(self, place: Place, error: MappingError) -> MappingError:
         what = f"{place.name}: {error.what}"
@@ -151,7 +153,7 @@ class _Reader:
         found = set(graph.subjects(RDF.type, URIRef(RR + "TriplesMap")))
         for term in ("logicalTable", "subjectMap", "predicateObjectMap"):
             found |= set(graph.subjects(URIRef(RR + term), None))
-        if not found:
+        if not found and not self.file.refused:
             raise MappingError(
                 "the document has no triples map",
                 why="a mapping makes triples by rr:TriplesMap resources",

@@ -3,7 +3,8 @@
 import json
 import os
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Protocol, Self, TypeAlias, assert_never
@@ -12,13 +13,14 @@ import pyarrow as pa
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
-from ontoweir.errors import Source, UsageError
+from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.files.find_output import (
     FileOutput,
     FoundOutput,
     StreamOutput,
     choose_mode,
     find_output,
+    name_scratch,
     open_stream,
 )
 from ontoweir.runtime.columnar.join_parquet import ParquetJoiner
@@ -100,7 +102,7 @@ class ResultWriter:
             match place:
                 case FileOutput(path=path):
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+                    handle, name = tempfile.mkstemp(prefix=name_scratch(path), dir=path.parent)
                     os.close(handle)
                     self._temporary = Path(name)
                     return pa.OSFile(name, "wb")
@@ -117,10 +119,18 @@ class ResultWriter:
             ) from error
 
     def write(self, table: pa.Table) -> None:
-        """Append rows."""
+        """Append rows.
+
+        Raises:
+            RunError: they cannot be written.
+        """
         if table.num_rows == 0:
             return
         self._rows += table.num_rows
+        with self._guarded():
+            self._write(table)
+
+    def _write(self, table: pa.Table) -> None:
         match self.form:
             case "parquet":
                 self._writer(table).write_table(table)
@@ -142,9 +152,29 @@ class ResultWriter:
         a Parquet output's rows come by this, or all by `write`."""
         assert self.form == "parquet"
         assert self._parquet is None
-        if self._joiner is None:
-            self._joiner = ParquetJoiner(self._sink)
-        self._rows += self._joiner.add(file)
+        with self._guarded():
+            if self._joiner is None:
+                self._joiner = ParquetJoiner(self._sink)
+            self._rows += self._joiner.add(file)
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """What the system does not let be written is told with the place.
+
+        Raises:
+            RunError: that is so; but whoever reads a pipe may have enough of it.
+        """
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise RunError(
+                f"cannot write the output: {error.strerror or error}",
+                why="a file that was there before is intact",
+                fix="make room, or choose another place",
+                source=Source(str(self.output)),
+            ) from error
 
     def _writer(self, table: pa.Table) -> pq.ParquetWriter:
         assert self._joiner is None
@@ -158,7 +188,15 @@ class ResultWriter:
         return self._parquet
 
     def commit(self) -> None:
-        """Finish the file and put it in its place."""
+        """Finish the file and put it in its place.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        with self._guarded():
+            self._commit()
+
+    def _commit(self) -> None:
         if self._joiner is not None:
             self._joiner.finish()
         elif self.form == "parquet":
@@ -189,12 +227,13 @@ class ResultWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            self._close()
-        finally:
+        with ExitStack() as rest:
+            if kind is not None:  # what cannot be written cannot be finished either
+                rest.enter_context(suppress(OSError))
+            rest.callback(self._stream.close)
             if self._temporary is not None:
-                self._temporary.unlink(missing_ok=True)
-            self._stream.close()
+                rest.callback(self._temporary.unlink, missing_ok=True)
+            self._close()
 
 
 def refuse_parquet(output: Path) -> UsageError:

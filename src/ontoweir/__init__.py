@@ -42,5 +42,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What there is, also before it is imported."""
-    return sorted({*globals(), *__all__})
+    """The Python API, imported or not, and nothing else that was imported."""
+    return sorted(__all__)

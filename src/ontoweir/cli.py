@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 a verdict reached --fail-on; 2 invalid input or usage; 3 f
 """
 
 import argparse
+import errno
 import gc
 import logging
 import os
@@ -31,7 +32,7 @@ from ontoweir.commands.rewrite import add_rewrite
 from ontoweir.commands.run import add_run
 from ontoweir.commands.status import add_status
 from ontoweir.commands.ui import add_ui
-from ontoweir.errors import OntoweirError, RunError
+from ontoweir.errors import OntoweirError, RunError, UsageError
 
 COMMANDS = (
     add_init,
@@ -53,10 +54,12 @@ COMMANDS = (
     add_completion,
 )
 """What adds each command, in the order of `ontoweir --help`."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
+    _open_closed()
     logging.getLogger().addFilter(_is_for_users)
     thresholds = gc.get_threshold()
     gc.set_threshold(1_000_000)  # queries are small: collecting often only costs start-up time
@@ -79,6 +82,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted; nothing is half written", file=sys.stderr)
         return 130
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            return _report_name(error)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            return _report_full(error)
         if type(error).__module__.partition(".")[0] == "py4j":
             return _report_java(error)
         return _report_bug(error)
@@ -109,6 +116,38 @@ def _report_java(error: Exception) -> int:
     )
     print(told, file=sys.stderr)
     return told.exit_code
+
+
+def _report_name(error: OSError) -> int:
+    """A path was given, wherever, that no file can have."""
+    told = UsageError(
+        f"the name {error.filename} is too long",
+        why="a name has at most 255 bytes, and a path some 4,000",
+        fix="name another",
+    )
+    print(told, file=sys.stderr)
+    return told.exit_code
+
+
+def _report_full(error: OSError) -> int:
+    """There is no room, where nobody foresaw it: standard output, mostly."""
+    place = "the output" if error.filename is None else error.filename
+    told = RunError(
+        f"cannot write {place}: {error.strerror}",
+        why="files and folders are written whole, or not at all",
+        fix="make room, and start again",
+    )
+    print(told, file=sys.stderr)
+    if error.filename is None:  # what is left in its buffer is not tried again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return told.exit_code
+
+
+def _open_closed() -> None:
+    """Where standard output or error is closed (`>&-`), what is told goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _report_bug(error: Exception) -> int:

@@ -134,7 +134,8 @@ def test_exit_codes_are_those_of_the_page(run: Run, example: Path, tmp_path: Pat
     assert run("check", tmp_path).code == 2
     assert run("check", "--no-such-option").code == 2
     nowhere = tmp_path / "no" / "folder" / "page.html"
-    assert run("report", example, "--query", BOUNDED, "--output", nowhere).code == 3
+    assert run("report", example, "--query", BOUNDED, "--output", nowhere).code == 2
+    assert run("report", example, "--query", BOUNDED, "--output", "/dev/full").code == 3
 
 
 def test_interrupted_a_witness_is_not_half_written(

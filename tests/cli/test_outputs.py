@@ -145,28 +145,26 @@ def test_a_named_pipe_is_written_to(writer: str, write: Write, tmp_path: Path) -
 def test_a_device_stays_one(writer: str, write: Write, tmp_path: Path) -> None:
     # a pseudo-terminal: a character device of our own, so that a failure breaks nothing
     master, slave = os.openpty()
+    found: list[bytes] = []
+    reading = threading.Thread(target=lambda: _drain(master, found), daemon=True)
+    reading.start()
     try:
         link = tmp_path / "device"
         link.symlink_to(os.ttyname(slave))
-        found: list[bytes] = []
-        reading = threading.Thread(target=lambda: found.append(os.read(master, 10)), daemon=True)
-        reading.start()
-        draining = threading.Thread(target=lambda: _drain(master), daemon=True)
-        draining.start()
         assert write(writer, link)[0] == 0
         assert stat.S_ISCHR(os.stat(os.ttyname(slave)).st_mode)
         assert link.is_symlink()
-        reading.join(60)
-        assert found[0]
     finally:
-        os.close(slave)
+        os.close(slave)  # which ends the reading
+        reading.join(60)
         os.close(master)
+    assert b"".join(found)
 
 
-def _drain(master: int) -> None:
+def _drain(master: int, found: list[bytes]) -> None:
     try:
-        while os.read(master, 65_536):
-            pass
+        while more := os.read(master, 65_536):
+            found.append(more)
     except OSError:
         return
 
@@ -404,3 +402,53 @@ def test_nothing_else_replaces_files(root: Path) -> None:
         )
     }
     assert found <= REPLACES.keys()
+
+
+def test_names_that_no_file_can_have(write: Write, tmp_path: Path, run: Run) -> None:
+    for writer in WRITERS:
+        code, said = write(writer, tmp_path / ("a" * 300))
+        assert code == 2, writer
+        assert "too long" in said
+        assert said.count("\n") == 1
+    # a long one that a file can have is not made too long by what is written beside it
+    assert write("report", tmp_path / ("b" * 250))[0] == 0
+    assert write("replay", tmp_path / ("b" * 250))[0] == 0
+    assert run("init", tmp_path / ("c" * 250)).code == 0
+    for command in ("init", "check", "list"):
+        ran = run(command, tmp_path / ("a" * 300))
+        assert ran.code == 2
+        assert "is too long" in ran.err
+        assert ran.err.count("\n") == 1
+
+
+def test_an_output_that_cannot_be_is_refused_at_once(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "astray").symlink_to("none/file")
+    for writer in WRITERS:
+        for name in ("none/file", "astray", "file/file"):
+            code, said = write(writer, tmp_path / name)
+            assert code == 2, (writer, name)
+            assert said.startswith("--output: cannot write ")
+        for text in (f"{tmp_path}/new/", ""):
+            code, said = write(writer, text)
+            assert code == 2
+            assert said.endswith("; name a file\n")
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith("n")) == []
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_full_disk_is_no_internal_error(writer: str, write: Write) -> None:
+    code, said = write(writer, "/dev/full")
+    assert code == 3
+    assert said.startswith("/dev/full: cannot write the output: No space left on device; ")
+    assert said.count("\n") == 1
+
+
+def test_standard_output_that_is_full_or_closed() -> None:
+    called = f"{sys.executable} -m ontoweir explain OW203"
+    for where, code in ((">/dev/full", 3), (">&-", 0), ("2>&-", 0)):
+        done = subprocess.run(["sh", "-c", f"{called} {where}"], capture_output=True, check=False)
+        assert done.returncode == code, where
+        assert b"internal" not in done.stderr
+        assert b"Traceback" not in done.stderr
+        assert (b"No space left" in done.stderr) is (code == 3)

@@ -241,7 +241,10 @@ def test_a_mapping_that_is_broken_is_told(client: FlaskClient, project: Path) ->
     mapping.write_text(mapping.read_text(encoding="utf-8") + "\nnonsense", encoding="utf-8")
     settle(client)
     assert "traffic.r2rml.ttl" in client.get("/").text
-    assert "error" in client.get("/").text
+    assert 'class="verdict refused">refused<' in client.get("/").text
+    overview = client.get("/api/overview").json
+    assert overview is not None
+    assert {q["verdict"] for q in overview["queries"]} == {"refused"}
     assert client.get("/mappings").status_code == 422
 
 

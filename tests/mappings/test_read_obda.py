@@ -133,3 +133,11 @@ def test_wrong_files_are_refused_at_their_line(
     assert message in str(caught.value)
     assert caught.value.source is not None
     assert (Path(caught.value.source.file).name, caught.value.source.line) == ("m.obda", line)
+
+
+def test_a_section_that_there_is_not(root: Path, tmp_path: Path) -> None:
+    text = HEAD.replace("[MappingDeclaration]", "[MapingDeclaration]") + ONE + "]]\n"
+    with pytest.raises(MappingError) as caught:
+        load(tmp_path, root, text)
+    assert str(caught.value).startswith(f"{tmp_path / 'm.obda'}:4: unknown section [MapingDec")
+    assert "'MappingDeclaration'" in caught.value.fix

@@ -59,3 +59,34 @@ def test_what_is_not_said_could_be_anything(subject: str, pair: str, tmp_path: P
 )
 def test_what_is_said_limits_it(subject: str, pair: str, tmp_path: Path) -> None:
     assert not _concerned(tmp_path, subject, pair)
+
+
+WHOLE = (
+    TURTLE.replace(" SUBJECT", "; rr:class :C")
+    .replace("PAIR", "rr:predicate :q ; rr:objectMap [ rr:parentTriplesMap <#Good> ]")
+    .replace(":p ; rr:objectMap", ":p , :r ; rr:objectMap")
+)
+
+
+def test_a_mark_less_hides_no_property(tmp_path: Path) -> None:
+    """Every mark and every third character is left out in turn: what is mapped no more is told of
+    as what a refused triples map could concern."""
+    (tmp_path / "ontoweir.toml").write_text("[project]\n" + CATALOG)
+    catalog, file = load_project(tmp_path, environ={}).catalog, tmp_path / "m.ttl"
+    names = ["http://e/" + n for n in "Cpqr"]
+    limited = 0
+    for place in range(WHOLE.index("<#Good>"), len(WHOLE)):
+        if (WHOLE[place].isalnum() and place % 3) or WHOLE[place - 1 : place + 1] in (
+            ":p",
+            ":q",
+            ":r",
+            ":C",
+        ):
+            continue
+        file.write_text(WHOLE[:place] + WHOLE[place + 1 :])
+        found = load_mappings([file], catalog, apart=True)
+        mapped = {a.predicate for a in found.assertions}
+        concerned = {n for n in names if any(r.concerns(n) for r in found.refused)}
+        assert set(names) <= mapped | concerned, WHOLE[place - 5 : place + 6]
+        limited += 0 < len(concerned) < len(names)
+    assert limited > 10

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-from ontoweir.errors import UsageError
-from ontoweir.files.find_output import STDOUT, StreamOutput, find_output
+from ontoweir.errors import Source, UsageError
+from ontoweir.files.find_output import STDOUT, StreamOutput, find_output, require_folder
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -83,10 +83,17 @@ def read_output(text: str) -> Path:
     """The place that --output names; - is standard output. Links are followed when it is written.
 
     Raises:
-        UsageError: it is no file, no pipe and no character device.
+        UsageError: it is no file, no pipe and no character device, or its folder is not there.
     """
     path = STDOUT if text == "-" else Path(text)
-    find_output(path)
+    if not text or text.endswith(os.sep):
+        raise UsageError(
+            f"cannot write {text!r}",
+            why="that names a folder" if text else "that is no name",
+            fix="name a file",
+            source=Source("--output"),
+        )
+    require_folder(path, find_output(path))
     return path
 
 

@@ -129,7 +129,7 @@ def _check_all(given: argparse.Namespace) -> int:
             why="--sql names one file, which is the query",
             fix="leave one of them out",
         )
-    workspace, warnings = open_workspace(given, apart=True)
+    workspace, warnings = open_workspace(given, told=True)
     if given.time_limit is not None:
         workspace.seconds = workspace.repair_seconds = given.time_limit
     timed, catalog = given.model == "application-time", workspace.project.catalog

@@ -29,7 +29,7 @@ def check_mappings(given: argparse.Namespace) -> int:
             why="it is decided in application time, and told as text, JSON or SARIF",
             fix=f"leave {other} out",
         )
-    workspace, warnings = open_workspace(given, apart=True)
+    workspace, warnings = open_workspace(given, told=True)
     lints = lint_mappings(workspace)
     warnings.release()
     if given.format == "json":

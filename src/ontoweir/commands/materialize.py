@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.commands.arguments import read_output
+from ontoweir.commands.report_refusals import report_refusals
 
 
 def add_materialize(commands: Any) -> None:
@@ -23,6 +24,11 @@ def add_materialize(commands: Any) -> None:
         action="store_true",
         help="leave out, and count, what a value cannot make, instead of ending there",
     )
+    materialize.add_argument(
+        "--skip-refused",
+        action="store_true",
+        help="leave out triples maps that are wrong (exit 1)",
+    )
     materialize.add_argument("--quiet", "-q", action="store_true", help="no warnings")
     materialize.set_defaults(run=_materialize)
 
@@ -30,12 +36,13 @@ def add_materialize(commands: Any) -> None:
 def _materialize(given: argparse.Namespace) -> int:
     from ontoweir.run.materializing import materialize
 
-    materialize(
+    refused = materialize(
         Path(given.mappings),
         given.database,
         None if given.output is None else read_output(given.output),
         base=given.base,
         skip_data_errors=given.skip_data_errors,
+        skip_refused=given.skip_refused,
         quiet=given.quiet,
     )
-    return 0
+    return report_refusals(refused, skip=given.skip_refused)

@@ -11,12 +11,17 @@ if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import Workspace
 
 
+UNNEEDED = "refused, and of no concern here: "
+"""Before what is wrong in a triples map that is not needed."""
+
+
 def open_workspace(
-    given: argparse.Namespace, *, apart: bool = False
+    given: argparse.Namespace, *, told: bool = False
 ) -> "tuple[Workspace, Warnings]":
     """Read the project; nothing else is read before it is needed.
 
-    `apart`: what is wrong in a mapping concerns the queries that could need it alone.
+    What is wrong in a triples map concerns the queries that could need it alone. It is warned of,
+    unless it is `told` otherwise.
 
     Raises:
         OntoweirError: the project is wrong.
@@ -29,7 +34,9 @@ def open_workspace(
     project = load_project(Path(given.project), overrides=given.set)
     warnings = Warnings(quiet=given.quiet)
     tell = WorkProgress(quiet=given.quiet)
-    workspace = Workspace(project, strict=given.strict, apart=apart, warn=warnings, tell=tell)
+    workspace = Workspace(project, strict=given.strict, apart=True, warn=warnings, tell=tell)
+    if not told:
+        workspace.refuse = lambda text: warnings(UNNEEDED + text)
     workspace.progress = DecisionProgress(quiet=given.quiet)
     if given.verbose and not given.quiet:
         workspace.note = print_step

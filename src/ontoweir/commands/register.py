@@ -13,6 +13,7 @@ from ontoweir.commands.arguments import (
     find_registry,
 )
 from ontoweir.commands.open_workspace import open_workspace
+from ontoweir.commands.report_refusals import describe_refusals
 
 
 def add_register(commands: Any) -> None:
@@ -69,7 +70,8 @@ def _register(given: argparse.Namespace) -> int:
     )
     warnings.release()
     if given.format == "json":
-        print(json.dumps({**asdict(entry), "registration": what}))
+        refused = describe_refusals(workspace)
+        print(json.dumps({**asdict(entry), "registration": what, **refused}))
         return 0
     print(f"{entry.name}: {tell_verdict(asdict(entry))}")
     match what:

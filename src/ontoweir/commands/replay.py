@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.commands.arguments import add_project_arguments, choose_channel, read_output
 from ontoweir.commands.open_workspace import open_workspace
+from ontoweir.commands.report_refusals import describe_refusals
 from ontoweir.commands.warn_rejects import warn_rejects
 from ontoweir.project.read_moment import check_span, read_moment
 
@@ -86,7 +87,7 @@ def _replay(given: argparse.Namespace) -> int:
     summary = replay_query(workspace, compiled, options)
     with redirect_stdout(choose_channel(output)):
         if given.summary == "json":
-            print(json.dumps(summary))
+            print(json.dumps({**summary, **describe_refusals(workspace)}))
         else:
             _print_summary(compiled, given.output, summary)
             if given.verbose:

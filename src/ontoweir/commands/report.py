@@ -58,7 +58,7 @@ def _report(given: argparse.Namespace) -> int:
             fix="add --live",
         )
     output = read_output(given.output)
-    workspace, warnings = open_workspace(given, apart=True)
+    workspace, warnings = open_workspace(given, told=True)
     refuse_inputs(workspace.project, output)
     require_queries(workspace)
     names = given.query or workspace.query_names()

@@ -1,10 +1,14 @@
-"""Say what was refused, at the end."""
+"""Say what was refused: at the end, or beside what was not."""
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import OntoweirError
-from ontoweir.pipeline.refused_query import list_errors
+from ontoweir.pipeline.refused_query import describe_error, list_errors
+
+if TYPE_CHECKING:
+    from ontoweir.pipeline.pipeline import Workspace
 
 
 def report_refusals(errors: Sequence[OntoweirError], *, skip: bool) -> int:
@@ -17,3 +21,12 @@ def report_refusals(errors: Sequence[OntoweirError], *, skip: bool) -> int:
     for error in list_errors(errors):
         print(f"warning: skipped: {error}" if skip else error, file=sys.stderr)
     return 0 if not errors else 1 if skip else 2
+
+
+def describe_refusals(workspace: "Workspace") -> dict[str, Any]:
+    """The triples maps that are refused and did not concern what was asked, as a field of JSON
+    that is there where there are any."""
+    if "mappings" not in workspace.__dict__:  # plain SQL needs none, and none are read
+        return {}
+    found = [{"mapping": r.id, **describe_error(r.error)} for r in workspace.mappings.refused]
+    return {"refused_mappings": found} if found else {}

@@ -10,6 +10,7 @@ from typing import Any
 from ontoweir.commands.arguments import add_project_arguments, read_output
 from ontoweir.commands.hold_warnings import Warnings
 from ontoweir.commands.open_workspace import open_workspace
+from ontoweir.commands.report_refusals import describe_refusals
 from ontoweir.errors import UsageError
 
 
@@ -39,6 +40,7 @@ def _rewrite(given: argparse.Namespace) -> int:
     from ontoweir.report.show_stage import show_stage
 
     lines: Sequence[str]
+    refused: dict[str, Any] = {}
     if given.show == "graph" or given.output is not None:
         return _draw(given)
     if given.ontology:
@@ -67,9 +69,10 @@ def _rewrite(given: argparse.Namespace) -> int:
         lines, more = show_stage(
             workspace, compiled, given.show, dialect=given.dialect, limit=given.limit
         )
+        refused = describe_refusals(workspace)
     warnings.release()
     if given.format == "json":
-        found = {"query": name, "size": len(lines), "disjuncts": list(lines)}
+        found = {"query": name, "size": len(lines), "disjuncts": list(lines), **refused}
         if more:
             found["truncated"] = True
         print(json.dumps(found, indent=2, ensure_ascii=False))

@@ -4,9 +4,10 @@ import argparse
 import json
 import signal
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ontoweir.commands.arguments import (
     add_project_arguments,
@@ -14,9 +15,13 @@ from ontoweir.commands.arguments import (
     find_registry,
     find_root,
 )
-from ontoweir.commands.open_workspace import open_workspace
+from ontoweir.commands.open_workspace import UNNEEDED, open_workspace
+from ontoweir.commands.report_refusals import describe_refusals, report_refusals
 from ontoweir.commands.warn_rejects import warn_rejects
-from ontoweir.errors import Source, UsageError
+from ontoweir.errors import OntoweirError, Source, UsageError
+
+if TYPE_CHECKING:
+    from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 
 
 def add_run(commands: Any) -> None:
@@ -62,6 +67,11 @@ def add_run(commands: Any) -> None:
         metavar="[HOST:]PORT",
         help="serve the dashboard meanwhile (host: 127.0.0.1; port 0: any that is free)",
     )
+    run.add_argument(
+        "--skip-refused",
+        action="store_true",
+        help="run the others where a query is refused, as a checkpoint of their own (exit 1)",
+    )
     add_run_options(run)
     run.set_defaults(run=_run)
 
@@ -92,40 +102,72 @@ def _run_queries(given: argparse.Namespace) -> int:
     from ontoweir.run.run_options import read_run_options
     from ontoweir.run.running import run_queries
 
-    workspace, warnings = open_workspace(given)
+    workspace, warnings = open_workspace(given, told=True)
     require_queries(workspace)
-    compiled = [workspace.compile(name) for name in given.query or workspace.query_names()]
+    compiled, errors = _compile(workspace, given.query or workspace.query_names())
+    if errors and not (given.skip_refused and compiled):
+        return report_refusals(errors, skip=False)  # and nothing runs
+    skipped = set(map(str, errors))
+    for refused in workspace.mappings.refused:
+        if str(refused.error) not in skipped:
+            warnings(f"{UNNEEDED}{refused.error}")
     warnings.release()
+    code = report_refusals(errors, skip=True)
     options = read_run_options(given, workspace.project.root)
     with _Terminated() as stop:
         summary = run_queries(workspace, compiled, options, stop=stop)
-    _print(given, summary, options.output)
-    return 0
+    _print(given, {**summary, **describe_refusals(workspace)}, options.output)
+    return code
+
+
+def _compile(
+    workspace: "Workspace", names: Sequence[str]
+) -> "tuple[list[CompiledQuery], list[OntoweirError]]":
+    """Queries, each for itself, and why others are refused.
+
+    Raises:
+        OntoweirError: there is no such query, or what all rest on is wrong.
+    """
+    for name in names:
+        workspace.query_file(name)
+    assert workspace.mappings is not None
+    compiled: list[CompiledQuery] = []
+    errors: list[OntoweirError] = []
+    for name in names:
+        try:
+            compiled.append(workspace.compile(name))
+        except OntoweirError as error:
+            errors.append(error)
+    return compiled, errors
 
 
 def _serve(given: argparse.Namespace, registry: Path) -> int:
     from ontoweir.registry.serving import serve_registry
     from ontoweir.run.run_options import read_run_options
 
-    for option in ("checkpoint", "metrics"):
-        if getattr(given, option):
+    for option in ("checkpoint", "metrics", "skip-refused"):
+        if getattr(given, option.replace("-", "_")):
             raise UsageError(
                 f"--{option} does not go with registered queries",
-                why="each has its own, in its folder of the registry",
+                why="each is for itself, in its folder of the registry",
                 fix="leave it out, or name the queries to run with --query",
                 source=Source(f"--{option}"),
             )
 
-    def opened() -> Any:
+    seen: list[Workspace] = []
+
+    def opened() -> "Workspace":
         workspace, warnings = open_workspace(given)
         warnings.release()
+        seen[:] = [workspace]
         return workspace
 
     options = replace(read_run_options(given, find_root(given.project)), checkpoint=None)
     more: dict[str, Any] = {"tell": lambda text: None} if given.quiet else {}
     with _Terminated() as stop:
         summary = serve_registry(opened, registry, options, stop=stop, **more)
-    _print(given, summary, options.output)
+    refused = describe_refusals(seen[0]) if seen else {}
+    _print(given, {**summary, **refused}, options.output)
     return 0
 
 

@@ -7,6 +7,7 @@ from ontoweir.dashboard.check_queries import Checks
 from ontoweir.dashboard.describe_run import describe_run
 from ontoweir.dashboard.read_runs import Run
 from ontoweir.errors import OntoweirError
+from ontoweir.pipeline.refused_query import REFUSED
 
 
 def list_queries(
@@ -36,7 +37,7 @@ def _record(name: str, checks: Checks, run: Run | None, mine: bool) -> dict[str,
     elif mine and outcome is not None and outcome.summary is not None:
         decided |= {k: outcome.summary[k] for k in ("verdict", "tier", "bound")}
     elif mine and outcome is not None:
-        decided["problem"] = outcome.error
+        decided |= {"verdict": REFUSED, "tier": REFUSED, "problem": outcome.error}
     return {"query": name, **decided, **describe_run(run)}
 
 

@@ -15,6 +15,8 @@ from ontoweir.errors import Source, UsageError
 STDOUT = Path("/dev/stdout")
 """What `--output -` stands for."""
 _MOST_LINKS = 40
+_LONGEST = 100
+"""Bytes of a name that a scratch file has too; names are of at most 255."""
 _STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTORS = re.compile(r"/dev/fd|/proc/(?:self|thread-self|\d+(?:/task/\d+)?)/fd")
 
@@ -59,10 +61,36 @@ def find_output(output: Path) -> FoundOutput:
         number = _descriptor(path)
         if number is not None:
             return StreamOutput(output, number)
-        if not path.is_symlink():
-            return _classify(output, path)
-        path = path.parent / os.readlink(path)
+        try:
+            if not path.is_symlink():
+                return _classify(output, path)
+            path = path.parent / os.readlink(path)
+        except (OSError, ValueError) as error:  # too long a name; a character that none has
+            reason = getattr(error, "strerror", None) or str(error)
+            raise _refused(output, reason.lower(), "name another file") from None
     raise _refused(output, "its links form a circle", "remove the link, or name another file")
+
+
+def require_folder(output: Path, found: FoundOutput) -> None:
+    """Refuse a file whose folder is not there, or cannot be written to.
+
+    Raises:
+        UsageError: that is so.
+    """
+    if isinstance(found, StreamOutput):
+        return
+    folder = found.path.parent
+    if not folder.is_dir():
+        raise _refused(output, f"there is no folder {folder}", "make it, or write elsewhere")
+    if not os.access(folder, os.W_OK):
+        fix = "name a file in a folder that can be written to"
+        raise _refused(output, f"{folder} is not writable", fix)
+
+
+def name_scratch(path: Path) -> str:
+    """The beginning of the name of a file or folder that is written beside a path, and hidden;
+    shorter than the name, where that is long already."""
+    return f".{path.name.encode()[:_LONGEST].decode(errors='ignore')}."
 
 
 def _descriptor(path: Path) -> int | None:

@@ -1,6 +1,7 @@
 """Write a text file as a whole or not at all."""
 
 import contextlib
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from ontoweir.files.find_output import (
     StreamOutput,
     choose_mode,
     find_output,
+    name_scratch,
     open_stream,
 )
 
@@ -39,7 +41,7 @@ def write_file(output: Path, text: str) -> None:
 def _replace(output: Path, place: FileOutput, text: str) -> None:
     try:
         handle, name = tempfile.mkstemp(
-            dir=place.path.parent, prefix=f".{place.path.name}.", suffix=".part"
+            dir=place.path.parent, prefix=name_scratch(place.path), suffix=".part"
         )
     except OSError as error:
         raise _unwritable(output, error) from None
@@ -56,9 +58,10 @@ def _replace(output: Path, place: FileOutput, text: str) -> None:
 
 
 def _unwritable(output: Path, error: OSError) -> RunError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return RunError(
         f"cannot write the output: {error.strerror or error}",
-        why="--output must be a file in a folder that exists and can be written",
-        fix="create the folder, or choose another",
+        why="what was there before is intact",
+        fix="make room, or choose another place" if full else "choose another place",
         source=Source(str(output)),
     )

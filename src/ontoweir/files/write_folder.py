@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ontoweir.files.find_output import name_scratch
+
 
 @contextmanager
 def write_folder(folder: Path) -> Iterator[Path]:
@@ -23,7 +25,7 @@ def write_folder(folder: Path) -> Iterator[Path]:
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "it is no folder", str(folder))
     folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))
+    work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=name_scratch(folder), suffix=".part"))
     made, old = work / "new", work / "old"
     try:
         made.mkdir()

@@ -21,7 +21,6 @@ class RefusedQuery:
 def describe_refused(refused: RefusedQuery) -> dict[str, Any]:
     """A refused query as `ontoweir check --format json` prints it: the fields of a verdict, which
     say nothing, and `refused`."""
-    error = refused.error
     return {
         "query": refused.name,
         "semantics": None,
@@ -33,13 +32,18 @@ def describe_refused(refused: RefusedQuery) -> dict[str, Any]:
         "disjuncts": [],
         "witness": None,
         "repairs": [],
-        "refused": {
-            "construct": error.what,
-            "line": None if error.source is None else error.source.line,
-            "file": None if error.source is None else error.source.file,
-            "why": error.why,
-            "fix": error.fix,
-        },
+        "refused": describe_error(refused.error),
+    }
+
+
+def describe_error(error: OntoweirError) -> dict[str, Any]:
+    """What is wrong, and where, as JSON has it."""
+    return {
+        "construct": error.what,
+        "line": None if error.source is None else error.source.line,
+        "file": None if error.source is None else error.source.file,
+        "why": error.why,
+        "fix": error.fix,
     }
 
 

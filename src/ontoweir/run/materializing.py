@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from ontoweir.errors import DataError, UsageError
+from ontoweir.errors import DataError, MappingError, UsageError
 from ontoweir.files.write_file import write_file
 from ontoweir.mappings.materialize.materialize_triples import materialize_triples
 from ontoweir.project.refuse_inputs import refuse_files
@@ -16,8 +16,9 @@ def materialize(
     *,
     base: str | None = None,
     skip_data_errors: bool = False,
+    skip_refused: bool = False,
     quiet: bool = False,
-) -> None:
+) -> list[MappingError]:
     """Writes N-Quads, all or nothing: a file is replaced when it is complete.
 
     Args:
@@ -27,11 +28,15 @@ def materialize(
         base: the base IRI, instead of the document's.
         skip_data_errors: leave out triples of values that cannot become terms, and warn with
             their number, instead of raising.
+        skip_refused: leave out triples maps that are wrong; else nothing is written, where one is.
         quiet: do not warn.
+
+    Returns:
+        what is wrong in triples maps.
 
     Raises:
         UsageError: another kind of database.
-        MappingError: the mapping is wrong, or does not fit the database.
+        MappingError: the mapping is wrong as a whole: no Turtle, say.
         DataError: the database cannot be read, or a value cannot become its term.
         RunError: the output cannot be written.
     """
@@ -45,12 +50,16 @@ def materialize(
     if output is not None:
         refuse_files(output, [mapping, Path(file)])
     skipped: list[DataError] = []
+    refused: list[MappingError] = []
     quads = materialize_triples(
         mapping,
         Path(file),
         base=base,
         on_data_error=skipped.append if skip_data_errors else None,
+        on_refused=refused.append,
     )
+    if refused and not skip_refused:
+        return refused
     if skipped and not quiet:
         print(
             f"warning: {len(skipped)} values could not become terms, and their triples are left "
@@ -64,5 +73,6 @@ def materialize(
             sys.stdout.buffer.write(text.encode("utf-8"))  # N-Quads are UTF-8 in every locale
         else:
             sys.stdout.write(text)
-        return
+        return refused
     write_file(output, text)
+    return refused

@@ -1,6 +1,5 @@
 """Replay a checked query: the glue between verdicts and the run-time."""
 
-import os
 import re
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -15,8 +14,8 @@ from ontoweir.checker.decide.plan_unbounded import plan_unbounded
 from ontoweir.checker.decide.refine_plans import refine_plans
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.verdict.verdict import Verdict
-from ontoweir.errors import DataError, QueryError, Source, UsageError
-from ontoweir.files.find_output import FileOutput, StreamOutput, find_output
+from ontoweir.errors import DataError, QueryError, Source
+from ontoweir.files.find_output import FileOutput, StreamOutput, find_output, require_folder
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.refuse_inputs import refuse_inputs
@@ -88,22 +87,10 @@ def check_output(output: Path, form: "OutputFormat") -> None:
     """
     from ontoweir.runtime.results.write_results import refuse_parquet
 
-    match find_output(output):
-        case StreamOutput():
-            if form == "parquet":
-                raise refuse_parquet(output)
-        case FileOutput(path=path):
-            folder = path.parent
-            if not folder.is_dir() or not os.access(folder, os.W_OK):
-                made = folder.is_dir()
-                raise UsageError(
-                    f"cannot write {output}",
-                    why=f"{folder} is not writable" if made else f"there is no folder {folder}",
-                    fix="name a file in a folder that can be written to"
-                    if made
-                    else "make it, or write elsewhere",
-                    source=Source("--output"),
-                )
+    found = find_output(output)
+    if isinstance(found, StreamOutput) and form == "parquet":
+        raise refuse_parquet(output)
+    require_folder(output, found)
 
 
 def choose_format(output: Path) -> "OutputFormat":

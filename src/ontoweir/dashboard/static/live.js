@@ -40,7 +40,7 @@
         cell.textContent = found.status;
         cell.className = `status ${found.status.replaceAll(" ", "-")}`;
       } else if (field === "tier") {
-        cell.textContent = found.tier ?? (found.problem ? "error" : "checking…");
+        cell.textContent = found.tier ?? "checking…";
         cell.className = `verdict ${found.verdict ?? ""}`;
       } else if (field === "limit") {
         cell.textContent = limit(found);
