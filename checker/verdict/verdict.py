@@ -1,5 +1,6 @@
 """Verdicts: closed unions; a bounded one carries the plan that proves it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -52,6 +53,22 @@ class Criteria:
     published_set: Criterion | None
     lag: Criterion
     grouped: Criterion | None = None
+
+    def decided(self) -> dict[str, Criterion]:
+        """Those that say something of this kind of query, by key, in the order of CRITERIA."""
+        said = ((key, read(self)) for key, read in CRITERIA)
+        return {key: criterion for key, criterion in said if criterion is not None}
+
+
+CRITERIA: tuple[tuple[str, Callable[[Criteria], Criterion | None]], ...] = (
+    ("arasu", lambda c: c.arasu),  # [A] Th. 5.6, 5.10
+    ("tree", lambda c: c.tree),  # [S] Th. 1
+    ("set", lambda c: c.published_set),  # [S] Th. 2
+    ("aggregates", lambda c: c.grouped),  # [A] Th. 8.5, 8.6
+    ("lag", lambda c: c.lag),  # theory §7: the one that verdicts rest on
+)
+"""Every criterion, as it is described, rendered and tested: its key in JSON, and what it says of a
+disjunct (None: nothing, of this kind of query)."""
 
 
 @dataclass(frozen=True, slots=True)

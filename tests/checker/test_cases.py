@@ -3,7 +3,7 @@
 A heading starts a case. In it: a fenced `toml` catalog (else the file's first one stands), a fenced
 `sql` query, and a fenced `verdict` block of `key: value` lines: `verdict`, `tier`, `rows`,
 `bound`, `because` (codes), `rests on` (declarations), and one line per criterion: `lag`,
-`[S] Th. 1`, `[S] Th. 2`, `[A] Th. 5.6`, `[A] Th. 5.10` (`holds` or `fails C1, C2`).
+`[S] Th. 1`, `[S] Th. 2`, `[A] Th. 5.6`, `[A] Th. 8.6` … (`holds` or `fails C1, C2`).
 `model: arrival` decides without timestamps.
 """
 
@@ -70,11 +70,9 @@ def _describe(verdict: Verdict) -> dict[str, str]:
         or "nothing"
     )
     for d in decided:
-        c = d.criteria
-        for criterion in (c.arasu, c.tree, c.published_set, c.lag):
-            if criterion is not None:
-                failed = ", ".join(criterion.failed)
-                found[criterion.name] = "holds" if criterion.holds else f"fails {failed}"
+        for criterion in d.criteria.decided().values():
+            failed = ", ".join(criterion.failed)
+            found[criterion.name] = "holds" if criterion.holds else f"fails {failed}"
     return found
 
 

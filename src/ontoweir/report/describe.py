@@ -84,15 +84,7 @@ def _disjunct(whole: Verdict, verdict: DisjunctVerdict, catalog: Catalog) -> dic
     }
     match verdict:
         case Bounded(criteria=criteria) | Failing(criteria=criteria):
-            found["criteria"] = {
-                "arasu": _criterion(criteria.arasu),
-                "tree": _criterion(criteria.tree),
-                "lag": _criterion(criteria.lag),
-            }
-            if criteria.grouped is not None:
-                found["criteria"]["aggregates"] = _criterion(criteria.grouped)
-            if criteria.published_set is not None:
-                found["criteria"]["set"] = _criterion(criteria.published_set)
+            found["criteria"] = {k: _criterion(c) for k, c in criteria.decided().items()}
             if isinstance(verdict, Failing):
                 found["because"] = [_diagnostic(d) for d in verdict.because]
             else:

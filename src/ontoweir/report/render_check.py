@@ -128,11 +128,12 @@ def _render_criteria(verdict: Verdict, console: Console) -> None:
         if not isinstance(disjunct, Bounded | Failing):
             console.print(Text(f"  SQL {number}: selects nothing", style="dim"))
             continue
-        criteria = disjunct.criteria
-        published = criteria.published_set or criteria.tree
-        parts = [criteria.arasu, published, criteria.lag]
+        parts = disjunct.criteria.decided()
+        if "set" in parts:  # of sets [S] Th. 2 says what Th. 1 says of bags
+            del parts["tree"]
         told = "; ".join(
-            f"{c.name} {'holds' if c.holds else 'fails ' + ', '.join(c.failed)}" for c in parts
+            f"{c.name} {'holds' if c.holds else 'fails ' + ', '.join(c.failed)}"
+            for c in parts.values()
         )
         console.print(Text(f"  SQL {number}: {told}", style="dim"), soft_wrap=True)
 
