@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import Run
 
+from ontoweir.api.python_api import open_project
 from ontoweir.errors import MappingError, OntoweirWarning
-from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.python_api import open_project
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 
 PROJECT = """
 [project]
@@ -208,8 +208,8 @@ def test_the_rest_runs(run: Run, small: Path, monkeypatch: pytest.MonkeyPatch) -
         opened().compile("good")
         return {**SUMMARY, "rejects": {}}
 
-    monkeypatch.setattr("ontoweir.running.run_queries", run_queries)
-    monkeypatch.setattr("ontoweir.serving.serve_registry", serve_registry)
+    monkeypatch.setattr("ontoweir.run.running.run_queries", run_queries)
+    monkeypatch.setattr("ontoweir.registry.serving.serve_registry", serve_registry)
     for more, code, said in (
         (("--skip-refused",), 1, "warning: skipped: "),
         (("--query", "good"), 0, "warning: refused, and of no concern here: "),

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.mappings.load_mappings import load_mappings
-from ontoweir.mappings.name_target import name_target
-from ontoweir.mappings.parse_obda_target import TargetRefusal, parse_obda_target
-from ontoweir.project import load_project
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.r2rml.name_target import name_target
+from ontoweir.mappings.r2rml.parse_obda_target import TargetRefusal, parse_obda_target
+from ontoweir.project.project import load_project
 
 E = "http://e/"
 PREFIXES = {

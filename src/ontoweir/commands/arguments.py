@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from ontoweir.errors import Source, UsageError
-from ontoweir.find_output import STDOUT, StreamOutput, find_output, require_folder
+from ontoweir.files.find_output import STDOUT, StreamOutput, find_output, require_folder
 
 
 class ArgumentParser(argparse.ArgumentParser):

@@ -34,7 +34,7 @@ def add_materialize(commands: Any) -> None:
 
 
 def _materialize(given: argparse.Namespace) -> int:
-    from ontoweir.materializing import materialize
+    from ontoweir.run.materializing import materialize
 
     refused = materialize(
         Path(given.mappings),

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import OntoweirError
-from ontoweir.refused_query import describe_error, list_errors
+from ontoweir.pipeline.refused_query import describe_error, list_errors
 
 if TYPE_CHECKING:
-    from ontoweir.pipeline import Workspace
+    from ontoweir.pipeline.pipeline import Workspace
 
 
 def report_refusals(errors: Sequence[OntoweirError], *, skip: bool) -> int:

@@ -21,12 +21,12 @@ from ontoweir.commands.warn_rejects import warn_rejects
 from ontoweir.errors import OntoweirError, Source, UsageError
 
 if TYPE_CHECKING:
-    from ontoweir.pipeline import CompiledQuery, Workspace
+    from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 
 
 def add_run(commands: Any) -> None:
     """Add `run` to the commands."""
-    from ontoweir.run_options import add_run_options
+    from ontoweir.run.run_options import add_run_options
 
     run = commands.add_parser(
         "run",
@@ -77,7 +77,7 @@ def add_run(commands: Any) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    from ontoweir.list_entries import list_entries
+    from ontoweir.registry.list_entries import list_entries
 
     registry = find_registry(given, find_root(given.project))
     if given.query and (given.serve or given.registry):
@@ -98,9 +98,9 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _run_queries(given: argparse.Namespace) -> int:
-    from ontoweir.pipeline import require_queries
-    from ontoweir.run_options import read_run_options
-    from ontoweir.running import run_queries
+    from ontoweir.pipeline.pipeline import require_queries
+    from ontoweir.run.run_options import read_run_options
+    from ontoweir.run.running import run_queries
 
     workspace, warnings = open_workspace(given, told=True)
     require_queries(workspace)
@@ -142,8 +142,8 @@ def _compile(
 
 
 def _serve(given: argparse.Namespace, registry: Path) -> int:
-    from ontoweir.run_options import read_run_options
-    from ontoweir.serving import serve_registry
+    from ontoweir.registry.serving import serve_registry
+    from ontoweir.run.run_options import read_run_options
 
     for option in ("checkpoint", "metrics", "skip-refused"):
         if getattr(given, option.replace("-", "_")):

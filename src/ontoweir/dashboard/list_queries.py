@@ -7,7 +7,7 @@ from ontoweir.dashboard.check_queries import Checks
 from ontoweir.dashboard.describe_run import describe_run
 from ontoweir.dashboard.read_runs import Run
 from ontoweir.errors import OntoweirError
-from ontoweir.refused_query import REFUSED
+from ontoweir.pipeline.refused_query import REFUSED
 
 
 def list_queries(
