@@ -125,7 +125,7 @@ def _projections(form: NormalForm) -> list[Failure]:
     for group in form.classes:
         if not group.projected or group.domain.finite:
             continue
-        if form.distinct and form.folds:  # MIN or MAX: nobody wrote DISTINCT
+        if form.distinct and form.folds is not None:  # of MIN, MAX, COUNT(DISTINCT …)
             found.append(_group_unbounded(group))
             continue
         if form.distinct:

@@ -137,7 +137,7 @@ class DisjunctChecker:
             tier = self.tier(form, ordered, criteria, conditions)
             return Bounded(query, tier, criteria, plan, conditions)
         self.forms[query] = (form, lag.failures)
-        because = tuple(explain_failure(form, f, self.union, self.catalog) for f in lag.failures)
+        because = tuple(explain_failure(form, f, self.whole, self.catalog) for f in lag.failures)
         if not because and not isinstance(plan, SynopsisPlan):
             because = tuple(explain_obstacle(form, o, self.union, self.catalog) for o in plan)
         return Failing(query, Tier.UNDECIDED, criteria, because)

@@ -107,6 +107,16 @@ def explain_projection(form: NormalForm, group: ValueClass, union: SpjUnion) -> 
     """A class is needed because a variable of the result is made from it."""
     attributes = {a for a, _ in group.attributes}
     names = [v for v, o in form.query.outputs if attributes & set(output_attributes(o))]
+    told = union.aggregation
+    if told is not None and not set(names) & set(told.group):
+        label = None
+        if union.source is not None:
+            label = Label("query", union.source, "an aggregate is made of its values")
+        return Reason(
+            f"{group.name} is still needed: an aggregate is made of its values",
+            label,
+            "aggregate something bounded",
+        )
     shown = " and ".join(f"?{n}" for n in names) if _is_sparql(form) else " and ".join(names)
     label = None
     if union.source is not None:

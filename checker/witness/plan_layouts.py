@@ -49,8 +49,8 @@ def plan_layouts(form: NormalForm, failure: Failure) -> Iterable[Layout]:
         yield from _best_in_step(form, failure)
         yield from _lockstep(form, failure)
         return
-    counted = failure.condition == "G1" and form.folds == () and len(form.members) == 1
-    if counted and failure.value is not None:
+    counted = failure.condition == "G1" and form.folds == () and not form.distinct
+    if counted and len(form.members) == 1 and failure.value is not None:
         yield Layout(0, frozenset({0}), ((failure.value, -1),), (), None, ranked=True)
     for layout in _by_value(form, failure):
         # sums and averages: each optional tuple adds another amount

@@ -134,7 +134,7 @@ def _report_full(error: OSError) -> int:
     place = "the output" if error.filename is None else error.filename
     told = RunError(
         f"cannot write {place}: {error.strerror}",
-        why="files and folders are written whole, or not at all",
+        why="files and folders that were there before are intact",
         fix="make room, and start again",
     )
     print(told, file=sys.stderr)

@@ -151,6 +151,6 @@ def test_a_folder_that_is_missing_is_named(
     output = tmp_path / "nowhere" / "file"
     show = ("rewrite", "--show", "graph") if command == "graph" else ("report",)
     ran = run(*show, example, "--query", BOUNDED, "--output", output)
-    assert ran.code == 3
-    assert ran.err.startswith(f"{output}: cannot write the output")
+    assert ran.code == 2
+    assert ran.err.startswith(f"--output: cannot write {output}; there is no folder ")
     assert len(ran.err.splitlines()) == 1

@@ -297,6 +297,21 @@ def test_a_witness_takes_the_place_of_a_witness_only(project: Path, run: Run) ->
     assert run(*call).code == 0
 
 
+def test_a_folder_below_what_is_none(project: Path, run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "plain").touch()
+    (tmp_path / "circle").symlink_to("circle")
+    call = ("check", project, "--query", "how-often-congestion-got-worse", "--witness")
+    for name in ("pipe", "plain", "circle"):
+        place = tmp_path / name
+        for ran in (run(*call, place), run("init", place / "new")):
+            assert ran.code == 2
+            assert f"{place} is no folder" in ran.err
+            assert ran.err.count("\n") == 1
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert (tmp_path / "circle").is_symlink()
+
+
 def test_init_through_a_link(tmp_path: Path, run: Run) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")

@@ -45,6 +45,12 @@ def show_rows(verdict: Verdict) -> str:
     return "finite" if verdict.bound.rows is None else f"≤ {verdict.bound.rows:,}"
 
 
+def _name_semantics(union: SpjUnion) -> str:
+    if not union.distinct:
+        return "bag"
+    return "set (DISTINCT)" if union.aggregation is None else "set"  # of the matches
+
+
 def render_query(
     verdict: Verdict, repairs: Sequence[DescribedRepair], number: int, catalog: Catalog
 ) -> str:
@@ -53,7 +59,7 @@ def render_query(
     union = verdict.union
     parts = [
         f'<section id="q{number}"><h2>{escape(union.name)}</h2>',
-        f"<p>{show_tier(verdict)} · {'set (DISTINCT)' if union.distinct else 'bag'} semantics · "
+        f"<p>{show_tier(verdict)} · {_name_semantics(union)} semantics · "
         f"{show_rows(verdict)}{' rows' if verdict.bound else ''}"
         + (f" = <code>{escape(verdict.bound.formula)}</code>" if verdict.bound else "")
         + "</p>",
