@@ -232,7 +232,7 @@ def _to_decimal(
         if isinstance(value, str) and "_" in value:
             return None
         try:
-            return _fit(Decimal(value), declared)
+            return fit_decimal(Decimal(value), declared)
         except InvalidOperation:
             return None
 
@@ -241,7 +241,7 @@ def _to_decimal(
     return _by_value(values, target, read)
 
 
-def _fit(number: Decimal, declared: DecimalType) -> Decimal | None:
+def fit_decimal(number: Decimal, declared: DecimalType) -> Decimal | None:
     """A number as the declared decimal, if it is one."""
     with localcontext() as context:
         context.prec = 100
@@ -281,7 +281,7 @@ def _floats_to_decimal(
         cells = made.to_pylist()
         for i in far.tolist():
             shown = Decimal(np.format_float_positional(own[i], unique=True, trim="-"))
-            if (exact := _fit(shown, declared)) is not None:
+            if (exact := fit_decimal(shown, declared)) is not None:
                 cells[i], bad[i] = exact, False
         made = pa.chunked_array([pa.array(cells, kind)])
     return made, bad if bad.any() else None

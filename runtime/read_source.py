@@ -252,7 +252,9 @@ def cast_declared(
             wrong = wrong | (cast.cast(there) != cell)  # the double nearest to the decimal
         elif isinstance(kind, DecimalType):
             exact = cell.try_cast(f"decimal(38,{min(kind.scale + 9, 38)})")
-            wrong = wrong | (exact != cast)
+            wrong = wrong | fn.coalesce(exact != cast, fn.lit(False))
+            if there == "string":
+                wrong = wrong | _is_finer(cell, cast, kind.scale)
         elif isinstance(kind, IntType) and there.startswith(("float", "double", "decimal")):
             wrong = wrong | (cell != cast)
         bad.append(fn.when(wrong, fn.lit(column.name)))
@@ -266,6 +268,15 @@ def cast_declared(
         cells.append(moment.alias(timestamp))
     cells.append((fn.coalesce(*bad) if bad else fn.lit(None).cast("string")).alias(BAD))
     return frame.select(*cells, *keep)
+
+
+def _is_finer(text: "SparkColumn", cast: "SparkColumn", scale: int) -> "SparkColumn":
+    """Whether a number has more digits after its point than a decimal's, however small they are."""
+    from pyspark.sql import functions as fn
+
+    digits = fn.regexp_extract(text, r"^\s*[+-]?[0-9]*\.([0-9]*?)0*\s*$", 1)
+    vanished = text.rlike(r"[1-9].*[eE]") & (cast == 0)
+    return (fn.length(digits) > scale) | fn.coalesce(vanished, fn.lit(False))
 
 
 def _check_types(
