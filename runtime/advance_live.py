@@ -159,7 +159,7 @@ def check_waiting(job: LiveJob, state: LiveState) -> None:
     Raises:
         RunError: too many rows wait.
     """
-    waiting = sum(t.num_rows for t in state.pending.values())
+    waiting = state.waiting
     if job.most_waiting is None or waiting <= job.most_waiting:
         return
     behind = min(state.heard, key=lambda lane: state.seen.get(lane, -(1 << 62)))

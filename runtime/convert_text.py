@@ -26,7 +26,7 @@ from ontoweir.mappings.catalog import (
 )
 from ontoweir.mappings.column_types import epoch_us
 from ontoweir.runtime.check_domain import arrow_type
-from ontoweir.runtime.convert_column import fit_decimal
+from ontoweir.runtime.convert_column import fit_decimal, keep_years
 from ontoweir.runtime.frame import Array
 
 _BLANK = "".join(map(chr, range(33))) + "\x7f"
@@ -68,7 +68,8 @@ def convert_text(
         return values, None
     found = _convert_at_once(values, declared)
     if found is not None:
-        return found, None
+        dated = isinstance(declared, DateType | TimestampType)
+        return keep_years(found) if dated else (found, None)
     return _by_value(values, arrow_type(declared), _reader(declared))
 
 
@@ -191,7 +192,6 @@ def _read_day(text: str) -> date | None:
     try:
         return date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
     except ValueError:
-        _refuse_year(found[1])
         return None
 
 
@@ -219,7 +219,6 @@ def _read_moment(text: str) -> int | None:
         )
         return epoch_us(moment) - _offset_us(zone)
     except ValueError:
-        _refuse_year(year or "")
         return None
 
 
@@ -232,9 +231,3 @@ def _offset_us(zone: str | None) -> int:
     offset = timezone(timedelta(hours=hours, minutes=minutes)).utcoffset(None)
     sign = -1 if zone[0] == "-" else 1
     return sign * int(offset.total_seconds()) * 1_000_000
-
-
-def _refuse_year(year: str) -> None:
-    """What is no day is NULL, but Python has no year 0."""
-    if int(year) == 0:
-        raise NotPlain

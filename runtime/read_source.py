@@ -11,9 +11,22 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ontoweir.errors import DataError, Source
-from ontoweir.mappings.catalog import Column, DataSource, DecimalType, IntType
+from ontoweir.mappings.catalog import (
+    Column,
+    DataSource,
+    DateType,
+    DecimalType,
+    IntType,
+    TimestampType,
+)
 from ontoweir.mappings.column_types import name_column_type
-from ontoweir.runtime.convert_column import holds_times, holds_type, wrong_type
+from ontoweir.runtime.convert_column import (
+    FIRST_US,
+    LAST_US,
+    holds_times,
+    holds_type,
+    wrong_type,
+)
 from ontoweir.runtime.data_files import is_finished, name_parquet
 from ontoweir.runtime.explain_java import java_errors, suggest_package, tell_cause
 from ontoweir.runtime.read_view import VIEW, read_view
@@ -245,6 +258,8 @@ def cast_declared(
             continue
         cell = fn.col(quote_name(column.name))
         cast = cell.try_cast(target)
+        if isinstance(kind, DateType | TimestampType):
+            cast = fn.when(fn.year(cast).between(1, 9999), cast)
         cells.append(cast.alias(column.name))
         wrong = cell.isNotNull() & cast.isNull()
         there = held[column.name]
@@ -264,7 +279,8 @@ def cast_declared(
             moment = cell.cast("bigint")
         else:
             moment = fn.unix_micros(cell.try_cast("timestamp"))
-            bad.append(fn.when(cell.isNotNull() & moment.isNull(), fn.lit(timestamp)))
+        moment = fn.when((moment >= FIRST_US) & (moment <= LAST_US), moment)
+        bad.append(fn.when(cell.isNotNull() & moment.isNull(), fn.lit(timestamp)))
         cells.append(moment.alias(timestamp))
     cells.append((fn.coalesce(*bad) if bad else fn.lit(None).cast("string")).alias(BAD))
     return frame.select(*cells, *keep)

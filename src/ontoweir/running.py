@@ -128,6 +128,7 @@ def run_queries(
     return {
         "markers": totals["markers"],
         "tuples": tuples,
+        "decided": tuples + last[0][0].waiting - last[-1][0].waiting,
         "results": totals["results"],
         "state_rows_max": sum(most.values()),
         "bound_rows": None if None in bounds else sum(b for b in bounds if b is not None),

@@ -135,6 +135,11 @@ CHANGES: dict[str, Change] = {
     "no times": _put("ts", pa.nulls(ROWS, pa.timestamp("us", "UTC"))),
     "days as times": _cast("w", pa.date32()),
     "times as days": _put("d", pa.array([0, 1, 86_400_000, None] * 3, pa.timestamp("ms"))),
+    "far days": _put("d", pa.array([0, 8_000_000, -8_000_000] * 4, pa.int32()).cast(pa.date32())),
+    "far times": _put("w", pa.array([0, 10**18, -(10**18), None] * 3, pa.timestamp("us"))),
+    "far timestamps": _put(
+        "ts", lambda times: pa.array([n * 10**6 for n in times[:-1]] + [10**18], pa.timestamp("us"))
+    ),
     "no values": _put("t", pa.nulls(ROWS)),
     "more columns": lambda table, times: table.append_column("x", pa.array(range(ROWS))),
     "other order": lambda table, times: table.select(table.column_names[::-1]),
