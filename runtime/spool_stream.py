@@ -1,13 +1,13 @@
 """Write a stream of local CSV, or one that is to be sorted, to Parquet, without Spark."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import RunError, Source
-from ontoweir.mappings.catalog import Stream
+from ontoweir.mappings.catalog import Column, Stream
 from ontoweir.runtime.check_domain import arrow_type
 from ontoweir.runtime.conform_parquet import conform_parquet
 from ontoweir.runtime.convert_text import NotPlain
@@ -84,6 +84,22 @@ def _spool_file(
     tell: Callable[[int], None],
 ) -> None:
     declared = [c for c in stream.columns if c.name in columns]
+    rows = read_text(stream.data, file, declared, stream.timestamp, spare)
+    write_rows(stream, declared, rows, part, tell)
+
+
+def write_rows(
+    stream: Stream,
+    declared: Sequence[Column],
+    rows: Iterable[pa.Table],
+    part: Path,
+    tell: Callable[[int], None] = lambda rows: None,
+) -> None:
+    """Write a stream's rows, as read_text gives them, to a Parquet file.
+
+    Raises:
+        OSError: the disk does not take it.
+    """
     types = [(c.name, arrow_type(c.type)) for c in declared]
     schema = pa.schema([*types, (stream.timestamp, pa.int64()), (BAD, pa.string())])
     text = [name for name, kind in types if pa.types.is_string(kind)]
@@ -94,6 +110,6 @@ def _spool_file(
         use_dictionary=[*text, BAD],
         write_statistics=[stream.timestamp],
     ) as writer:
-        for table in read_text(stream.data, file, declared, stream.timestamp, spare):
+        for table in rows:
             writer.write_table(table.select(schema.names))
             tell(table.num_rows)
