@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, OntoweirError, RunError
 from ontoweir.mappings.catalog import Stream
-from ontoweir.runtime.conform_rows import conform_rows
+from ontoweir.runtime.conform_rows import RAW, conform_rows
 from ontoweir.runtime.convert_text import NotPlain
 from ontoweir.runtime.data_files import local_path
 from ontoweir.runtime.history import History, Piece
@@ -27,7 +27,7 @@ from ontoweir.runtime.read_stream import LISTING
 from ontoweir.runtime.read_text import read_text
 from ontoweir.runtime.spool_stream import write_rows
 from ontoweir.runtime.stage_stream import list_alike, with_folders
-from ontoweir.runtime.take_arrivals import FAULT, FILE, MODIFIED, RAW
+from ontoweir.runtime.take_arrivals import FAULT, FILE, MODIFIED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -84,11 +84,14 @@ def run(
     last = max((int(f.name) for f in (spark / "commits").iterdir()), default=-1)
     told = (spark / "offsets" / str(last)).read_text() if last >= 0 else '{"logOffset":-1}'
     first = 1 + int(json.loads(told.split("\n")[-1])["logOffset"])
-    for number, place in enumerate(range(first, len(batches)), last + 1):
-        rows: Any = _Rows(batches[place])
-        (spark / "offsets" / str(number)).write_text(f'v1\n{{}}\n{{"logOffset":{place}}}')
-        taker.advance(rows, number)
-        (spark / "commits" / str(number)).write_text('v1\n{"nextBatchWatermarkMs":0}')
+    try:
+        for number, place in enumerate(range(first, len(batches)), last + 1):
+            rows: Any = _Rows(batches[place])
+            (spark / "offsets" / str(number)).write_text(f'v1\n{{}}\n{{"logOffset":{place}}}')
+            taker.advance(rows, number)
+            (spark / "commits" / str(number)).write_text('v1\n{"nextBatchWatermarkMs":0}')
+    finally:
+        taker.close()
 
 
 def cycle(folder: Path, stage: str, count: int, work: tuple[LiveJob, Any]) -> int:
