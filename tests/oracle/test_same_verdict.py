@@ -7,11 +7,11 @@ from random import Random
 import pytest
 from hypothesis import event, given
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Tier, Verdict
-from ontoweir.mappings.catalog import IntType, Stream
-from ontoweir.rewriter.equality_classes import map_condition, map_output
-from ontoweir.rewriter.spj import (
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier, Verdict
+from ontoweir.mappings.model.catalog import IntType, Stream
+from ontoweir.rewriter.algebra.equality_classes import map_condition, map_output
+from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,

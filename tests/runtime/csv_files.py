@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from random import Random
 
-from ontoweir.mappings.catalog import (
+from ontoweir.mappings.model.catalog import (
     BooleanType,
     Column,
     ColumnType,

@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.catalog import Column, DateType, IntType, TimestampType
-from ontoweir.runtime.encode import StringPool, encode_column
-from ontoweir.runtime.prove_domains import prove_domains
+from ontoweir.mappings.model.catalog import Column, DateType, IntType, TimestampType
+from ontoweir.runtime.columnar.encode import StringPool, encode_column
+from ontoweir.runtime.ingest.prove_domains import prove_domains
 
 
 def test_whole_numbers_beside_decimals() -> None:

@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as fn
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.catalog import Column, DataSource, FloatType, IntType, StringType
-from ontoweir.runtime import read_csv as reader
-from ontoweir.runtime.convert_text import NotPlain
-from ontoweir.runtime.data_files import local_path
-from ontoweir.runtime.read_source import BAD, read_source
-from ontoweir.runtime.read_text import read_text
+from ontoweir.mappings.model.catalog import Column, DataSource, FloatType, IntType, StringType
+from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.sources.read_source import BAD, read_source
+from ontoweir.runtime.text import read_csv as reader
+from ontoweir.runtime.text.convert_text import NotPlain
+from ontoweir.runtime.text.read_text import read_text
 from tests.runtime.csv_files import COLUMNS, make_file
 
 HEADER = (("header", "true"),)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from ontoweir.mappings.catalog import (
+from ontoweir.mappings.model.catalog import (
     Column,
     ColumnType,
     DataSource,
@@ -18,10 +18,10 @@ from ontoweir.mappings.catalog import (
     DecimalType,
     TimestampType,
 )
-from ontoweir.runtime.check_domain import arrow_type
-from ontoweir.runtime.convert_column import convert_column
-from ontoweir.runtime.convert_text import convert_text
-from ontoweir.runtime.read_source import BAD, cast_declared
+from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.columnar.convert_column import convert_column
+from ontoweir.runtime.sources.read_source import BAD, cast_declared
+from ontoweir.runtime.text.convert_text import convert_text
 
 pytestmark = pytest.mark.spark
 

@@ -9,9 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError
-from ontoweir.runtime.replay import replay_history
-from ontoweir.runtime.replay_job import ReplaySummary
-from ontoweir.runtime.sort_parts import sort_parts
+from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_job import ReplaySummary
+from ontoweir.runtime.staging.sort_parts import sort_parts
 from tests.runtime.harness import Row, make_catalog, make_sql_job, read_rows
 
 TOML = """

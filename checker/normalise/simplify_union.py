@@ -1,0 +1,53 @@
+"""The same query in fewer pieces, so that how it is written does not change its verdict."""
+
+from dataclasses import replace
+
+from ontoweir.checker.normalise.merge_disjuncts import merge_disjuncts
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.model.spj import (
+    Compare,
+    Condition,
+    Constant,
+    Op,
+    SpjQuery,
+    SpjUnion,
+    compare_scalars,
+)
+from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
+
+
+def simplify_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """The union with occurrences of one row merged (as in unfolding), and disjuncts that differ in
+    one comparison. Answers and multiplicities stay."""
+    disjuncts = tuple(remove_self_joins(q, catalog) for q in union.disjuncts)
+    if len(disjuncts) < 2:
+        return replace(union, disjuncts=disjuncts)
+    disjuncts = tuple(map(_drop_said, disjuncts))
+    merged = merge_disjuncts(replace(union, disjuncts=disjuncts), catalog)
+    # what is contradictory by a declared domain only may still have been needed for merging
+    possible = tuple(q for q in merged.disjuncts if find_contradiction(q, catalog) is None)
+    if 0 < len(possible) < len(merged.disjuncts):
+        merged = merge_disjuncts(replace(merged, disjuncts=possible), catalog)
+    return merged
+
+
+def _drop_said(query: SpjQuery) -> SpjQuery:
+    """Without comparisons with constants that `attribute = constant` implies."""
+    values = {
+        c.left: c.right.value
+        for c in query.conditions
+        if isinstance(c, Compare) and c.op is Op.EQ and isinstance(c.right, Constant)
+    }
+
+    def said(c: Condition) -> bool:
+        return (
+            isinstance(c, Compare)
+            and isinstance(c.right, Constant)
+            and c.op is not Op.EQ
+            and c.left in values
+            and compare_scalars(values[c.left], c.op, c.right.value)
+        )
+
+    kept = tuple(c for c in query.conditions if not said(c))
+    return query if len(kept) == len(query.conditions) else replace(query, conditions=kept)

@@ -1,0 +1,194 @@
+"""The relational answer by nested loops, over a few rows: what a witness is confirmed by.
+
+It works on the query as unfolded and shares nothing with normal forms, plans or the run-time.
+"""
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeAlias, assert_never
+
+from ontoweir.rewriter.algebra.equality_classes import condition_attributes
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.model.spj import (
+    BlankOutput,
+    Condition,
+    Constant,
+    ConstantOutput,
+    IriOutput,
+    IsNull,
+    LiteralOutput,
+    NotNull,
+    NullOutput,
+    OneOf,
+    Op,
+    Output,
+    SpjQuery,
+    SpjUnion,
+    TemplateLiteralOutput,
+)
+
+Tuple: TypeAlias = Mapping[str, Any]
+Test: TypeAlias = Callable[[Mapping[str, Tuple]], bool]
+Instance: TypeAlias = Mapping[str, Sequence[Tuple]]
+"""Rows of every table, by name; a row maps column names (timestamps too) to values."""
+Match: TypeAlias = tuple[tuple[Any, ...], tuple[Tuple, ...]]
+"""An answer, and the rows that it is made of: those of the instance themselves."""
+
+
+MOST_STEPS = 400_000
+"""How many candidates an evaluation may look at: half a second."""
+
+
+class TooLongError(Exception):
+    """An evaluation looks at more than MOST_STEPS candidates: nothing is known of it."""
+
+
+def evaluate_naively(union: SpjUnion, instance: Instance) -> Counter[tuple[Any, ...]]:
+    """All answers with their multiplicities (all one under DISTINCT)."""
+    found = Counter(answer for answer, _ in list_matches(union, instance))
+    return Counter(dict.fromkeys(found, 1)) if union.distinct else found
+
+
+def list_matches(union: SpjUnion, instance: Instance) -> list[Match]:
+    """All matches of all disjuncts, each an answer and the rows that it is made of."""
+    return [match for query in union.disjuncts for match in _matches(query, instance)]
+
+
+def aggregate_naively(
+    union: SpjUnion, instance: Instance
+) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """The groups of an aggregate query, each with the values of its aggregates."""
+    assert union.aggregation is not None
+    place = {name: n for n, name in enumerate(union.variables)}
+    matches = evaluate_naively(replace(union, distinct=False), instance)
+    groups: dict[tuple[Any, ...], Counter[tuple[Any, ...]]] = {}
+    for row, count in matches.items():
+        key = tuple(row[place[v]] for v in union.aggregation.group)
+        groups.setdefault(key, Counter())[row] += count
+    return {
+        key: tuple(_aggregate(a, place, rows) for a in union.aggregation.aggregates)
+        for key, rows in groups.items()
+    }
+
+
+def _aggregate(
+    aggregate: Aggregate, place: Mapping[str, int], rows: Counter[tuple[Any, ...]]
+) -> Any:
+    if aggregate.argument is None:
+        return rows.total()
+    values: Counter[Any] = Counter()
+    for row, count in rows.items():
+        if (value := row[place[aggregate.argument]]) is not None:
+            values[value] += count
+    counts = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
+    if not values and aggregate.function not in counts:
+        return None
+    match aggregate.function:
+        case AggregateFunction.COUNT:
+            return values.total()
+        case AggregateFunction.COUNT_DISTINCT:
+            return len(values)
+        case AggregateFunction.MIN:
+            return min(values)
+        case AggregateFunction.MAX:
+            return max(values)
+        case AggregateFunction.SUM:
+            return sum(Fraction(v) * count for v, count in values.items())
+        case AggregateFunction.AVG:
+            return sum(Fraction(v) * count for v, count in values.items()) / values.total()
+        case AggregateFunction.MEDIAN:
+            ordered = sorted(Fraction(v) for v in values.elements())
+            return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+        case _:
+            assert_never(aggregate.function)
+
+
+def _matches(query: SpjQuery, instance: Instance) -> list[Match]:
+    found: list[Match] = []
+    order = [o.alias for o in query.occurrences]
+    ready: list[list[Test]] = [[] for _ in order]
+    for c in query.conditions:
+        places = [order.index(a.alias) for a in condition_attributes(c)]
+        ready[max(places)].append(_test(c))
+    row: dict[str, Tuple] = {}
+    steps = 0
+
+    def extend(depth: int) -> None:
+        nonlocal steps
+        if depth == len(order):
+            answer = tuple(_render(o, row) for _, o in query.outputs)
+            found.append((answer, tuple(row.values())))
+            return
+        occurrence = query.occurrences[depth]
+        candidates = instance.get(occurrence.table, ())
+        steps += len(candidates)
+        if steps > MOST_STEPS:
+            raise TooLongError
+        for candidate in candidates:
+            row[occurrence.alias] = candidate
+            if all(test(row) for test in ready[depth]):
+                extend(depth + 1)
+
+    extend(0)
+    return found
+
+
+def _test(c: Condition) -> Test:
+    """What a row of every table must pass; comparisons with NULL do not hold."""
+    if isinstance(c, NotNull):
+        alias, column = c.attribute.alias, c.attribute.column
+        return lambda row: row[alias].get(column) is not None
+    if isinstance(c, OneOf):
+        alias, column, values = c.attribute.alias, c.attribute.column, c.values
+        return lambda row: row[alias].get(column) in values
+    if isinstance(c, IsNull):
+        alias, column = c.attribute.alias, c.attribute.column
+        return lambda row: row[alias].get(column) is None
+    left, name = c.left.alias, c.left.column
+    compare = _OPERATORS[c.op]
+    if isinstance(c.right, Constant):
+        constant: Any = c.right.value
+
+        def with_constant(row: Mapping[str, Tuple]) -> bool:
+            content = row[left].get(name)
+            return content is not None and bool(compare(content, constant))
+
+        return with_constant
+    other, right, offset = c.right.alias, c.right.column, c.offset
+
+    def with_another(row: Mapping[str, Tuple]) -> bool:
+        content, partner = row[left].get(name), row[other].get(right)
+        if content is None or partner is None:
+            return False
+        if offset:
+            partner = partner + (float(offset) if isinstance(partner, float) else offset)
+        return bool(compare(content, partner))
+
+    return with_another
+
+
+_OPERATORS: dict[Op, Callable[[Any, Any], Any]] = {
+    Op.LT: operator.lt,
+    Op.LE: operator.le,
+    Op.EQ: operator.eq,
+    Op.GE: operator.ge,
+    Op.GT: operator.gt,
+    Op.NE: operator.ne,
+}
+
+
+def _render(output: Output, row: Mapping[str, Tuple]) -> Any:
+    match output:
+        case LiteralOutput(value=a):
+            return row[a.alias].get(a.column)
+        case ConstantOutput(value=value):
+            return value
+        case NullOutput():
+            return None
+        case IriOutput(parts=parts) | TemplateLiteralOutput(parts=parts) | BlankOutput(parts=parts):
+            return "".join(
+                p if isinstance(p, str) else str(row[p.alias].get(p.column)) for p in parts
+            )
