@@ -136,6 +136,11 @@ def test_the_share_that_is_loud() -> None:
     summary = {"tuples": 200, "rejected": 2, "rejects": {"late": 2}}
     assert tell_rejects(summary) is None
     assert tell_rejects({**summary, "rejected": 0, "rejects": {}, "tuples": 0}) is None
+    taken_up = {**summary, "tuples": 1, "decided": 250}  # these had waited
+    assert tell_rejects(taken_up) is None
+    assert tell_rejects({**taken_up, "decided": 4}) == (
+        "2 of 4 tuples (50 %) were rejected and are in no answer: late (2)"
+    )
     many = {f"reason {n}": n for n in range(1, 6)}
     told = tell_rejects({"tuples": 20, "rejected": 15, "rejects": many})
     assert told is not None

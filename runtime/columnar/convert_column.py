@@ -30,7 +30,13 @@ from ontoweir.runtime.columnar.frame import Array
 _Test = Callable[[pa.DataType], bool]
 _NEAR = 1 << 51
 """Of doubles up to so many units the nearest number of units is found by multiplying."""
+_EXACT_POWER = 22
+"""Up to this power of ten a double holds it exactly."""
 _DAY = 86_400_000_000
+FIRST_DAY = date.min.toordinal() - date(1970, 1, 1).toordinal()
+LAST_DAY = date.max.toordinal() - date(1970, 1, 1).toordinal()
+"""Dates and times lie in the years 1 to 9999, of which all can speak."""
+FIRST_US, LAST_US = FIRST_DAY * _DAY, (LAST_DAY + 1) * _DAY - 1
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -63,6 +69,7 @@ _HELD: dict[type, tuple[_Test, ...]] = {
 """What may hold values of a declared type, beside columns without any value. All other types, such
 as times of day, durations and lists, are refused by name."""
 
+_MICROS = pa.timestamp("us")
 _TIMES: tuple[_Test, ...] = (
     pa.types.is_timestamp,
     pa.types.is_date,
@@ -133,17 +140,40 @@ def convert_column(
                 return _keep(values, _among(values, 0, 1), pa.bool_())
             return _by_value(values, pa.bool_(), _read_boolean)
         case DateType():
-            if pa.types.is_date32(kind):
-                return values, None
-            if pa.types.is_timestamp(kind):
-                return _to_days(values)
-            return _cast(values, pa.date32(), _read_day)
+            return keep_years(*_to_date(values))
         case TimestampType():
-            if pa.types.is_timestamp(kind):
-                return _to_micros(values)
-            return _cast(values, pa.timestamp("us"), _read_moment)
+            moments = pa.types.is_timestamp(kind)
+            cast = _to_micros(values) if moments else _cast(values, _MICROS, _read_moment)
+            return keep_years(*cast)
         case _:
             assert_never(declared)
+
+
+def keep_years(
+    values: "pa.ChunkedArray", bad: Array | None = None
+) -> "tuple[pa.ChunkedArray, Array | None]":
+    """Dates (date32), times or whole numbers (microseconds) with those beyond the years 1 to 9999
+    NULL, and which are bad, with those that were so before."""
+    kind = values.type
+    days = pa.types.is_date(kind)
+    low, high = (FIRST_DAY, LAST_DAY) if days else (FIRST_US, LAST_US)
+    numbers = values.cast(pa.int32()).cast(pa.int64()) if days else values.cast(pa.int64())
+    ends = pc.min_max(numbers).as_py()
+    if ends["min"] is None or (ends["min"] >= low and ends["max"] <= high):
+        return values, bad
+    held, wrong = _keep(numbers, _among(numbers, low, high), pa.int64())
+    made = held.cast(pa.int32()).cast(kind) if days else held.cast(kind)
+    if wrong is None or bad is None:
+        return made, bad if wrong is None else wrong
+    return made, bad | wrong
+
+
+def _to_date(values: "pa.ChunkedArray") -> "tuple[pa.ChunkedArray, Array | None]":
+    if pa.types.is_date32(values.type):
+        return values, None
+    if pa.types.is_timestamp(values.type):
+        return _to_days(values)
+    return _cast(values, pa.date32(), _read_day)
 
 
 def _keep(
@@ -232,7 +262,7 @@ def _to_decimal(
         if isinstance(value, str) and "_" in value:
             return None
         try:
-            return _fit(Decimal(value), declared)
+            return fit_decimal(Decimal(value), declared)
         except InvalidOperation:
             return None
 
@@ -241,7 +271,7 @@ def _to_decimal(
     return _by_value(values, target, read)
 
 
-def _fit(number: Decimal, declared: DecimalType) -> Decimal | None:
+def fit_decimal(number: Decimal, declared: DecimalType) -> Decimal | None:
     """A number as the declared decimal, if it is one."""
     with localcontext() as context:
         context.prec = 100
@@ -263,25 +293,24 @@ def _floats_to_decimal(
     with np.errstate(over="ignore", invalid="ignore"):
         whole = np.rint(numbers * 10.0**scale)
         good = (whole / 10.0**scale).astype(own.dtype) == own
-        good &= np.abs(whole) < min(10.0**precision, float(_NEAR))
-    units = np.where(good, whole, 0).astype(np.int64)
+        good &= np.abs(whole) < 10.0**precision
+        near = (np.abs(whole) < _NEAR) & (scale <= _EXACT_POWER)
+    units = np.where(good & near, whole, 0).astype(np.int64)
     kind = pa.decimal128(precision, scale)
     words = np.empty((len(units), 2), dtype="<i8")
     words[:, 0], words[:, 1] = units, units >> 63
-    mask = pa.py_buffer(np.packbits(valid & good, bitorder="little").tobytes())
+    mask = pa.py_buffer(np.packbits(valid & good & near, bitorder="little").tobytes())
     made = pa.chunked_array(
         [pa.Array.from_buffers(kind, len(units), [mask, pa.py_buffer(words.tobytes())])]
     )
-    bad = valid & ~good
-    if not bad.any():
-        return made, None
-    # of large numbers a double is looked at by its digits: it is the shortest decimal that names it
-    far = np.flatnonzero(bad & np.isfinite(numbers) & (np.abs(whole) >= _NEAR))
-    if len(far) and precision > 15:
+    bad = valid & ~(good & near)
+    # where multiplying is not exact a float is looked at by its digits
+    far = np.flatnonzero(valid & ~near & np.isfinite(numbers))
+    if len(far) and (precision > 15 or scale > _EXACT_POWER):
         cells = made.to_pylist()
         for i in far.tolist():
             shown = Decimal(np.format_float_positional(own[i], unique=True, trim="-"))
-            if (exact := _fit(shown, declared)) is not None:
+            if (exact := fit_decimal(shown, declared)) is not None:
                 cells[i], bad[i] = exact, False
         made = pa.chunked_array([pa.array(cells, kind)])
     return made, bad if bad.any() else None

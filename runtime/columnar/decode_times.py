@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.mappings.model.column_types import epoch_us, parse_instant
+from ontoweir.runtime.columnar.convert_column import FIRST_US, LAST_US
 from ontoweir.runtime.columnar.frame import Array
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -25,7 +26,7 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
     if pa.types.is_timestamp(kind) and kind.unit == "us" and not column.null_count:
         numbers = [c.view(pa.int64()).to_numpy() for c in column.chunks]
         times = numbers[0] if len(numbers) == 1 else np.concatenate([*numbers, _NONE])
-        return times, np.ones(len(times), dtype=np.bool_)
+        return times, _in_years(times)
     if pa.types.is_timestamp(kind):
         micros = _timestamps(column)
     elif pa.types.is_date(kind):
@@ -47,7 +48,16 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
     whole = micros.cast(pa.int64()) if pa.types.is_timestamp(micros.type) else micros
     if micros.null_count:
         whole = pc.fill_null(whole, 0)
-    return whole.to_numpy().astype(np.int64, copy=False), valid
+    times = whole.to_numpy().astype(np.int64, copy=False)
+    return times, valid & _in_years(times)
+
+
+def _in_years(times: Array) -> Array:
+    """Which lie in the years 1 to 9999; others are no timestamps."""
+    if not len(times) or (int(times.min()) >= FIRST_US and int(times.max()) <= LAST_US):
+        return np.ones(len(times), dtype=np.bool_)
+    within: Array = (times >= FIRST_US) & (times <= LAST_US)
+    return within
 
 
 def _timestamps(column: "pa.ChunkedArray") -> "pa.ChunkedArray":

@@ -131,8 +131,9 @@ def _encode_int(flat: "pa.Array", unit: int, name: str) -> Encoded:
     if len(values) and max(-int(values.min()), int(values.max())) > limit:
         raise DataError(
             f"column {name} holds whole numbers beyond {limit}",
-            why=f"the query compares them with decimals, in units of 1/{unit}, in 64 bits",
-            fix="compare with whole numbers only, or declare fewer decimal places",
+            why="the query uses decimals, too, so all its numbers are counted in units of "
+            f"1/{unit}, in 64 bits",
+            fix="ask for them in a query without decimals, or declare fewer decimal places",
         )
     return Encoded(encoded.values * unit, encoded.valid)
 
@@ -178,7 +179,7 @@ def _encode_decimal(flat: "pa.Array", scale: int, unit: int, name: str) -> Encod
     if not bool((fits & (low >= -limit) & (low <= limit)).all()):
         raise DataError(
             f"column {name} holds decimals beyond {limit} units of 10^-{scale}",
-            why="they are compared as 64-bit whole numbers",
+            why=f"all numbers of the query are counted in units of 1/{unit}, in 64 bits",
             fix="declare fewer decimal places, or correct the data",
         )
     return Encoded(low * factor, valid)

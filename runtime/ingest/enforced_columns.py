@@ -1,13 +1,14 @@
 """What the tuples of a stream are held to, whatever is asked of them."""
 
-from ontoweir.mappings.model.catalog import Column, FloatType, Stream
+from ontoweir.mappings.model.catalog import Column, DateType, FloatType, Stream, TimestampType
 
 
 def enforced_columns(stream: Stream) -> tuple[Column, ...]:
     """The columns that a run looks at whether or not a query does, so that the tuples let in do
     not depend on the queries: those of keys and of references of one column, those with a declared
-    domain, floating-point numbers (NaN is no value), and, unless the source is Parquet, which has
-    types of its own, all others: a text may not be of its column's type."""
+    domain, floating-point numbers (NaN is no value), dates and times (which lie in the years 1 to
+    9999), and, unless the source is Parquet, which has types of its own, all others: a text may not
+    be of its column's type."""
     named = {c for key in stream.keys for c in key}
     named |= {r.columns[0] for r in stream.references if len(r.columns) == 1}
     return tuple(
@@ -15,7 +16,7 @@ def enforced_columns(stream: Stream) -> tuple[Column, ...]:
         for c in stream.columns
         if stream.data.format != "parquet"
         or c.name in named
-        or isinstance(c.type, FloatType)
+        or isinstance(c.type, FloatType | DateType | TimestampType)
         or has_domain(c)
     )
 

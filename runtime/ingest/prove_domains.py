@@ -1,11 +1,12 @@
 """Columns that the statistics of Parquet files say enough of."""
 
 from collections.abc import Sequence
+from datetime import date, datetime
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoweir.mappings.model.catalog import Column, IntType, StringType
+from ontoweir.mappings.model.catalog import Column, DateType, IntType, StringType, TimestampType
 from ontoweir.runtime.ingest.enforced_columns import has_domain
 from ontoweir.runtime.sources.list_pieces import find_leaf, folder_constants, read_ends
 from ontoweir.runtime.sources.read_source import unreadable
@@ -34,14 +35,25 @@ def prove_domains(files: Sequence[str], columns: Sequence[Column]) -> frozenset[
 
 def _lies_inside(metadata: "pq.FileMetaData", column: Column) -> bool:
     place = find_leaf(metadata, column.name)
-    if place is None or not has_domain(column):
+    dated = isinstance(column.type, DateType | TimestampType) and not has_domain(column)
+    if place is None or not (dated or has_domain(column)):
         return False
+    if dated and "nanoseconds" in str(metadata.schema.column(place).logical_type):
+        return False  # the least and the greatest may be whole microseconds, but others not
     for index in range(metadata.num_row_groups):
         statistics = metadata.row_group(index).column(place).statistics
         ends = None if statistics is None else read_ends(statistics)
-        if ends is None or not _holds(column, *ends):
+        held = _are_dated if dated else _holds
+        if ends is None or not held(column, *ends):
             return False
     return True
+
+
+def _are_dated(column: Column, low: object, high: object) -> bool:
+    """Whether the ends of a column are dates or times as its type is: Python's are of the years 1
+    to 9999."""
+    times = isinstance(column.type, TimestampType)
+    return all(isinstance(v, date) and isinstance(v, datetime) == times for v in (low, high))
 
 
 def _holds(column: Column, low: object, high: object) -> bool:

@@ -1,11 +1,13 @@
 """Notice that a key over the whole stream, on which a verdict rests, is false.
 
-That no two rows ever share a key cannot be enforced in bounded memory. What can: a table of fixed
-size that remembers rows by a hash of their key, later ones in the place of earlier ones. What it
-finds is certain, and ends the run with the key's name; what was overwritten is not found.
+That no two rows ever share a key cannot be enforced in bounded memory. What can: a table that
+remembers rows by a hash of their key, and grows with them up to a share of a budget; then later
+ones take the place of earlier ones. What it finds is certain, and ends the run with the key's name;
+what was overwritten is not found.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +18,51 @@ from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import Array
 
 PLACES = 1 << 18
-"""So many rows of a stream are remembered (6 MB)."""
+"""So many rows are remembered at most for a key (6 MB)."""
+
+BUDGET = 1 << 21
+"""So many rows are remembered for all keys of this process together (48 MB), in equal shares."""
+
+_LEAST = 1 << 6
+"""So many rows are remembered for each key at any rate."""
 
 MOST_RUNS = 8
 """Of so many runs in a process rows are remembered; of each, for all its keys."""
 
-_watched: dict[str, dict[tuple[str, tuple[str, ...]], tuple[Array, Array, Array]]] = {}
-"""By run, then by stream and key: two hashes and the step of the last row in each place."""
+_NEVER = int(np.iinfo(np.int64).min)
+
+
+def _zeros() -> Array:
+    return np.zeros(_LEAST, dtype=np.uint64)
+
+
+@dataclass(slots=True)
+class _Table:
+    """Two hashes and the step of the last row in each place; how many rows came, all in all."""
+
+    first: Array = field(default_factory=_zeros)
+    second: Array = field(default_factory=_zeros)
+    when: Array = field(default_factory=lambda: np.full(_LEAST, _NEVER, dtype=np.int64))
+    rows: int = 0
+
+    def fit(self, places: int) -> None:
+        """As many places as there are rows, if not more than given; a power of two."""
+        wanted = _LEAST
+        while wanted < min(places, self.rows):
+            wanted *= 2
+        if wanted == len(self.when):
+            return
+        kept = np.flatnonzero(self.when != _NEVER)
+        kept = kept[np.argsort(self.when[kept], kind="stable")]  # of two in a place the later one
+        first, second, when = self.first[kept], self.second[kept], self.when[kept]
+        place = (first & np.uint64(wanted - 1)).astype(np.int64)
+        self.first, self.second = np.zeros((2, wanted), dtype=np.uint64)
+        self.when = np.full(wanted, _NEVER, dtype=np.int64)
+        self.first[place], self.second[place], self.when[place] = first, second, when
+
+
+_watched: dict[str, dict[tuple[str, tuple[str, ...]], _Table]] = {}
+"""By run, then by stream and key."""
 
 
 def watch_keys(
@@ -42,8 +82,11 @@ def watch_keys(
     """
     for key in keys if len(steps) else ():
         first, second = (_hashes(rows, key, salt) for salt in (1, 2))
-        place = (first & np.uint64(PLACES - 1)).astype(np.int64)
-        seen, again, when = _remembered(run, stream.name, key)
+        table = _remembered(run, stream.name, key)
+        table.rows += len(steps)
+        table.fit(_share())
+        seen, again, when = table.first, table.second, table.when
+        place = (first & np.uint64(len(when) - 1)).astype(np.int64)
         hit = (seen[place] == first) & (again[place] == second) & (when[place] != steps)
         hit &= when[place] != _NEVER
         if hit.any():
@@ -60,23 +103,24 @@ def watch_keys(
         seen[place], again[place], when[place] = first, second, steps
 
 
-_NEVER = int(np.iinfo(np.int64).min)
-
-
-def _remembered(run: str, stream: str, key: tuple[str, ...]) -> tuple[Array, Array, Array]:
+def _remembered(run: str, stream: str, key: tuple[str, ...]) -> _Table:
     """What is known of a run's key; of many runs the one that was longest idle is forgotten."""
     known = _watched.pop(run, {})
     while len(_watched) >= MOST_RUNS:
         del _watched[next(iter(_watched))]
     _watched[run] = known
     if (stream, key) not in known:
-        known[stream, key] = _nothing()
+        known[stream, key] = _Table()
+        for tables in _watched.values():
+            for table in tables.values():
+                table.fit(_share())
     return known[stream, key]
 
 
-def _nothing() -> tuple[Array, Array, Array]:
-    zeros = np.zeros(PLACES, dtype=np.uint64)
-    return zeros, zeros.copy(), np.full(PLACES, _NEVER, dtype=np.int64)
+def _share() -> int:
+    """How many rows are remembered for a key."""
+    keys = sum(map(len, _watched.values()))
+    return min(PLACES, max(_LEAST, 1 << (BUDGET // keys).bit_length() - 1 if keys < BUDGET else 1))
 
 
 def _hashes(rows: pa.Table, key: tuple[str, ...], salt: int) -> Array:

@@ -171,12 +171,10 @@ def check_waiting(job: LiveJob, state: LiveState) -> None:
     Raises:
         RunError: too many rows wait.
     """
-    waiting = sum(t.num_rows for t in state.buffered_rows.values())
+    waiting = state.waiting
     if job.most_waiting is None or waiting <= job.most_waiting:
         return
-    behind = min(
-        state.last_arrival, key=lambda partition: state.max_event_time.get(partition, -(1 << 62))
-    )
+    behind = min(state.last_arrival, key=lambda p: state.max_event_time.get(p, -(1 << 62)))
     raise RunError(
         f"{waiting:,} rows wait for {behind.replace(PARTITION_OF, ' ')}, "
         f"more than {job.most_waiting:,}",

@@ -57,7 +57,7 @@ def measure_batch(
         "totals": dict(state.totals),
         "rejects": dict(state.reasons),
         "finished": None if state.finished_us is None else show_time(state.finished_us),
-        "waiting": sum(t.num_rows for t in state.buffered_rows.values()),
+        "waiting": state.waiting,
         "streams": streams,
         "queries": _queries(job, state),
     }

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.runtime.engine.aggregate_chunk import plan_aggregates
 from ontoweir.runtime.engine.execution import ExecutionContext
@@ -24,19 +25,20 @@ from ontoweir.runtime.ingest.list_references import list_references
 from ontoweir.runtime.ingest.prove_domains import prove_domains
 from ontoweir.runtime.replay.keep_last import LastRows
 from ontoweir.runtime.replay.plan_ranges import Ranges, plan_ranges
-from ontoweir.runtime.replay.replay_job import ProgressListener, ReplaySummary
+from ontoweir.runtime.replay.replay_job import ProgressListener, ReplaySummary, count_prepared
 from ontoweir.runtime.replay.run_connect import count_cores, on_connect
 from ontoweir.runtime.replay.run_here import in_process
 from ontoweir.runtime.replay.run_ranges import RunTasks, on_spark
 from ontoweir.runtime.replay.scan_ranges import scan_ranges
 from ontoweir.runtime.results.render_results import MULTIPLICITY, result_schema
 from ontoweir.runtime.results.write_results import OutputFormat, ResultWriter
-from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
 from ontoweir.runtime.sources.order_pieces import order_pieces
 from ontoweir.runtime.sources.read_source import locate_source
-from ontoweir.runtime.sources.stage_stream import stage_stream
 from ontoweir.runtime.spark.refuse_connect import is_connect
+from ontoweir.runtime.staging.spool_stream import spool_stream
+from ontoweir.runtime.staging.stage_stream import stage_stream
 from ontoweir.runtime.statics.gather_statistics import gather_statistics
 from ontoweir.runtime.statics.load_statics import load_statics
 
@@ -80,6 +82,7 @@ def replay_history(
     statics: "dict[str, pa.Table] | None" = None,
     small: int = SMALL,
     final: bool = False,
+    text_here: bool = True,
 ) -> ReplaySummary:
     """Replay a query over the history of its streams; results appear at the end, whole.
 
@@ -99,6 +102,7 @@ def replay_history(
         small: a history of fewer rows than six ranges have, and of at most so many bytes, is
             replayed in this process, by the same code.
         final: of an aggregate query, write the last row of each group alone.
+        text_here: local CSV is read in this process where it can be, not by Spark.
 
     Raises:
         DataError: data is missing, unreadable, or breaks what the catalog declares.
@@ -125,7 +129,9 @@ def replay_history(
         folder = Path(tempfile.mkdtemp(prefix=".ontoweir-replay-", dir=writer.beside))
         try:
             session = _once(spark)
-            work = _prepare(job, session, folder, schema, (start, stop), rows_per_chunk, statics)
+            span = tuple(None if t is None else _micros(t) for t in (start, stop))
+            stage = _Stage(session, folder, (span[0], span[1]), here=text_here, progress=progress)
+            work = _prepare(job, stage, schema, rows_per_chunk, statics)
             work = dataclasses.replace(work, aggregates=aggregates)
             here = _is_small(work, small, ranges, rows_per_range)
             cut = here or _cut(work, session, ranges, rows_per_range, growing=job.growing)
@@ -216,18 +222,64 @@ def _cut(
     return plan_ranges(work.histories, wanted, rows_per_range, work.span)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Stage:
+    """Opens the history of streams; the fields are replay_history's."""
+
+    spark: "Callable[[], SparkSession]"
+    folder: Path
+    span: tuple[int | None, int | None]
+    here: bool
+    progress: ProgressListener | None
+
+    def open(self, catalog: Catalog, name: str, asked: Set[str]) -> History:
+        """A stream's history, with the columns that are asked for and those that are held to
+        their declarations."""
+        stream = catalog.streams[name]
+        located = locate_source(stream.data, name, catalog.file)
+        if located.files is not None and not located.files and Path(located.path).is_dir():
+            raise check_file(located.path, name)
+        local = stream.data.format == "parquet" and located.files is not None
+        direct = local and not stream.data.sort
+        held = [c for c in enforced_columns(stream) if c.name not in asked]
+        spare = {c.name for c in held}
+        if direct:
+            spare -= prove_domains(located.files or (), held)
+        columns = tuple(c.name for c in stream.columns if c.name in asked | spare)
+        pieces: tuple[Piece, ...] | None = None
+        if direct:
+            pieces = list_pieces(
+                located.files or (),
+                stream,
+                (*columns, stream.timestamp),
+                start_us=self.span[0],
+                stop_us=self.span[1],
+                spare=frozenset(spare),
+            )
+        elif self.here or local:
+            tell = count_prepared(self.progress, name)
+            pieces = spool_stream(stream, located, columns, self.folder / name, spare, tell)
+        if pieces is None:
+            home = self.spark()
+            session = home.newSession()
+            session.conf.set("spark.sql.session.timeZone", "UTC")
+            # what folders' names hold is text, also where all of it looks like numbers
+            session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+            place = self.folder / name
+            pieces = stage_stream(session, stream, located, columns, place, home, spare)
+        return History(stream, columns, order_pieces(pieces), not direct)
+
+
 def _prepare(
     job: QueryJob,
-    spark: "Callable[[], SparkSession]",
-    folder: Path,
+    stage: "_Stage",
     schema: pa.Schema,
-    span: tuple[datetime | None, datetime | None],
     rows_per_chunk: int,
     statics: "dict[str, pa.Table] | None",
 ) -> ExecutionContext:
     """Find the streams' history, stage what needs it, load the static data."""
-    catalog = job.catalog
-    start_us, stop_us = (None if t is None else _micros(t) for t in span)
+    catalog, spark = job.catalog, stage.spark
+    start_us, stop_us = stage.span
     needed: dict[str, set[str]] = {}
     for plan in job.plans:
         for table, names in needed_static_columns(plan).items():
@@ -241,42 +293,10 @@ def _prepare(
     for name in streams:
         for key in catalog.streams[name].keys:
             needed.setdefault(name, set()).update(key)
-    histories = []
-    session: SparkSession | None = None
-    for name in streams:
-        stream = catalog.streams[name]
-        located = locate_source(stream.data, name, catalog.file)
-        if located.files is not None and not located.files and Path(located.path).is_dir():
-            raise check_file(located.path, name)
-        direct = stream.data.format == "parquet" and located.files is not None
-        asked = needed.get(name, set())
-        held = [c for c in enforced_columns(stream) if c.name not in asked]
-        spare = {c.name for c in held}
-        if direct and not stream.data.sort:
-            spare -= prove_domains(located.files or (), held)
-        columns = tuple(c.name for c in stream.columns if c.name in asked | spare)
-        if direct and not stream.data.sort:
-            pieces = list_pieces(
-                located.files or (),
-                stream,
-                (*columns, stream.timestamp),
-                start_us=start_us,
-                stop_us=stop_us,
-                spare=frozenset(spare),
-            )
-        else:
-            if session is None:
-                session = spark().newSession()
-                session.conf.set("spark.sql.session.timeZone", "UTC")
-                # what folders' names hold is text, also where all of it looks like numbers
-                session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-            place = folder / name
-            pieces = stage_stream(session, stream, located, columns, place, spark(), spare)
-        staged = stream.data.sort or not direct
-        histories.append(History(stream, columns, order_pieces(pieces), staged))
+    histories = [stage.open(catalog, name, needed.get(name, set())) for name in streams]
     loaded = {n: t for n, t in (statics or {}).items() if n in wanted}
     if missing := wanted - set(loaded):
-        loaded |= load_statics(spark, catalog, missing, folder / "statics")
+        loaded |= load_statics(spark, catalog, missing, stage.folder / "statics", here=stage.here)
     return ExecutionContext(
         key=uuid.uuid4().hex,
         plans=job.plans,

@@ -1,9 +1,9 @@
 """What a replay is given, what it tells, and who listens."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +49,24 @@ class ProgressListener(Protocol):
         at: datetime,
     ) -> None:
         """`at` is the last finished timestamp (UTC)."""
+
+
+@runtime_checkable
+class PreparationListener(Protocol):
+    """A ProgressListener that is told of a history that has to be made ready, too."""
+
+    def prepare(self, *, stream: str, tuples: int) -> None:
+        """So many tuples of a stream are read."""
+
+
+def count_prepared(listener: ProgressListener | None, stream: str) -> Callable[[int], None]:
+    """What tells a listener of some more tuples of a stream."""
+    total = 0
+
+    def tell(tuples: int) -> None:
+        nonlocal total
+        total += tuples
+        if isinstance(listener, PreparationListener):
+            listener.prepare(stream=stream, tuples=total)
+
+    return tell

@@ -44,7 +44,7 @@ class ReplayProgress:
         )
         if shown:
             self._console.print(title, markup=False, highlight=False)
-        self._task = self._progress.add_task(title, total=None, figures="starting Spark")
+        self._task = self._progress.add_task(title, total=None, figures="reading")
 
     def update(
         self,
@@ -66,6 +66,10 @@ class ReplayProgress:
             total=total_tuples,
             figures=f"{markers:,} markers{rate} · state {state_rows:,}{limit}",
         )
+
+    def prepare(self, *, stream: str, tuples: int) -> None:
+        """See PreparationListener."""
+        self._progress.update(self._task, figures=f"reading {stream}: {tuples:,} tuples")
 
     def __enter__(self) -> Self:
         self._progress.start()

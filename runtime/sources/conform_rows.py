@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import IntType, TimestampType
 from ontoweir.runtime.columnar.check_domain import arrow_type
-from ontoweir.runtime.columnar.convert_column import convert_column, plain_type
+from ontoweir.runtime.columnar.convert_column import convert_column, keep_years, plain_type
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.check_columns import check_columns
 from ontoweir.runtime.sources.convert_table import name_bad
@@ -54,7 +54,7 @@ def conform_rows(history: History, rows: pa.Table, file: str) -> pa.Table:
 def _convert_times(values: pa.ChunkedArray) -> "tuple[pa.ChunkedArray, Array | None]":
     """A stream's timestamps in microseconds, as whole numbers, and which are none."""
     if pa.types.is_integer(plain_type(values.type)):
-        return convert_column(values, IntType())
+        return keep_years(*convert_column(values, IntType()))
     moments, wrong = convert_column(values, TimestampType())
     return moments.cast(pa.int64()), wrong
 
@@ -73,7 +73,7 @@ def _show(cell: "pa.Scalar") -> object:
     """A value for a sample of rejected rows."""
     try:
         return cell.as_py()
-    except ValueError:  # not UTF-8, or finer than Python's times
-        times = pa.types.is_timestamp(cell.type)
+    except (ValueError, OverflowError):  # not UTF-8, or beyond or finer than Python's times
+        times = pa.types.is_timestamp(cell.type) or pa.types.is_date(cell.type)
         found: object = cell.cast(pa.string() if times else pa.binary()).as_py()
         return found

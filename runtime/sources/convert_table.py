@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Stream, TimestampType
-from ontoweir.runtime.columnar.convert_column import convert_column
+from ontoweir.runtime.columnar.convert_column import convert_column, plain_type
+from ontoweir.runtime.columnar.decode_times import decode_times
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.read_source import BAD
 
@@ -18,6 +20,9 @@ def convert_table(table: pa.Table, stream: Stream) -> pa.Table:
     for place, name in enumerate(table.column_names):
         column = stream.column(name)
         if column is None:
+            kind = plain_type(table.column(name).type)
+            if name == stream.timestamp and not pa.types.is_null(kind):
+                bad += _find_far(table, name, kind)
             continue
         values, wrong = convert_column(table.column(name), column.type)
         if isinstance(column.type, TimestampType) and not pa.types.is_null(values.type):
@@ -26,6 +31,15 @@ def convert_table(table: pa.Table, stream: Stream) -> pa.Table:
         if wrong is not None:
             bad.append((name, wrong))
     return table.append_column(BAD, name_bad(bad, table.num_rows)) if bad else table
+
+
+def _find_far(table: pa.Table, time: str, kind: pa.DataType) -> list[tuple[str, Array]]:
+    """The timestamps beyond the years 1 to 9999, of a column that has them as such."""
+    if not (pa.types.is_timestamp(kind) or pa.types.is_integer(kind) or pa.types.is_date(kind)):
+        return []  # text is none then
+    values, valid = decode_times(table.column(time))
+    wrong = ~valid & pc.is_valid(table.column(time)).to_numpy()
+    return [(time, wrong)] if len(values) and wrong.any() else []
 
 
 def name_bad(bad: Sequence[tuple[str, Array]], rows: int) -> "pa.Array":

@@ -11,9 +11,22 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ontoweir.errors import DataError, Source
-from ontoweir.mappings.model.catalog import Column, DataSource, DecimalType, IntType
+from ontoweir.mappings.model.catalog import (
+    Column,
+    DataSource,
+    DateType,
+    DecimalType,
+    IntType,
+    TimestampType,
+)
 from ontoweir.mappings.model.column_types import name_column_type
-from ontoweir.runtime.columnar.convert_column import holds_times, holds_type, wrong_type
+from ontoweir.runtime.columnar.convert_column import (
+    FIRST_US,
+    LAST_US,
+    holds_times,
+    holds_type,
+    wrong_type,
+)
 from ontoweir.runtime.sources.data_files import is_finished, name_parquet
 from ontoweir.runtime.spark.explain_java import java_errors, suggest_package, tell_cause
 from ontoweir.runtime.spark.read_view import VIEW, read_view
@@ -245,6 +258,8 @@ def cast_declared(
             continue
         cell = fn.col(quote_name(column.name))
         cast = cell.try_cast(target)
+        if isinstance(kind, DateType | TimestampType):
+            cast = fn.when(fn.year(cast).between(1, 9999), cast)
         cells.append(cast.alias(column.name))
         wrong = cell.isNotNull() & cast.isNull()
         there = held[column.name]
@@ -252,7 +267,9 @@ def cast_declared(
             wrong = wrong | (cast.cast(there) != cell)  # the double nearest to the decimal
         elif isinstance(kind, DecimalType):
             exact = cell.try_cast(f"decimal(38,{min(kind.scale + 9, 38)})")
-            wrong = wrong | (exact != cast)
+            wrong = wrong | fn.coalesce(exact != cast, fn.lit(False))
+            if there == "string":
+                wrong = wrong | _is_finer(cell, cast, kind.scale)
         elif isinstance(kind, IntType) and there.startswith(("float", "double", "decimal")):
             wrong = wrong | (cell != cast)
         bad.append(fn.when(wrong, fn.lit(column.name)))
@@ -262,10 +279,20 @@ def cast_declared(
             moment = cell.cast("bigint")
         else:
             moment = fn.unix_micros(cell.try_cast("timestamp"))
-            bad.append(fn.when(cell.isNotNull() & moment.isNull(), fn.lit(timestamp)))
+        moment = fn.when((moment >= FIRST_US) & (moment <= LAST_US), moment)
+        bad.append(fn.when(cell.isNotNull() & moment.isNull(), fn.lit(timestamp)))
         cells.append(moment.alias(timestamp))
     cells.append((fn.coalesce(*bad) if bad else fn.lit(None).cast("string")).alias(BAD))
     return frame.select(*cells, *keep)
+
+
+def _is_finer(text: "SparkColumn", cast: "SparkColumn", scale: int) -> "SparkColumn":
+    """Whether a number has more digits after its point than a decimal's, however small they are."""
+    from pyspark.sql import functions as fn
+
+    digits = fn.regexp_extract(text, r"^\s*[+-]?[0-9]*\.([0-9]*?)0*\s*$", 1)
+    vanished = text.rlike(r"[1-9].*[eE]") & (cast == 0)
+    return (fn.length(digits) > scale) | fn.coalesce(vanished, fn.lit(False))
 
 
 def _check_types(

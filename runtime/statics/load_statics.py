@@ -32,6 +32,7 @@ from ontoweir.runtime.sources.read_source import (
 from ontoweir.runtime.spark.explain_java import java_errors
 from ontoweir.runtime.spark.materialize_frame import LARGE, materialize_frame, not_written
 from ontoweir.runtime.statics.evaluate_view import evaluate_view, mentioned
+from ontoweir.runtime.statics.read_relation import read_relation
 from ontoweir.runtime.statics.read_small import read_small
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def load_statics(
     catalog: Catalog,
     names: Iterable[str],
     beside: Path | None = None,
+    *,
+    here: bool = True,
 ) -> dict[str, pa.Table]:
     """The declared columns of static relations, in their declared types.
 
@@ -56,6 +59,7 @@ def load_statics(
         names: the relations wanted.
         beside: a file or folder to be, beside which Spark's tasks can write what this process sees
             (default: the system's temporary files).
+        here: local CSV is read in this process where it can be, not by Spark.
 
     Raises:
         DataError: a file or column is missing, or a row breaks a type, domain, key or max_rows.
@@ -63,7 +67,7 @@ def load_statics(
         RunError: what tasks write beside it is not seen here.
     """
     with ExitStack() as stack:
-        loader = _Loader(spark, catalog, _find_folder(beside), stack)
+        loader = _Loader(spark, catalog, _find_folder(beside), stack, here=here)
         return {name: loader.load(name) for name in sorted(set(names))}
 
 
@@ -89,9 +93,11 @@ class _Loader:
         catalog: Catalog,
         place: Path,
         stack: ExitStack,
+        *,
+        here: bool,
     ) -> None:
         self.spark, self.catalog = spark, catalog
-        self.place, self.stack = place, stack
+        self.place, self.stack, self.here = place, stack, here
         self._folder: Path | None = None
         self._session: SparkSession | None = None
         self.tables: dict[str, pa.Table] = {}
@@ -146,6 +152,8 @@ class _Loader:
             located = locate_source(relation.data, relation.name, self.catalog.file)
             place, collected = located.path, _is_small(located)
             small = read_small(relation.data, place, relation.columns)
+            if small is None and self.here:
+                small = read_relation(relation, located, lambda: self.folder)
         else:
             small = evaluate_view(relation, view, self.catalog, self.load)
         source = Source(place) if view is None else relation.source

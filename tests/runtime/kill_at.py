@@ -1,11 +1,12 @@
 """Kill this process, kill -9, at a stage of a micro-batch: by what Python calls, wherever it is."""
 
+import io
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 STAGES = (
@@ -17,16 +18,21 @@ STAGES = (
     "before-output-commit",
     "after-output-commit",
     "after-batch",
+    "at-the-disk",
 )
 
 _ADVANCE = ("advance_kernel", "advance_tables")
+_DISK = frozenset(
+    ("rename", "replace", "fsync", "fdatasync", "unlink", "remove", "rmdir", "mkdir", "link")
+) | {"open", "write", "writelines", "flush", "close", "truncate", "ftruncate", "copy_file_range"}
+"""What changes a disk, or what is known to be on it."""
 
 
 def kill_at(stage: str, count: int, kill: Callable[[], None] | None = None) -> None:
     """From now on, in all threads to come, the `count`-th time that a stage is reached is the last.
 
     `in-kernel` is any call, also of numpy's and Arrow's own functions, from within the kernel's
-    advance: `count` says how deep in it.
+    advance: `count` says how deep in it. `at-the-disk` is any call that changes a file or a folder.
     """
     if stage == "never":
         return
@@ -63,6 +69,11 @@ def _is_at(stage: str, frame: FrameType, event: str, argument: Any) -> bool:
             return event == "c_call" and code.co_name == "write_part" and argument is os.replace
         case "after-output-commit":
             return event == "c_return" and code.co_name == "write_part" and argument is os.replace
+        case "at-the-disk":  # before and behind: commit, publish, restore, check and rotate
+            if event not in ("c_call", "c_return") or argument.__name__ not in _DISK:
+                return False
+            owner = getattr(argument, "__self__", None)  # not str.replace
+            return isinstance(owner, ModuleType | io.IOBase)
         case "after-batch":
             return event == "return" and code.co_qualname == "BatchProcessor.advance"
         case _:

@@ -30,7 +30,7 @@ SHORT = ("in-kernel", "before-output-commit")
 """The stages at which the whole driver is killed without --long: each takes half a minute."""
 
 
-@pytest.mark.parametrize("stage", [*STAGES, "full-disk"])
+@pytest.mark.parametrize("stage", [*STAGES, "full-disk", "renewed-logs"])
 def test_killed_twenty_times_without_spark(
     stage: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:

@@ -22,6 +22,7 @@ from ontoweir.errors import OntoweirError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.arrivals import read_arrivals
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.read_arrivals import open_arrivals
 from ontoweir.runtime.live.make_live_job import make_live_job
@@ -135,6 +136,11 @@ CHANGES: dict[str, Change] = {
     "no times": _put("ts", pa.nulls(ROWS, pa.timestamp("us", "UTC"))),
     "days as times": _cast("w", pa.date32()),
     "times as days": _put("d", pa.array([0, 1, 86_400_000, None] * 3, pa.timestamp("ms"))),
+    "far days": _put("d", pa.array([0, 8_000_000, -8_000_000] * 4, pa.int32()).cast(pa.date32())),
+    "far times": _put("w", pa.array([0, 10**18, -(10**18), None] * 3, pa.timestamp("us"))),
+    "far timestamps": _put(
+        "ts", lambda times: pa.array([n * 10**6 for n in times[:-1]] + [10**18], pa.timestamp("us"))
+    ),
     "no values": _put("t", pa.nulls(ROWS)),
     "more columns": lambda table, times: table.append_column("x", pa.array(range(ROWS))),
     "other order": lambda table, times: table.select(table.column_names[::-1]),
@@ -176,7 +182,9 @@ def _live(job: LiveJob, files: list[Path]) -> tuple[list[dict[str, Any]], Counte
     arrived = [ArrivedFile(f.as_uri(), str(f), n) for n, f in enumerate(files)]
     state, rows, reasons, shown = begin_live(job), [], Counter[str](), []
     for file in arrived:
-        portions, bad = open_arrivals(history, [file], cast(SparkSession, None), Path())
+        portions, bad = open_arrivals(
+            history, [file], cast(SparkSession, None), Path(file.path + ".staged")
+        )
         for one in bad:
             raise one.error
         tables = [portion.load() for portion in portions]
@@ -291,6 +299,33 @@ def test_what_spark_reads_is_held_to_the_same(
         told[name] = rows, summary.rejected
     assert told["orc"] == told["parquet"]
     assert told["orc"][0]
+
+
+@pytest.mark.parametrize("collected", [0, 1 << 20])
+def test_csv_live_as_in_a_replay(
+    collected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither asks Spark; a large file is written to a folder first."""
+    monkeypatch.setattr(read_arrivals, "_COLLECTED", collected)
+    random, files = Random(5), []
+    (tmp_path / "s").mkdir()
+    for number in range(3):
+        lines = ["d,ts,t,i,p,b,f,w,spare"]
+        for second in seconds(number):
+            cells = random.choice(["2020-01-02,{},a,1,1.25", "x,{},,2,0.005", ",{},b,9,", "{}"])
+            time = f"1970-01-01 00:{second // 60:02}:{second % 60:02}"
+            lines.append(cells.format(time) + ",true,0.5,2020-01-01,")
+        files.append(tmp_path / "s" / f"{number}.csv")
+        files[-1].write_text("\r\n".join(lines))
+    toml = TOML.replace('"parquet", path = "s"', '"csv", path = "s", options = { header = "true" }')
+    _, job, live = _jobs(tmp_path, toml)
+    whole, summary = replay_here(monkeypatch, job, tmp_path / "out.parquet", ranges=1)
+    rows, reasons, _ = _live(live, files)
+    last = datetime(1970, 1, 1, 0, 0, seconds(2)[-1])
+    assert rows == [row for row in whole if row["at"] < last]
+    assert len(rows) > 5
+    assert 0 <= sum(summary.rejected.values()) - sum(reasons.values()) <= 1
+    assert len(summary.rejected) > 2
 
 
 @pytest.mark.spark

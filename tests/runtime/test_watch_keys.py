@@ -16,6 +16,7 @@ from ontoweir.mappings.model.catalog import DataSource, Stream
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.ingest import watch_keys as module
 from ontoweir.runtime.ingest.watch_keys import MOST_RUNS, PLACES, watch_keys
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.make_live_job import make_live_job
@@ -77,6 +78,44 @@ def test_a_run_with_many_keys_forgets_none_of_them() -> None:
     for stream in streams:
         with pytest.raises(DataError, match=f"{stream.name}.*repeats its key"):
             watch_keys("wide", stream, [("id",)], np.array([2]), pa.table({"id": [7]}))
+
+
+def test_memory_is_shared_and_grows_with_the_rows() -> None:
+    """Three hundred streams, first with few rows, then with many, take less than 64 MB."""
+    module._watched.clear()
+    streams = [replace(_STREAM, name=f"z{number}") for number in range(300)]
+    sizes = []
+    for rows in (5, 4000, 100_000):
+        ids = np.arange(rows)
+        for stream in streams[:: 1 if rows < 5000 else 50]:
+            watch_keys("wide", stream, [("id",)], ids, pa.table({"id": ids}))
+        tables = module._watched["wide"].values()
+        sizes.append(sum(t.first.nbytes + t.second.nbytes + t.when.nbytes for t in tables))
+    assert sizes[0] < 1 << 20
+    assert sizes[0] < sizes[1] <= sizes[2] < 64 << 20
+    with pytest.raises(DataError, match="id = 99999 is there"):
+        watch_keys("wide", streams[0], [("id",)], np.array([10**6]), _rows([99_999]))
+
+
+def test_what_is_remembered_stays_when_a_table_changes_its_size() -> None:
+    """It grows with the rows; with more keys it shrinks, and keeps the latest."""
+    module._watched.clear()
+    for number in range(PLACES):
+        if number & (number - 1) == 0:
+            ids = np.arange(number, max(2 * number, 1))
+            watch_keys("sizes", _STREAM, [("id",)], ids, pa.table({"id": ids}))
+    table = module._watched["sizes"]["z", ("id",)]
+    assert len(table.when) == PLACES
+    whole = int((table.when != module._NEVER).sum())
+    assert whole > PLACES // 2  # of so many rows and places, all but those that share one
+    for number in range(63):
+        watch_keys(
+            "sizes", replace(_STREAM, name=f"y{number}"), [("id",)], np.array([1]), _rows([1])
+        )
+    assert len(table.when) == module.BUDGET // 64
+    assert np.median(table.when) > PLACES * 3 // 4
+    with pytest.raises(DataError, match=f"id = {PLACES - 1} is there"):
+        watch_keys("sizes", _STREAM, [("id",)], np.array([0]), _rows([PLACES - 1]))
 
 
 def test_a_run_that_starts_again_knows_nothing_of_the_one_before(tmp_path: Path) -> None:

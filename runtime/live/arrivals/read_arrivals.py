@@ -1,7 +1,7 @@
 """Open the files that a stream brings in a micro-batch: the rows of each, by the reader of replays.
 
-Local Parquet is read in this process, row group by row group. Everything else is read by Spark,
-with its columns found by their names, and staged. A file that cannot be read is named.
+Local Parquet and CSV are read in this process, row group by row group. Everything else is read by
+Spark, with its columns found by their names, and staged. A file that cannot be read is named.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, OntoweirError, RunError
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.read_stream import LISTING
@@ -28,8 +29,11 @@ from ontoweir.runtime.sources.list_pieces import (
     read_span,
 )
 from ontoweir.runtime.sources.read_source import drop_empty, read_source, unreadable
-from ontoweir.runtime.sources.stage_stream import list_alike, with_folders
 from ontoweir.runtime.spark.redact_secrets import resolve_options
+from ontoweir.runtime.staging.spool_stream import write_rows
+from ontoweir.runtime.staging.stage_stream import list_alike, with_folders
+from ontoweir.runtime.text.convert_text import NotPlain
+from ontoweir.runtime.text.read_text import read_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,7 +76,7 @@ def open_arrivals(
     Args:
         history: the stream.
         files: what arrived.
-        spark: reads what is no local Parquet.
+        spark: reads what is not read in this process.
         folder: a place for what Spark has read.
 
     Raises:
@@ -87,7 +91,15 @@ def open_arrivals(
             except DataError as error:
                 bad.append(BadFile(file.path, error))
         return portions, bad
-    for number, group in enumerate(_group(history, files, bad)):
+    left: list[ArrivedFile] = []
+    for number, file in enumerate(files):
+        try:
+            portions += _open_text(history, file, folder / f"text-{number}.parquet")
+        except NotPlain:
+            left.append(file)
+        except DataError as error:
+            bad.append(BadFile(file.path, error))
+    for number, group in enumerate(_group(history, left, bad)):
         try:
             portions += _stage(history, group, spark, folder / str(number))
         except DataError as error:
@@ -119,6 +131,57 @@ def _open_parquet(history: History, file: ArrivedFile) -> Iterator[Portion]:
             piece.size,
             lambda piece=piece: _read_piece(history, file, piece),  # type: ignore[misc]
         )
+
+
+def _open_text(history: History, file: ArrivedFile, spool: Path) -> list[Portion]:
+    """The rows of a local text file: of a large one, row groups of what is written to `spool`.
+
+    Raises:
+        NotPlain: Spark has to read it.
+        DataError: it cannot be read.
+    """
+    stream = history.stream
+    if "://" in file.path or stream.data.format != "csv":
+        raise NotPlain
+    data = replace(stream.data, options=_reading_options(stream))
+    try:
+        if not drop_empty(data, [file.path]):
+            return []
+        size = Path(file.path).stat().st_size
+    except OSError as error:
+        raise unreadable(file.path, error) from error
+    wanted = [c for c in stream.columns if c.name in history.columns]
+    tables = read_text(data, file.path, wanted, stream.timestamp, history.spare)
+    times = {file.path: file.modified}
+    if size <= _COLLECTED and not _is_packed([file.path]):
+        held = [_mark(_name_file(rows, file.path), times) for rows in tables]
+        return [_hold(file.path, pa.concat_tables(held))] if held else []
+    try:
+        spool.parent.mkdir(parents=True, exist_ok=True)
+        write_rows(stream, wanted, tables, spool)
+    except OSError as error:
+        raise RunError(
+            f"{spool} cannot be written: {error.strerror or error}",
+            why="the rows of a large file of text are kept beside the checkpoint meanwhile",
+            fix="make room there, and start again: what was committed is intact",
+        ) from error
+    return list(_portions(history, [spool], file.path, times))
+
+
+def _hold(path: str, rows: pa.Table) -> Portion:
+    return Portion(path, None, None, rows.num_rows, rows.nbytes, lambda: rows)
+
+
+def _name_file(rows: pa.Table, path: str) -> pa.Table:
+    if FILE in rows.column_names:
+        return rows
+    return rows.append_column(FILE, pa.repeat(pa.scalar(path), rows.num_rows))
+
+
+def _reading_options(stream: Stream) -> tuple[tuple[str, str], ...]:
+    """The options that say how files are read, not which there are."""
+    options = resolve_options(dict(stream.data.options), stream.source)
+    return tuple((n, text) for n, text in options.items() if n.lower() not in _NOT_READING)
 
 
 def _read_piece(history: History, file: ArrivedFile, piece: Piece) -> pa.Table:
@@ -185,7 +248,7 @@ def _stage(
     try:
         if small:
             rows = _mark(frame.toArrow(), times)
-            return [Portion(path, None, None, rows.num_rows, rows.nbytes, lambda: rows)]
+            return [_hold(path, rows)]
         frame.write.mode("overwrite").parquet(str(folder))
     except OntoweirError:
         raise
@@ -197,7 +260,7 @@ def _stage(
             why=f"{history.stream.name} is read by Spark's {history.stream.data.format} reader",
             fix="see Spark's log for the cause, and start again: what was committed is intact",
         ) from error
-    return list(_portions(history, folder, path, times))
+    return list(_portions(history, sorted(folder.glob("part-*.parquet")), path, times))
 
 
 def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "DataFrame":
@@ -205,9 +268,7 @@ def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "Da
 
     stream = history.stream
     data = with_folders(stream.data, files[0])
-    options = resolve_options(dict(data.options), stream.source)
-    reading = tuple((n, text) for n, text in options.items() if n.lower() not in _NOT_READING)
-    data = replace(data, options=reading)
+    data = replace(data, options=_reading_options(replace(stream, data=data)))
     wanted = [c for c in stream.columns if c.name in history.columns]
     marks = [fn.col("_metadata.file_path").alias(FILE)]
     if data.format == "json":
@@ -238,10 +299,10 @@ def _mark(rows: pa.Table, times: Mapping[str, int]) -> pa.Table:
 
 
 def _portions(
-    history: History, folder: Path, shown: str, times: Mapping[str, int]
+    history: History, parts: Sequence[Path], shown: str, times: Mapping[str, int]
 ) -> Iterator[Portion]:
-    """The row groups of what Spark has written."""
-    for part in sorted(folder.glob("part-*.parquet")):
+    """The row groups of what was written of files, or of the one that is shown."""
+    for part in parts:
         with pq.ParquetFile(part) as opened:
             metadata = opened.metadata
         place = find_leaf(metadata, history.stream.timestamp)
@@ -252,7 +313,7 @@ def _portions(
 
             def load(part: Path = part, number: int = number) -> pa.Table:
                 with pq.ParquetFile(part) as opened:
-                    return _mark(opened.read_row_group(number), times)
+                    return _mark(_name_file(opened.read_row_group(number), shown), times)
 
             size = read_size(group, names)
             yield Portion(shown, low, high, group.num_rows, size, load)

@@ -80,6 +80,11 @@ class LiveState:
     arrived: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def waiting(self) -> int:
+        """How many rows wait for a marker."""
+        return sum(rows.num_rows for rows in self.buffered_rows.values())
+
 
 PARTITION_OF = "\t"
 

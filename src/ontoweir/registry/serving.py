@@ -222,6 +222,7 @@ def _summarise(server: _Server, options: RunOptions, seconds: float) -> dict[str
     return {
         "markers": sum(s["markers"] for s in states),
         "tuples": tuples,
+        "decided": tuples - sum(s["waiting_rows"] for s in states),
         "results": sum(s["results"] for s in states),
         "state_rows_max": sum(s["state_rows_max"] for s in states),
         "bound_rows": None if None in bounds else sum(bounds),

@@ -151,6 +151,7 @@ def _run(
         found = describe_live(state, job)
         held = found["queries"][running.entry.name]
         counts = {n: found[n] for n in ("tuples", "markers", "results", "rejected", "late")}
+        counts["waiting_rows"] = state.waiting
         running.before, running.reasons = counts, dict(state.reasons)
         batch = None if found["batch"] < 0 else found["batch"]
         running.status |= {**counts, **held, "batch": batch, "rejects": dict(state.reasons)}

@@ -15,9 +15,10 @@ def tell_rejects(summary: Mapping[str, Any]) -> str | None:
     '200 of 300 tuples (67 %) were rejected and are in no answer: late (200)'
 
     Args:
-        summary: of a replay or a run.
+        summary: of a replay or a run. `decided`: how many tuples it has rejected or let in, if
+            that are others than it has read: some had waited before, some wait behind it.
     """
-    tuples, rejected = summary["tuples"], summary["rejected"]
+    tuples, rejected = summary.get("decided", summary["tuples"]), summary["rejected"]
     if not rejected or rejected <= LOUD * tuples:
         return None
     share = 100 * rejected / max(tuples, rejected)

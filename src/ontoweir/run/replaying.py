@@ -1,5 +1,6 @@
 """Replay a checked query: the glue between verdicts and the run-time."""
 
+import os
 import re
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -259,7 +260,8 @@ def replay_query(
 
     catalog = workspace.project.catalog
     names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
-    tables = load_statics(session, catalog, names, _find_beside(options.output))
+    here = not _is_cluster(options.spark, spark)
+    tables = load_statics(session, catalog, names, _find_beside(options.output), here=here)
     anyway = options.allow_unbounded
     job, _ = make_job(workspace, compiled, verdict, gather_statistics(tables), anyway=anyway)
     if options.final and compiled.union.aggregation is None:
@@ -285,6 +287,7 @@ def replay_query(
             statics=tables,
             small=SMALL if options.small is None else options.small,
             final=options.final,
+            text_here=here,
         )
     return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
 
@@ -293,6 +296,14 @@ def _start(settings: Mapping[str, str]) -> "SparkSession":
     from ontoweir.runtime.spark.start_session import start_session
 
     return start_session(settings)
+
+
+def _is_cluster(settings: Mapping[str, str], spark: "SparkSession | None") -> bool:
+    """Whether a Spark is named that runs elsewhere: then it reads text, too."""
+    if spark is not None:
+        return not str(spark.conf.get("spark.master", "")).startswith("local")
+    master = settings.get("spark.master") or os.environ.get("SPARK_MASTER", "local")
+    return bool(os.environ.get("SPARK_REMOTE")) or not master.startswith("local")
 
 
 def _as_json(summary: "ReplaySummary") -> dict[str, Any]:

@@ -158,6 +158,7 @@ class _SessionRecord:
         return {
             "markers": totals["markers"],
             "tuples": totals["tuples"],
+            "decided": totals["tuples"] + before.waiting - self.last.waiting,
             "results": totals["results"],
             "state_rows_max": sum(self.most.values()),
             "bound_rows": sum(known) if len(known) == len(self.bounds) else None,

@@ -1,6 +1,5 @@
-"""Stage a stream that is no local Parquet: through Spark's reader, once, to Parquet parts."""
+"""Stage a stream that is not read in this process: through Spark's reader, once, to Parquet."""
 
-import shutil
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import reduce
@@ -9,22 +8,19 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.orc as orc
-import pyarrow.parquet as pq
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.model.catalog import Column, DataSource, Stream
-from ontoweir.runtime.sources.conform_parquet import conform_parquet
 from ontoweir.runtime.sources.history import Piece
-from ontoweir.runtime.sources.list_pieces import find_leaf, read_size, read_span
 from ontoweir.runtime.sources.read_source import (
     Located,
     drop_empty,
-    literal_path,
     read_source,
     unreadable,
 )
 from ontoweir.runtime.spark.explain_java import java_errors, tell_cause
 from ontoweir.runtime.spark.read_view import VIEW
+from ontoweir.runtime.staging.list_staged import list_staged
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,8 +35,7 @@ def stage_stream(
     home: "SparkSession | None" = None,
     spare: Set[str] = frozenset(),
 ) -> tuple[Piece, ...]:
-    """Write the columns in use, cast, to `folder`: a folder per source file, in order. Of local
-    Parquet, which is staged only to be sorted, each file is read by its own columns.
+    """Write the columns in use, cast, to `folder`: a folder per source file, in order.
 
     Rows keep their order within a file, unless the source is to be sorted: then all rows come in
     the order of their timestamps. A temporary view (of the session `home`) has no order, and is
@@ -62,29 +57,23 @@ def stage_stream(
         sources = [(located.path, list_alike(data, located.files))]
     else:
         sources = [(file, [(file,)]) for file in located.files]
-    csv = data.format == "csv" and dict(data.options).get("header", "").lower() == "true"
     pieces: list[Piece] = []
     for number, (path, groups_of_files) in enumerate(sources):
         target = folder / f"{number:06d}"
-        if data.format == "parquet" and located.files is not None:
-            raw = folder / "conformed"
-            conform_parquet(stream, located.files, columns, spare, raw)
-            frame = spark.read.parquet(literal_path(str(raw)))
-        else:
-            frames = [
-                read_source(
-                    spark,
-                    with_folders(data, files[0] if files else path),
-                    files[0] if len(files) == 1 else path,
-                    wanted,
-                    stream.timestamp,
-                    files,
-                    home,
-                    spare,
-                )
-                for files in groups_of_files
-            ]
-            frame = reduce(lambda one, other: one.union(other), frames)
+        frames = [
+            read_source(
+                spark,
+                with_folders(data, files[0] if files else path),
+                files[0] if len(files) == 1 else path,
+                wanted,
+                stream.timestamp,
+                files,
+                home,
+                spare,
+            )
+            for files in groups_of_files
+        ]
+        frame = reduce(lambda one, other: one.union(other), frames)
         if sort:
             frame = frame.orderBy(fn.col(f"`{stream.timestamp}`"))
         try:
@@ -99,25 +88,7 @@ def stage_stream(
                 why=f"{stream.name} is staged through Spark's {data.format} reader",
                 fix="see Spark's log for the cause",
             ) from error
-        shutil.rmtree(folder / "conformed", ignore_errors=True)
-        first = 1 + csv
-        for part in sorted(target.glob("part-*.parquet")):
-            try:
-                with pq.ParquetFile(part) as opened:
-                    place = find_leaf(opened.metadata, stream.timestamp)
-                    metadata = [
-                        opened.metadata.row_group(i) for i in range(opened.metadata.num_row_groups)
-                    ]
-                    names = (*columns, stream.timestamp)
-                    groups = [
-                        (g.num_rows, *read_span(g, place), read_size(g, names)) for g in metadata
-                    ]
-            except (OSError, pa.ArrowInvalid) as error:
-                raise unreadable(str(part), error) from error
-            for index, (rows, low, high, size) in enumerate(groups):
-                if rows:
-                    pieces.append(Piece(str(part), index, rows, path, first, {}, low, high, size))
-                first += rows
+        pieces += list_staged(sorted(target.glob("part-*.parquet")), stream, columns, path)
     return tuple(pieces)
 
 

@@ -1,4 +1,4 @@
-"""Bring local Parquet files to one schema, by the reader of all replays, for Spark to sort."""
+"""Bring local Parquet files to one schema, by the reader of all replays, to be sorted."""
 
 from collections.abc import Sequence, Set
 from pathlib import Path

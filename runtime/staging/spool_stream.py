@@ -1,0 +1,115 @@
+"""Write a stream of local CSV, or one that is to be sorted, to Parquet, without Spark."""
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ontoweir.errors import RunError, Source
+from ontoweir.mappings.model.catalog import Column, Stream
+from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.sources.history import Piece
+from ontoweir.runtime.sources.read_source import BAD, Located, drop_empty
+from ontoweir.runtime.staging.conform_parquet import conform_parquet
+from ontoweir.runtime.staging.list_staged import list_staged
+from ontoweir.runtime.staging.sort_parts import sort_parts
+from ontoweir.runtime.text.convert_text import NotPlain
+from ontoweir.runtime.text.read_text import read_text
+
+
+def spool_stream(
+    stream: Stream,
+    located: Located,
+    columns: Sequence[str],
+    folder: Path,
+    spare: Set[str] = frozenset(),
+    tell: Callable[[int], None] = lambda rows: None,
+) -> tuple[Piece, ...] | None:
+    """Write the columns in use, in their declared types, to `folder`: a file for each of the
+    source's, in order; of a source that is to be sorted, one, in the order of the timestamps.
+
+    The rows are those that stage_stream has Spark write; it says what the arguments are.
+
+    Returns:
+        The row groups. None: only Spark is certain to read these files as Spark does.
+
+    Raises:
+        DataError: a file lacks a column or cannot be read.
+        RunError: the disk does not take it.
+    """
+    if located.files is None or stream.data.format not in ("csv", "parquet"):
+        return None
+    files = drop_empty(stream.data, located.files)
+    parts, pieces = [], []
+    try:
+        if stream.data.format == "parquet":
+            conform_parquet(stream, files, columns, spare, folder)
+            parts = sorted(folder.glob("*.parquet"))
+        else:
+            folder.mkdir(parents=True)
+            for number, file in enumerate(files):
+                parts.append(folder / f"{number:06d}.parquet")
+                _spool_file(stream, file, columns, spare, parts[-1], tell)
+        if stream.data.sort and parts:
+            whole = folder / "sorted"
+            sort_parts(parts, stream.timestamp, whole)
+            for part in parts:
+                part.unlink()
+            return tuple(list_staged([whole], stream, columns, located.path))
+    except NotPlain:
+        for part in parts:
+            part.unlink(missing_ok=True)
+        folder.rmdir()
+        return None
+    except OSError as error:
+        raise RunError(
+            f"{folder} cannot be written: {error}",
+            why="the rows of a stream that is no Parquet in the order of time are kept beside the "
+            "output meanwhile",
+            fix="make room there, or name another place with --output",
+            source=Source(str(folder)),
+        ) from error
+    for file, part in zip(files, parts, strict=True):
+        pieces += list_staged([part], stream, columns, file)
+    return tuple(pieces)
+
+
+def _spool_file(
+    stream: Stream,
+    file: str,
+    columns: Sequence[str],
+    spare: Set[str],
+    part: Path,
+    tell: Callable[[int], None],
+) -> None:
+    declared = [c for c in stream.columns if c.name in columns]
+    rows = read_text(stream.data, file, declared, stream.timestamp, spare)
+    write_rows(stream, declared, rows, part, tell)
+
+
+def write_rows(
+    stream: Stream,
+    declared: Sequence[Column],
+    rows: Iterable[pa.Table],
+    part: Path,
+    tell: Callable[[int], None] = lambda rows: None,
+) -> None:
+    """Write a stream's rows, as read_text gives them, to a Parquet file.
+
+    Raises:
+        OSError: the disk does not take it.
+    """
+    types = [(c.name, arrow_type(c.type)) for c in declared]
+    schema = pa.schema([*types, (stream.timestamp, pa.int64()), (BAD, pa.string())])
+    text = [name for name, kind in types if pa.types.is_string(kind)]
+    with pq.ParquetWriter(
+        str(part),
+        schema,
+        compression="none",
+        use_dictionary=[*text, BAD],
+        write_statistics=[stream.timestamp],
+    ) as writer:
+        for table in rows:
+            writer.write_table(table.select(schema.names))
+            tell(table.num_rows)

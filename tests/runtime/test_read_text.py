@@ -1,0 +1,140 @@
+"""CSV is read without Spark as Spark reads it, or left to it."""
+
+import bz2
+import gzip
+from collections import defaultdict
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as fn
+
+from ontoweir.errors import DataError
+from ontoweir.mappings.model.catalog import Column, DataSource, FloatType, IntType, StringType
+from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.sources.read_source import BAD, read_source
+from ontoweir.runtime.text import read_csv as reader
+from ontoweir.runtime.text.convert_text import NotPlain
+from ontoweir.runtime.text.read_text import read_text
+from tests.runtime.csv_files import COLUMNS, make_file
+
+HEADER = (("header", "true"),)
+PLAIN = (Column("a", StringType()), Column("n", IntType()), Column("x", FloatType()))
+
+
+def _read(file: Path, options: tuple[tuple[str, str], ...] = HEADER) -> list[tuple[Any, ...]]:
+    tables = list(read_text(DataSource("csv", str(file), options), str(file), PLAIN, None))
+    return [tuple(row.values()) for table in tables for row in table.to_pylist()]
+
+
+READ = {
+    "a,n,x\np,1,2.5\n": [("p", 1, 2.5, None)],
+    "\ufeffx,a,n\r\n2.5,p,1\r\n": [("p", 1, 2.5, None)],
+    '"n","a",x\n1,"p,q",2\n2,"",3': [("p,q", 1, 2.0, None), (None, 2, 3.0, None)],
+    "a,n,x\n p , 1 ,+2\n": [(" p ", 1, 2.0, None)],
+    "a,n,x\np\n\n  \np,1,2,3,4\n": [("p", None, None, None), ("p", 1, 2.0, None)],
+    "a,n,x\np,one,2\np,1.0,y\np,0x1,1e3": [
+        ("p", None, 2.0, "n"),
+        ("p", None, None, "n"),
+        ("p", None, 1000.0, "n"),
+    ],
+    "a,n,x,A\n": None,
+    "a,n,\n": None,
+    "\na,n,x\n": None,
+    'a,n,x\n"p""q",1,2\n': None,
+    'a,n,x\np"q,1,2\n': None,
+    'a,n,x\n"p\nq",1,2\n': None,
+    'a,n,x\n"p\\q",1,2\n': None,
+    'a,n,x\n"p" ,1,2\n': None,
+    "a,n,x\rp,1,2\r": None,
+    "a,n,x\np\0,1,2\n": None,
+    "a,n,x\np,1,0x1p3\n": None,
+}
+
+
+@pytest.mark.parametrize("text", READ)
+def test_what_is_read_and_what_is_left(text: str, tmp_path: Path) -> None:
+    """As Spark was seen to read it (None: only Spark is certain)."""
+    wanted = READ[text]
+    for name, pack in (("a.csv", bytes), ("a.csv.gz", gzip.compress), ("a.csv.bz2", bz2.compress)):
+        (tmp_path / name).write_bytes(pack(text.encode()))
+        if wanted is None:
+            with pytest.raises(NotPlain):
+                _read(tmp_path / name)
+        else:
+            assert _read(tmp_path / name) == wanted
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), (*HEADER, ("multiLine", "true")), (*HEADER, ("sep", "||")), (*HEADER, ("sep", '"'))],
+)
+def test_options_are_left_to_spark(options: tuple[tuple[str, str], ...], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,n,x\np,1,2\n")
+    with pytest.raises(NotPlain):
+        _read(tmp_path / "a.csv", options)
+
+
+@pytest.mark.parametrize("mark", [";", "|", "\\t", "\t", "^", "]", "-"])
+def test_separators(mark: str, tmp_path: Path) -> None:
+    between = "\t" if mark == "\\t" else mark
+    lines = (("a", "n", "x"), (f'"p{between}q"', "1", "2.5"), ("p", "7"), ("\t", "\t"))
+    (tmp_path / "a.csv").write_text("\n".join(between.join(line) for line in lines))
+    wanted: list[tuple[Any, ...]] = [(f"p{between}q", 1, 2.5, None), ("p", 7, None, None)]
+    if between != "\t":  # a line of blanks alone is none
+        wanted.append(("\t", None, None, "n"))
+    assert _read(tmp_path / "a.csv", (*HEADER, ("delimiter", mark))) == wanted
+
+
+def test_a_cut_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv.gz"
+    file.write_bytes(gzip.compress(b"a,n,x\n" + b"p,1,2\n" * 999)[:-9])
+    with pytest.raises(DataError) as error:
+        _read(file)
+    assert str(error.value.source) == str(file)
+
+
+def test_blocks_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ['"p, q",1,2\r', "p,2,2.5", "", "x", "r,3,inf"] * 9
+    (tmp_path / "a.csv").write_text("\n".join(["a,n,x", *lines]))
+    whole = _read(tmp_path / "a.csv")
+    assert len(whole) == 36
+    for size in (30, 7, 2, 1):
+        monkeypatch.setattr(reader, "_BLOCK", size)
+        assert _read(tmp_path / "a.csv") == whole
+    monkeypatch.setattr(reader, "_LONGEST", 5)
+    with pytest.raises(NotPlain):
+        _read(tmp_path / "a.csv")
+
+
+def _shown(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """A row that is rejected by what it is rejected for; NaN is NaN."""
+    return [{n: repr(row[n]) for n in (row if row[BAD] is None else (BAD,))} for row in rows]
+
+
+@pytest.mark.spark
+def test_random_files(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """What is not left to Spark is what Spark reads, to the row and to the reject."""
+    home = spark.newSession()
+    home.conf.set("spark.sql.session.timeZone", "UTC")
+    random, files = Random(7), {}
+    for number in range(3000 if request.config.getoption("--long") else 120):
+        file = tmp_path / f"{number}.csv"
+        file.write_bytes(make_file(random))
+        data = DataSource("csv", str(file), HEADER)
+        try:
+            tables = list(read_text(data, str(file), COLUMNS, "ts"))
+        except NotPlain:
+            continue
+        files[str(file)] = [row for table in tables for row in table.to_pylist()]
+    assert len(files) > 50
+    data = DataSource("csv", str(tmp_path), HEADER)
+    path = fn.col("_metadata.file_path").alias("__path")
+    frame = read_source(home, data, str(tmp_path), COLUMNS, "ts", list(files), keep=[path])
+    found = defaultdict(list)
+    for row in frame.toArrow().to_pylist():
+        found[local_path(row.pop("__path"))].append(row)
+    for name, rows in files.items():
+        assert _shown(rows) == _shown(found[name]), name
