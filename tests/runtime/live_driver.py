@@ -16,7 +16,7 @@ from ontoweir.errors import RunError
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
 from tests.runtime.kill_at import kill_at
-from tests.runtime.test_run_live import QUERIES, open_queries
+from tests.runtime.live.test_run_live import QUERIES, open_queries
 
 
 def kill_java() -> None:

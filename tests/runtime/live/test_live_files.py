@@ -21,7 +21,7 @@ from ontoweir.run.running import run_queries
 from ontoweir.runtime.live.advance_live import advance_live
 from ontoweir.runtime.live.arrivals import open_batch
 from ontoweir.runtime.live.arrivals.list_arrivals import list_arrivals
-from tests.runtime.test_run_live import (
+from tests.runtime.live.test_run_live import (
     TOML,
     open_queries,
     read_output,

@@ -26,9 +26,15 @@ from ontoweir.registry.register_query import register_query
 from ontoweir.registry.serving import serve_registry
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
-from tests.runtime.test_run_live import QUERIES, open_queries, read_output, replayed, write_history
+from tests.runtime.live.test_run_live import (
+    QUERIES,
+    open_queries,
+    read_output,
+    replayed,
+    write_history,
+)
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 
 
 def register(folder: Path, name: str, text: str | None = None, *, replace: bool = False) -> None:

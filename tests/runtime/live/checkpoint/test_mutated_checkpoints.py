@@ -24,7 +24,7 @@ from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
 from ontoweir.runtime.live import process_batches as take_batches
-from tests.runtime.test_run_live import (
+from tests.runtime.live.test_run_live import (
     Row,
     open_queries,
     read_output,

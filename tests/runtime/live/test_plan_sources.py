@@ -17,8 +17,14 @@ from ontoweir.run.running import run_queries
 from ontoweir.runtime.live.arrivals.list_partitions import list_waiting
 from ontoweir.runtime.live.checkpoint.save_state import last_batch
 from ontoweir.runtime.spark.start_session import LOCAL_FILES
-from tests.runtime.test_read_arrivals import CHANGES
-from tests.runtime.test_run_live import TOML, open_queries, read_output, replayed, write_history
+from tests.runtime.live.test_read_arrivals import CHANGES
+from tests.runtime.live.test_run_live import (
+    TOML,
+    open_queries,
+    read_output,
+    replayed,
+    write_history,
+)
 
 
 def open_plain(folder: Path, names: list[str]) -> tuple[Workspace, list[Any]]:

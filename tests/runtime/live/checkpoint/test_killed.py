@@ -17,7 +17,7 @@ from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
 from tests.runtime.fork_cycles import fingerprint
 from tests.runtime.kill_at import STAGES
-from tests.runtime.test_run_live import (
+from tests.runtime.live.test_run_live import (
     QUERIES,
     open_queries,
     read_output,
@@ -25,7 +25,7 @@ from tests.runtime.test_run_live import (
     write_history,
 )
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent.parent
 SHORT = ("in-kernel", "before-output-commit")
 """The stages at which the whole driver is killed without --long: each takes half a minute."""
 

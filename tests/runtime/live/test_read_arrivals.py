@@ -19,7 +19,7 @@ from ontoweir.project.project import load_project
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
 from ontoweir.runtime.live.arrivals.list_arrivals import list_arrivals
-from tests.runtime.test_run_live import open_queries, read_output, write_history
+from tests.runtime.live.test_run_live import open_queries, read_output, write_history
 
 TOML = """
 [streams.s]

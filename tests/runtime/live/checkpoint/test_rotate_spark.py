@@ -15,7 +15,7 @@ from ontoweir.runtime.live import live_options
 from ontoweir.runtime.live import process_batches as take_batches
 from ontoweir.runtime.live.checkpoint.rotate_spark import count_entries
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch
-from tests.runtime.test_run_live import open_queries, read_output, replayed, write_history
+from tests.runtime.live.test_run_live import open_queries, read_output, replayed, write_history
 
 IDLE = ('unit = "1 second"', 'unit = "1 second", idle = "1 hour"')
 
@@ -109,8 +109,8 @@ def test_crashes_while_logs_are_renewed(
 @pytest.mark.usefixtures("forgetful")
 def test_beside_a_stream_that_idles(spark: SparkSession, tmp_path: Path) -> None:
     """A source that is none of files goes on."""
-    from tests.runtime.test_live_starts import _open
-    from tests.runtime.test_live_starts import _run as run
+    from tests.runtime.live.test_live_starts import _open
+    from tests.runtime.live.test_live_starts import _run as run
 
     for part in range(3):
         write_history(tmp_path, 5 * part, 5 * part + 5)

@@ -15,7 +15,7 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
-from tests.runtime.test_run_live import (
+from tests.runtime.live.test_run_live import (
     QUERIES,
     TOML,
     open_queries,

@@ -14,7 +14,13 @@ from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
-from tests.runtime.test_run_live import TOML, open_queries, read_output, replayed, write_history
+from tests.runtime.live.test_run_live import (
+    TOML,
+    open_queries,
+    read_output,
+    replayed,
+    write_history,
+)
 
 
 def _last(check: Path) -> Path:

@@ -17,10 +17,16 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
-from tests.runtime.test_run_live import TOML, open_queries, read_output, replayed, write_history
-from tests.runtime.test_serving import register, status, wait_for
+from tests.runtime.live.test_run_live import (
+    TOML,
+    open_queries,
+    read_output,
+    replayed,
+    write_history,
+)
+from tests.runtime.live.test_serving import register, status, wait_for
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 
 
 def _open(folder: Path, *changes: tuple[str, str]) -> Any:
