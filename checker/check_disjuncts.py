@@ -10,6 +10,7 @@ from ontoweir.checker.decide_lag import Failure, decide_lag
 from ontoweir.checker.decide_published import decide_arasu, decide_set, decide_tree
 from ontoweir.checker.declarations import Declaration, key_declaration, list_declarations
 from ontoweir.checker.drop_windows import drop_windows
+from ontoweir.checker.evaluate_naively import counting_steps
 from ontoweir.checker.explain_failure import explain_failure, explain_obstacle
 from ontoweir.checker.explain_stop import explain_stop, name_stopped
 from ontoweir.checker.find_witness import find_witness
@@ -264,7 +265,8 @@ class DisjunctChecker:
         verdicts, which say so where the time was over before it was found."""
         try:
             failing = [d.query for d in disjuncts if isinstance(d, Failing)]
-            return self._disprove([q for q in failing if q in self.forms]), disjuncts
+            with counting_steps():
+                return self._disprove([q for q in failing if q in self.forms]), disjuncts
         except OutOfTimeError:
             stopped = explain_stop("a counterexample", self.union)
             return None, tuple(

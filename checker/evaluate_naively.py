@@ -5,7 +5,9 @@ It works on the query as unfolded and shares nothing with normal forms, plans or
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias, assert_never
@@ -41,6 +43,21 @@ Match: TypeAlias = tuple[tuple[Any, ...], tuple[Tuple, ...]]
 
 MOST_STEPS = 400_000
 """How many candidates an evaluation may look at: half a second."""
+
+MOST_IN_ALL = 2_000_000
+"""How many all evaluations of one search may look at (`counting_steps`)."""
+
+_in_all: ContextVar[list[int] | None] = ContextVar("in_all", default=None)
+
+
+@contextmanager
+def counting_steps() -> Iterator[None]:
+    """All evaluations inside look at MOST_IN_ALL candidates at most, together."""
+    token = _in_all.set([0])
+    try:
+        yield
+    finally:
+        _in_all.reset(token)
 
 
 class TooLongError(Exception):
@@ -110,11 +127,17 @@ def _aggregate(
 def _matches(query: SpjQuery, instance: Instance) -> list[Match]:
     found: list[Match] = []
     order = [o.alias for o in query.occurrences]
+    alone: list[list[Test]] = [[] for _ in order]
     ready: list[list[Test]] = [[] for _ in order]
     for c in query.conditions:
-        places = [order.index(a.alias) for a in condition_attributes(c)]
-        ready[max(places)].append(_test(c))
+        places = {order.index(a.alias) for a in condition_attributes(c)}
+        (alone if len(places) == 1 else ready)[max(places)].append(_test(c))
     row: dict[str, Tuple] = {}
+    candidates = []
+    for occurrence, tests in zip(query.occurrences, alone, strict=True):
+        alias, rows = occurrence.alias, instance.get(occurrence.table, ())
+        candidates.append([r for r in rows if all(test({alias: r}) for test in tests)])
+    total = _in_all.get()
     steps = 0
 
     def extend(depth: int) -> None:
@@ -123,18 +146,21 @@ def _matches(query: SpjQuery, instance: Instance) -> list[Match]:
             answer = tuple(_render(o, row) for _, o in query.outputs)
             found.append((answer, tuple(row.values())))
             return
-        occurrence = query.occurrences[depth]
-        candidates = instance.get(occurrence.table, ())
-        steps += len(candidates)
-        tick()
+        mine = candidates[depth]
+        steps += len(mine)
         if steps > MOST_STEPS:
             raise TooLongError
-        for candidate in candidates:
-            row[occurrence.alias] = candidate
+        tick()
+        for candidate in mine:
+            row[order[depth]] = candidate
             if all(test(row) for test in ready[depth]):
                 extend(depth + 1)
 
     extend(0)
+    if total is not None:
+        total[0] += steps
+        if total[0] > MOST_IN_ALL:
+            raise TooLongError
     return found
 
 

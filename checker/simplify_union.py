@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ontoweir.checker.merge_disjuncts import merge_disjuncts
+from ontoweir.checker.state_equalities import state_equalities
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.find_contradiction import find_contradiction
 from ontoweir.rewriter.propagate_equalities import compare_scalars
@@ -10,10 +11,14 @@ from ontoweir.rewriter.remove_self_joins import remove_self_joins
 from ontoweir.rewriter.spj import Compare, Condition, Constant, Op, SpjQuery, SpjUnion
 
 
-def simplify_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
-    """The union with occurrences of one row merged (as in unfolding), and disjuncts that differ in
-    one comparison. Answers and multiplicities stay."""
-    disjuncts = tuple(remove_self_joins(q, catalog) for q in union.disjuncts)
+def simplify_union(union: SpjUnion, catalog: Catalog, *, whole: bool = True) -> SpjUnion:
+    """The union with equalities stated, occurrences of one row merged (as in unfolding), and
+    disjuncts that differ in one comparison. Answers and multiplicities stay.
+
+    `whole`: occurrences are one row by keys that no run can enforce, too.
+    """
+    stated = (state_equalities(q, catalog) for q in union.disjuncts)
+    disjuncts = tuple(remove_self_joins(q, catalog, whole=whole) for q in stated)
     if len(disjuncts) < 2:
         return replace(union, disjuncts=disjuncts)
     disjuncts = tuple(map(_drop_said, disjuncts))

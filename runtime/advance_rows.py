@@ -14,8 +14,8 @@ from ontoweir.checker.split_aggregates import AggregatePart
 from ontoweir.checker.units import choose_units
 from ontoweir.errors import QueryError
 from ontoweir.mappings.catalog import Catalog
-from ontoweir.rewriter.aggregation import AggregateFunction
 from ontoweir.runtime.admit_rows import Admitted, ReferenceCheck, admit_rows
+from ontoweir.runtime.advance_once import advance_once
 from ontoweir.runtime.aggregate_chunk import (
     AggregateWork,
     PartRows,
@@ -214,6 +214,8 @@ def advance_rows(
     if work.aggregates is None:
         return state, _union(found, work.schema, work.distinct)
     parts = _by_part(work.aggregates, found)
+    if work.aggregates.once:
+        return state, advance_once(work.aggregates, parts)
     answers, groups = advance_groups(work.aggregates, parts, state.groups)
     return replace(state, groups=groups), answers
 
@@ -378,7 +380,7 @@ def _part_of(work: ReplayWork, index: int) -> tuple[AggregatePart | None, pa.Sch
         return None, work.schema, len(work.plans) > 1
     for (part, plans), schema in zip(work.aggregates.parts, work.aggregates.schemas, strict=True):
         if index < plans:
-            counted = part.aggregates[0].function is AggregateFunction.COUNT_DISTINCT
+            counted = part.counts_values
             return part, schema, counted and plans > 1
         index -= plans
     raise AssertionError("a plan of no part")
@@ -391,7 +393,7 @@ def _by_part(work: AggregateWork, found: Sequence[_Found]) -> PartRows:
     for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
         mine = found[start : start + plans]
         start += plans
-        if part.aggregates[0].function is AggregateFunction.COUNT_DISTINCT:
+        if part.counts_values:
             parts.append([(_union(mine, schema, distinct=True), {})])
             continue
         parts.append(
