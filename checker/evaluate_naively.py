@@ -31,7 +31,7 @@ from ontoweir.rewriter.spj import (
     SpjUnion,
     TemplateLiteralOutput,
 )
-from ontoweir.rewriter.watch_time import tick
+from ontoweir.rewriter.watch_time import look, tick
 
 Tuple: TypeAlias = Mapping[str, Any]
 Test: TypeAlias = Callable[[Mapping[str, Tuple]], bool]
@@ -42,17 +42,19 @@ Match: TypeAlias = tuple[tuple[Any, ...], tuple[Tuple, ...]]
 
 
 MOST_STEPS = 400_000
-"""How many candidates an evaluation may look at: half a second."""
+"""How many partial matches an evaluation may look at: half a second."""
 
-MOST_IN_ALL = 2_000_000
-"""How many all evaluations of one search may look at (`counting_steps`)."""
+_LOOK = 512
+
+MOST_IN_ALL = 700_000
+"""How many all evaluations of one search may look at (`counting_steps`): a second."""
 
 _in_all: ContextVar[list[int] | None] = ContextVar("in_all", default=None)
 
 
 @contextmanager
 def counting_steps() -> Iterator[None]:
-    """All evaluations inside look at MOST_IN_ALL candidates at most, together."""
+    """All evaluations inside look at MOST_IN_ALL partial matches at most, together."""
     token = _in_all.set([0])
     try:
         yield
@@ -61,7 +63,7 @@ def counting_steps() -> Iterator[None]:
 
 
 class TooLongError(Exception):
-    """An evaluation looks at more than MOST_STEPS candidates: nothing is known of it."""
+    """An evaluation, or all of a search, looked at too much: nothing is known of it."""
 
 
 def evaluate_naively(union: SpjUnion, instance: Instance) -> Counter[tuple[Any, ...]]:
@@ -125,43 +127,78 @@ def _aggregate(
 
 
 def _matches(query: SpjQuery, instance: Instance) -> list[Match]:
+    """By nested loops, row by row of each table; which rows of two tables go together is tested
+    once for each pair, and kept as bits."""
     found: list[Match] = []
     order = [o.alias for o in query.occurrences]
-    alone: list[list[Test]] = [[] for _ in order]
-    ready: list[list[Test]] = [[] for _ in order]
-    for c in query.conditions:
-        places = {order.index(a.alias) for a in condition_attributes(c)}
-        (alone if len(places) == 1 else ready)[max(places)].append(_test(c))
-    row: dict[str, Tuple] = {}
-    candidates = []
-    for occurrence, tests in zip(query.occurrences, alone, strict=True):
-        alias, rows = occurrence.alias, instance.get(occurrence.table, ())
-        candidates.append([r for r in rows if all(test({alias: r}) for test in tests)])
+    candidates, together = _pair_rows(query, instance)
+    chosen: list[Tuple] = []
     total = _in_all.get()
     steps = 0
 
-    def extend(depth: int) -> None:
+    def extend(depth: int, allowed: list[int]) -> None:
         nonlocal steps
         if depth == len(order):
+            row = dict(zip(order, chosen, strict=True))
             answer = tuple(_render(o, row) for _, o in query.outputs)
-            found.append((answer, tuple(row.values())))
+            found.append((answer, tuple(chosen)))
             return
-        mine = candidates[depth]
-        steps += len(mine)
-        if steps > MOST_STEPS:
-            raise TooLongError
-        tick()
-        for candidate in mine:
-            row[order[depth]] = candidate
-            if all(test(row) for test in ready[depth]):
-                extend(depth + 1)
+        rest = allowed[depth]
+        while rest:
+            bit = rest & -rest
+            rest ^= bit
+            place = bit.bit_length() - 1
+            steps += 1
+            if steps > MOST_STEPS:
+                raise TooLongError
+            if steps % _LOOK == 0:
+                look()
+            left = list(allowed)
+            for later, masks in together[depth]:
+                left[later] &= masks[place]
+            if all(left[depth + 1 :]):
+                chosen.append(candidates[depth][place])
+                extend(depth + 1, left)
+                chosen.pop()
 
-    extend(0)
+    extend(0, [(1 << len(rows)) - 1 for rows in candidates])
     if total is not None:
         total[0] += steps
         if total[0] > MOST_IN_ALL:
             raise TooLongError
     return found
+
+
+def _pair_rows(
+    query: SpjQuery, instance: Instance
+) -> tuple[list[list[Tuple]], list[list[tuple[int, list[int]]]]]:
+    """For each occurrence the rows that pass its own conditions; and, for each later one that it is
+    compared with, which rows of that go with each of its own, as bits."""
+    order = [o.alias for o in query.occurrences]
+    tests: dict[tuple[int, ...], list[Test]] = {}
+    for c in query.conditions:
+        places = tuple(sorted({order.index(a.alias) for a in condition_attributes(c)}))
+        tests.setdefault(places, []).append(_test(c))
+    candidates = []
+    for n, occurrence in enumerate(query.occurrences):
+        rows, mine = instance.get(occurrence.table, ()), tests.get((n,), [])
+        candidates.append([r for r in rows if all(test({order[n]: r}) for test in mine)])
+    together: list[list[tuple[int, list[int]]]] = [[] for _ in order]
+    for places, both in tests.items():
+        if len(places) < 2:
+            continue
+        first, second = places
+        masks = []
+        for one in candidates[first]:
+            tick()
+            mask = 0
+            for n, other in enumerate(candidates[second]):
+                row = {order[first]: one, order[second]: other}
+                if all(test(row) for test in both):
+                    mask |= 1 << n
+            masks.append(mask)
+        together[first].append((second, masks))
+    return candidates, together
 
 
 def _test(c: Condition) -> Test:
