@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from ontoweir.checker.evaluate_naively import aggregate_naively, evaluate_naively
 from ontoweir.checker.find_rank import find_rank
-from ontoweir.checker.list_ways import list_ways
+from ontoweir.checker.list_ways import Way, list_ways
 from ontoweir.checker.witness import Witness, instance_of
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction
@@ -127,14 +127,13 @@ class _Matches:
         self.union, self.catalog, self.witness = union, catalog, witness
         self.everything = frozenset(range(witness.size))
         self._plain = replace(union, distinct=False, aggregation=None)
-        self._known: dict[int | None, Counter[tuple[tuple[Any, ...], frozenset[int], bool]]] = {}
+        self._known: dict[int | None, Counter[Way]] = {}
 
-    def ways(self, suffix: int | None) -> Counter[tuple[tuple[Any, ...], frozenset[int], bool]]:
+    def ways(self, suffix: int | None) -> Counter[Way]:
         """The matches with that suffix (None: with none), as list_ways has them, counted."""
         if suffix not in self._known:
             rows = () if suffix is None else self.witness.suffixes[suffix]
-            found = list_ways(self._plain, self.catalog, self.witness, rows)
-            self._known[suffix] = Counter(found)
+            self._known[suffix] = list_ways(self._plain, self.catalog, self.witness, rows)
         return self._known[suffix]
 
     def values(

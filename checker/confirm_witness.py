@@ -98,11 +98,10 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
     rows: list[list[Fraction]] = []
     brought: list[Brought] = []
     for suffix in witness.suffixes:
-        found = Counter(
-            (answer, told)
-            for answer, told, late in list_ways(union, catalog, witness, suffix)
-            if late and told
-        )
+        found: Brought = Counter()
+        for (answer, told, late), count in list_ways(union, catalog, witness, suffix).items():
+            if late and told:
+                found[answer, told] += count
         brought.append(found)
         new: dict[Any, list[int]] = {}
         for (answer, told), count in found.items():
