@@ -21,8 +21,17 @@ def simplify_union(union: SpjUnion, catalog: Catalog, *, whole: bool = True) -> 
     disjuncts = tuple(remove_self_joins(q, catalog, whole=whole) for q in stated)
     if len(disjuncts) < 2:
         return replace(union, disjuncts=disjuncts)
-    disjuncts = tuple(map(_drop_said, disjuncts))
-    merged = merge_disjuncts(replace(union, disjuncts=disjuncts), catalog)
+    short = tuple(map(_drop_said, disjuncts))
+    merged = merge_disjuncts(replace(union, disjuncts=short), catalog)
+    if len(merged.disjuncts) > 1 and short != disjuncts:
+        # as written `a >= 1 AND a < 3` and `a >= 1 AND a = 3` differ in one comparison
+        written = merge_disjuncts(replace(union, disjuncts=disjuncts), catalog)
+        short = tuple(map(_drop_said, written.disjuncts))
+        merged = min(
+            merged,
+            merge_disjuncts(replace(union, disjuncts=short), catalog),
+            key=lambda found: len(found.disjuncts),
+        )
     # what is contradictory by a declared domain only may still have been needed for merging
     possible = tuple(q for q in merged.disjuncts if find_contradiction(q, catalog) is None)
     if 0 < len(possible) < len(merged.disjuncts):
