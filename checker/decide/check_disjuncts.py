@@ -29,6 +29,7 @@ from ontoweir.checker.verdict.verdict import (
     Unsatisfiable,
 )
 from ontoweir.checker.witness.confirm_aggregates import MOST_SUBSETS
+from ontoweir.checker.witness.evaluate_naively import counting_steps
 from ontoweir.checker.witness.find_witness import find_witness
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.errors import QueryError
@@ -264,7 +265,8 @@ class DisjunctChecker:
         verdicts, which say so where the time was over before it was found."""
         try:
             failing = [d.query for d in disjuncts if isinstance(d, Failing)]
-            return self._disprove([q for q in failing if q in self.forms]), disjuncts
+            with counting_steps():
+                return self._disprove([q for q in failing if q in self.forms]), disjuncts
         except OutOfTimeError:
             stopped = explain_stop("a counterexample", self.union)
             return None, tuple(

@@ -10,7 +10,8 @@ from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.normalise.simplify_union import simplify_union
 from ontoweir.checker.normalise.unorder_chains import unorder_chains
 from ontoweir.checker.plans.bound_table import bound_groups
-from ontoweir.checker.split.split_aggregates import split_aggregates
+from ontoweir.checker.split.split_aggregates import AggregatePart
+from ontoweir.checker.split.split_by_keys import split_by_keys
 from ontoweir.checker.verdict.verdict import (
     Bounded,
     DisjunctVerdict,
@@ -60,16 +61,42 @@ def check_query(
     """
     with watching(watch):
         known = statistics or Statistics()
-        union = _simplify(union, catalog)
-        if union.aggregation is None:
-            return _check_plain(union, catalog, known, timed, disprove, size)
-        return _check_aggregates(union, catalog, known, timed, disprove, size)
+        simple = _simplify(union, catalog)
+        verdict = _check(simple, catalog, known, timed, disprove, size)
+        if all(d.kind != "key" for d in verdict.conditions):
+            return verdict
+        # occurrences that are one row by a key that no run can enforce are so only where it helps
+        apart = _simplify(union, catalog, whole=False)
+        if apart == simple:
+            return verdict
+        other = _check(apart, catalog, known, timed, False, size)
+        return other if _rests_on_less(other, verdict) else verdict
 
 
-def _simplify(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+def _check(
+    union: SpjUnion,
+    catalog: Catalog,
+    known: Statistics,
+    timed: bool,
+    disprove: bool,
+    size: int,
+) -> Verdict:
+    decide = _check_plain if union.aggregation is None else _check_aggregates
+    return decide(union, catalog, known, timed, disprove, size)
+
+
+def _rests_on_less(other: Verdict, verdict: Verdict) -> bool:
+    """Whether a bounded verdict needs fewer declarations, and no more rows to speak of."""
+    if other.plans is None or not set(other.conditions) < set(verdict.conditions):
+        return False
+    rows, least = (v.bound.rows if v.bound else None for v in (other, verdict))
+    return rows is not None and (least is None or rows <= 10 * max(least, 1))
+
+
+def _simplify(union: SpjUnion, catalog: Catalog, *, whole: bool = True) -> SpjUnion:
     """The query in fewer pieces, where that does not take all the time."""
     try:
-        union = simplify_union(union, catalog)
+        union = simplify_union(union, catalog, whole=whole)
     except OutOfTimeError:
         return union
     return _reduce(union, catalog) if union.distinct else union
@@ -115,23 +142,46 @@ def _check_aggregates(
     assert union.aggregation is not None
     parts: list[PartVerdict] = []
     witness: Witness | None = None
-    for part in split_aggregates(union):
-        if part.union.distinct:
-            part = replace(part, union=_reduce(part.union, catalog))
-        checker = DisjunctChecker(part.union, catalog, known, timed, part.aggregates, size, union)
-        decided: list[DisjunctVerdict] = []
-        with phase("deciding", len(union.disjuncts)) as done:
-            for number, query in enumerate(part.union.disjuncts, 1):
-                decided.append(checker.decide(query))
-                done(number)
-        disjuncts = tuple(decided)
+    best: list[tuple[DisjunctChecker, PartVerdict]] = []
+    for split in split_by_keys(union, catalog):
+        decided = [_decide_part(part, catalog, known, timed, size, union) for part in split]
+        if not best or _count_failing(decided) < _count_failing(best):
+            best = decided
+        if not _count_failing(best):
+            break
+    for checker, found in best:
         if disprove and witness is None:
-            witness, disjuncts = checker.disprove(disjuncts)
-        parts.append(PartVerdict(part, disjuncts))
+            witness, disjuncts = checker.disprove(found.disjuncts)
+            found = replace(found, disjuncts=disjuncts)
+        parts.append(found)
     across = zip(*(p.disjuncts for p in parts), strict=True)
     worst = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
     bound = _aggregate_bound(union.aggregation, parts)
     return _verdict(union, catalog, worst, tuple(parts), bound, witness)
+
+
+def _decide_part(
+    part: AggregatePart,
+    catalog: Catalog,
+    known: Statistics,
+    timed: bool,
+    size: int,
+    whole: SpjUnion,
+) -> tuple[DisjunctChecker, PartVerdict]:
+    if part.union.distinct:
+        part = replace(part, union=_reduce(part.union, catalog))
+    aggregates = () if part.once else part.aggregates
+    checker = DisjunctChecker(part.union, catalog, known, timed, aggregates, size, whole)
+    decided: list[DisjunctVerdict] = []
+    with phase("deciding", len(part.union.disjuncts)) as done:
+        for number, query in enumerate(part.union.disjuncts, 1):
+            decided.append(checker.decide(query))
+            done(number)
+    return checker, PartVerdict(part, tuple(decided))
+
+
+def _count_failing(decided: list[tuple[DisjunctChecker, PartVerdict]]) -> int:
+    return sum(any(isinstance(d, Failing) for d in found.disjuncts) for _, found in decided)
 
 
 def _verdict(
@@ -206,9 +256,21 @@ def undecided_forms(
 
 def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[NormalForm]:
     union = simplify_union(union, catalog)
-    unions = [union]
-    if union.aggregation is not None:
-        unions = [part.union for part in split_aggregates(union)]
+    if union.aggregation is None:
+        yield from _lacking([union], catalog, timed, whole=True)
+        return
+    found: list[list[NormalForm]] = []
+    for split in split_by_keys(union, catalog):
+        found.append(list(_lacking([part.union for part in split], catalog, timed, whole=False)))
+        if not found[-1]:
+            return
+    yield from min(found, key=len)
+
+
+def _lacking(
+    unions: Sequence[SpjUnion], catalog: Catalog, timed: bool, *, whole: bool
+) -> Iterator[NormalForm]:
+    """The disjuncts without a plan; `whole`: a query that may be split further."""
     for one in unions:
         if one.distinct:
             one = reduce_union(one, catalog)
@@ -219,7 +281,7 @@ def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[Norma
                 continue
             if find_contradiction(query, catalog) is not None:
                 continue
-            splits = checker.splits(query) if union.aggregation is None else iter(())
+            splits = checker.splits(query) if whole else iter(())
             if not any(all(map(checker.holds, parts)) for parts in splits):
                 yield form
 
@@ -244,7 +306,7 @@ def _aggregate_bound(aggregation: Aggregation, parts: Sequence[PartVerdict]) -> 
         if bound is None:
             return None
         bounds.append(bound)
-        for plan in found.plans:
+        for plan in () if found.part.once else found.plans:
             if found is whole:
                 form, outputs = plan.form, dict(plan.form.query.outputs)
                 group = [a for v in aggregation.group for a in output_attributes(outputs[v])]

@@ -1,5 +1,6 @@
 """Solve difference constraints: `first - second <= limit`, on a grid for every variable."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -64,18 +65,35 @@ def _lower(
     grain: Callable[[Var], int],
     rounds: int,
 ) -> bool:
-    """Lower values until every limit holds; False: that takes more rounds."""
-    grains = {name: grain(name) for name in nodes}
-    for _ in range(rounds):
-        changed = False
+    """Lower values until every limit holds; False: that takes more rounds.
+
+    The limits that depend on a value are looked at again where it was lowered, in rounds.
+    """
+    names = list(nodes)
+    place = {name: n for n, name in enumerate(names)}
+    grains, values = [grain(name) for name in names], list(nodes.values())
+    below: list[list[tuple[int, Number]]] = [[] for _ in names]
+    for (first, second), limit in limits.items():
+        below[place[second]].append((place[first], limit))
+    looked = [0] * len(names)
+    waiting = deque(range(len(names)))
+    inside = [True] * len(names)
+    while waiting:
         tick()
-        for (a, b), limit in limits.items():
-            if nodes[b] + limit < nodes[a]:
-                nodes[a] = _down(nodes[b] + limit, grains[a])
-                changed = True
-        if not changed:
-            return True
-    return False
+        b = waiting.popleft()
+        inside[b] = False
+        value = values[b]
+        for a, limit in below[b]:
+            if value + limit < values[a]:
+                values[a] = _down(value + limit, grains[a])
+                if not inside[a]:
+                    looked[a] += 1
+                    if looked[a] > rounds:
+                        return False
+                    inside[a] = True
+                    waiting.append(a)
+    nodes.update(zip(names, values, strict=True))
+    return True
 
 
 def _down(number: Number, grain: int) -> Number:

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 
 from ontoweir.checker.model.constraint_graph import ConstraintGraph
 from ontoweir.checker.model.normal_form import Member, ValueClass
+from ontoweir.checker.sizes.limit_rows import list_declared_sizes
 from ontoweir.checker.sizes.size_relation import count_rows
+from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.never_null import never_null
 from ontoweir.rewriter.model.spj import Attribute, Occurrence
 
 
@@ -17,8 +20,9 @@ def bound_rates(
     """The most tuples of each member, statics folded in, that share a timestamp.
 
     A stream has at most R, and at most one for each value of a key (keys are enforced within a
-    timestamp); a static occurrence multiplies them by one where a whole key of it is equated with
-    what is there, else by its size.
+    timestamp, where none of its columns is NULL: those that the query mentions, and those of keys
+    over the whole stream); a static occurrence multiplies them by one where a whole key of it is
+    equated with what is there, else by its size.
     """
     return tuple(
         _with_statics(work, m, _rate(work, m, class_of, classes), class_of, classes)
@@ -47,6 +51,7 @@ def _rate(
 ) -> int | None:
     stream = work.catalog.streams[member.stream]
     limits = [] if stream.max_per_timestamp is None else [stream.max_per_timestamp]
+    present = never_null(stream)
     for key in stream.keys:
         product: int | None = 1
         for column in key:
@@ -56,12 +61,21 @@ def _rate(
             size = None
             if attribute in class_of:
                 size = classes[class_of[attribute]].domain.size
+            elif column in present:
+                size = _declared_size(work, stream, column)
             product = None if product is None or size is None else product * size
         if product is not None:
             limits.append(product)
     if member.total is not None and member.total[0] is not None:
         limits.append(member.total[0])
     return min(limits, default=None)
+
+
+def _declared_size(work: ConstraintGraph, stream: Stream, name: str) -> int | None:
+    column = stream.column(name)
+    assert column is not None, "the catalog checks its keys"
+    sizes = (size for size, _ in list_declared_sizes(work, stream, column))
+    return min((size for size in sizes if size is not None), default=None)
 
 
 def _with_statics(

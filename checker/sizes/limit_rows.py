@@ -51,7 +51,7 @@ def _size(
     assert column is not None, "the catalog checks its keys"
     sizes = [
         *_by_selection(work, Attribute(alias, name), bounds),
-        *_by_declaration(work, stream, column),
+        *list_declared_sizes(work, stream, column),
     ]
     return min(sizes, key=lambda c: (c[0] is None, c[0] or 0), default=None)
 
@@ -74,7 +74,8 @@ def _by_selection(
         yield None, f"|{attribute}|"
 
 
-def _by_declaration(work: ConstraintGraph, stream: Stream, column: Column) -> Iterator[Count]:
+def list_declared_sizes(work: ConstraintGraph, stream: Stream, column: Column) -> Iterator[Count]:
+    """How many values a column can have, by its domain or its references."""
     name = f"|{stream.name}.{column.name}|"
     if column.enum is not None or column.minimum is not None or column.maximum is not None:
         used = work.use(domain_declaration(stream, column))

@@ -9,6 +9,7 @@ has parts of its own, of the matches where it has a value. Where no part has all
 says which groups there are: those of which nothing else is known have no values.
 """
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
@@ -32,12 +33,21 @@ class AggregatePart:
     `union`: its variables are the group's, then the argument of COUNT DISTINCT and MEDIAN, whose
     values are counted one by one; the arguments of the others are its queries' folds. `over`: the
     argument that has a value in its matches, and may have none in others (None: its matches are
-    all there are).
+    all there are). `once`: a group has at most one match, by a key; the union's variables are then
+    the group's and all arguments whose values matter, and nothing is folded.
     """
 
     aggregates: tuple[Aggregate, ...]
     union: SpjUnion
     over: str | None = None
+    once: bool = False
+
+    @property
+    def counts_values(self) -> bool:
+        """Whether its matches are distinct values (or groups), each told once."""
+        if self.once:
+            return False
+        return self.aggregates[0].function is AggregateFunction.COUNT_DISTINCT
 
 
 _EXISTENCE = Aggregate("", AggregateFunction.COUNT_DISTINCT, None)
@@ -52,12 +62,17 @@ _FOLDS = {
 }
 
 
-def split_aggregates(union: SpjUnion) -> tuple[AggregatePart, ...]:
-    """The parts of an aggregate query, in the order of their first aggregates."""
+def split_aggregates(
+    union: SpjUnion, unrepeated: Collection[str] = ()
+) -> tuple[AggregatePart, ...]:
+    """The parts of an aggregate query, in the order of their first aggregates. `unrepeated`: names
+    of COUNT DISTINCT whose values never repeat in a group, so that it is COUNT."""
     assert union.aggregation is not None
     groups: dict[object, list[Aggregate]] = {}
     overs: dict[object, str | None] = {}
     for aggregate in union.aggregation.aggregates:
+        if aggregate.name in unrepeated:
+            aggregate = replace(aggregate, function=AggregateFunction.COUNT)
         over = aggregate.argument if _may_be_null(union, aggregate.argument) else None
         key: object
         match aggregate.function:
@@ -73,6 +88,36 @@ def split_aggregates(union: SpjUnion) -> tuple[AggregatePart, ...]:
     return tuple(
         AggregatePart(tuple(members), _part(union, group, tuple(members), overs[key]), overs[key])
         for key, members in groups.items()
+    )
+
+
+def split_once(union: SpjUnion) -> tuple[AggregatePart, ...]:
+    """The parts of an aggregate query whose groups have at most one match each: that one, and
+    which of the arguments that may be NULL have a value in it."""
+    assert union.aggregation is not None
+    groups: dict[str | None, list[Aggregate]] = {None: []}
+    for aggregate in union.aggregation.aggregates:
+        over = aggregate.argument if _may_be_null(union, aggregate.argument) else None
+        groups.setdefault(over, []).append(aggregate)
+    return tuple(
+        AggregatePart(tuple(members), _part_once(union, members, over), over, once=True)
+        for over, members in groups.items()
+    )
+
+
+def _part_once(union: SpjUnion, aggregates: Sequence[Aggregate], over: str | None) -> SpjUnion:
+    assert union.aggregation is not None
+    counts = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
+    valued = (a.argument for a in aggregates if a.argument and a.function not in counts)
+    variables = tuple(dict.fromkeys((*union.aggregation.group, *valued)))
+    queries = [q if over is None else _present(q, over) for q in union.disjuncts]
+    outputs = [tuple((v, dict(q.outputs)[v]) for v in variables) for q in queries]
+    return SpjUnion(
+        name=union.name,
+        variables=variables,
+        disjuncts=tuple(replace(q, outputs=o) for q, o in zip(queries, outputs, strict=True)),
+        distinct=False,
+        source=union.source,
     )
 
 

@@ -6,16 +6,16 @@ tuples (checker/citations.md, 8).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.evaluate_naively import aggregate_naively, evaluate_naively
-from ontoweir.checker.witness.list_ways import list_ways
+from ontoweir.checker.witness.list_ways import Way, list_ways
 from ontoweir.checker.witness.matrix_rank import matrix_rank
-from ontoweir.checker.witness.witness import Witness, WitnessRow, instance_of
+from ontoweir.checker.witness.witness import Witness, instance_of
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.spj import IsNull, SpjUnion
@@ -57,12 +57,11 @@ def _confirms_own_groups(union: SpjUnion, catalog: Catalog, witness: Witness) ->
     plain = replace(union.aggregation.aggregates[0], function=AggregateFunction.COUNT)
     fixed = list(witness.fixed)
     for i, suffix in enumerate(witness.suffixes):
-        others = [o for k, o in enumerate(witness.optional) if k != i]
-        alone = work.groups(plain, (), suffix)
-        together = work.groups(plain, others, suffix)
+        alone = work.groups(plain, frozenset(), i)
+        together = work.groups(plain, work.everything - {i}, i)
         mine = [witness.optional[i]]
-        whole = work.groups(plain, witness.optional, suffix)
-        own = work.groups(plain, mine, suffix)
+        whole = work.groups(plain, work.everything, i)
+        own = work.groups(plain, frozenset({i}), i)
         told = []
         for optional in ([], mine):
             before = aggregate_naively(union, instance_of(catalog, [*fixed, *optional]))
@@ -117,35 +116,65 @@ def _of_one_disjunct(union: SpjUnion, catalog: Catalog, witness: Witness) -> boo
     )
 
 
-@dataclass(frozen=True, slots=True)
 class _Matches:
-    """The matches of an aggregate query over parts of a witness."""
+    """The matches of an aggregate query over parts of a witness.
 
-    union: SpjUnion
-    catalog: Catalog
-    witness: Witness
+    Those over everything are listed once for every suffix: a match is there where the optional
+    tuples that it uses are, and the suffix if it uses that.
+    """
 
-    def groups(
-        self,
-        aggregate: Aggregate,
-        optional: Sequence[WitnessRow],
-        suffix: Sequence[WitnessRow] = (),
-    ) -> Groups:
+    def __init__(self, union: SpjUnion, catalog: Catalog, witness: Witness) -> None:
+        self.union, self.catalog, self.witness = union, catalog, witness
+        self.everything = frozenset(range(witness.size))
+        self._plain = replace(union, distinct=False, aggregation=None)
+        self._known: dict[int | None, Counter[Way]] = {}
+
+    def ways(self, suffix: int | None) -> Counter[Way]:
+        """The matches with that suffix (None: with none), as list_ways has them, counted."""
+        if suffix not in self._known:
+            rows = () if suffix is None else self.witness.suffixes[suffix]
+            self._known[suffix] = list_ways(self._plain, self.catalog, self.witness, rows)
+        return self._known[suffix]
+
+    def values(
+        self, aggregate: Aggregate, suffix: int | None
+    ) -> Iterator[tuple[tuple[Any, ...], Any, frozenset[int], int]]:
+        """The matches as group, value, the optional tuples used, and how many there are."""
         assert self.union.aggregation is not None
         place = {name: n for n, name in enumerate(self.union.variables)}
-        rows = [*self.witness.fixed, *optional, *suffix]
-        plain = replace(self.union, distinct=False, aggregation=None)
-        found: Groups = {}
-        for row, count in evaluate_naively(plain, instance_of(self.catalog, rows)).items():
-            key = tuple(row[place[v]] for v in self.union.aggregation.group)
-            argument = aggregate.argument
-            value = 1 if argument is None else row[place[argument]]
+        keys = [place[v] for v in self.union.aggregation.group]
+        argument = None if aggregate.argument is None else place[aggregate.argument]
+        for (row, told, _), count in self.ways(suffix).items():
+            value = 1 if argument is None else row[argument]
             if value is None:  # an aggregate takes no part in what its argument is not there for
                 continue
             if aggregate.function is AggregateFunction.COUNT:
                 value = 1
-            found.setdefault(key, Counter())[value] += count
+            yield tuple(row[k] for k in keys), value, told, count
+
+    def groups(
+        self, aggregate: Aggregate, optional: frozenset[int], suffix: int | None = None
+    ) -> Groups:
+        """The groups of the matches of some optional tuples, by number, and a suffix."""
+        found: Groups = {}
+        for key, value, told, count in self.values(aggregate, suffix):
+            if told <= optional:
+                found.setdefault(key, Counter())[value] += count
         return found
+
+    def shares(
+        self, aggregate: Aggregate, suffix: int | None
+    ) -> tuple[Groups, list[Groups]] | None:
+        """The groups without optional tuples, and what each of these adds to them; None: some
+        match uses two of them."""
+        base: Groups = {}
+        added: list[Groups] = [{} for _ in range(self.witness.size)]
+        for key, value, told, count in self.values(aggregate, suffix):
+            if len(told) > 1:
+                return None
+            mine = added[next(iter(told))] if told else base
+            mine.setdefault(key, Counter())[value] += count
+        return base, added
 
 
 def _confirms_extreme(work: _Matches, aggregate: Aggregate) -> bool:
@@ -153,10 +182,9 @@ def _confirms_extreme(work: _Matches, aggregate: Aggregate) -> bool:
     with tuple i alone than with all the others, and than it was before, then every subset with
     tuple i leads to an update that none without it leads to."""
     greatest = aggregate.function is AggregateFunction.MAX
-    optional = work.witness.optional
-    before = work.groups(aggregate, optional)
-    for i, suffix in enumerate(work.witness.suffixes):
-        without = work.groups(aggregate, [*optional[:i], *optional[i + 1 :]], suffix)
+    before = work.groups(aggregate, work.everything)
+    for i in range(work.witness.size):
+        without = work.groups(aggregate, work.everything - {i}, i)
         if not any(
             all(
                 group not in other
@@ -165,7 +193,7 @@ def _confirms_extreme(work: _Matches, aggregate: Aggregate) -> bool:
                 )
                 for other in (without, before)
             )
-            for group, values in work.groups(aggregate, optional[i : i + 1], suffix).items()
+            for group, values in work.groups(aggregate, frozenset({i}), i).items()
         ):
             return False
     return True
@@ -180,8 +208,8 @@ def _confirms_sum(work: _Matches, aggregate: Aggregate) -> bool:
     """
     rows = []
     size = work.witness.size
-    start = work.groups(aggregate, ())
-    for base, added, before in _contributions(work, aggregate, work.witness.suffixes) or ():
+    start = work.groups(aggregate, frozenset())
+    for base, added, before in _contributions(work, aggregate) or ():
         for group in {g for groups in added for g in groups}:
             fresh = _total(base.get(group)) - _total(start.get(group))
             old = [_total(b.get(group)) for b in before]
@@ -199,12 +227,11 @@ def _confirms_count(work: _Matches, aggregate: Aggregate) -> bool:
     is not enough: their number alone is one count."""
     assert work.union.aggregation is not None
     place = {name: n for n, name in enumerate(work.union.variables)}
-    plain = replace(work.union, distinct=False, aggregation=None)
     shown = work.union.aggregation.group
-    for i, suffix in enumerate(work.witness.suffixes):
+    for i in range(work.witness.size):
         # by group and value: the tuples that give it, before and after the suffix; () is the rest
         ways: dict[Any, dict[Any, tuple[set[Any], set[Any]]]] = {}
-        for answer, told, late in list_ways(plain, work.catalog, work.witness, suffix):
+        for answer, told, late in work.ways(i):
             if len(told) > 1:
                 return False
             group = tuple(answer[place[name]] for name in shown)
@@ -240,8 +267,8 @@ def _confirms_average(work: _Matches, aggregate: Aggregate) -> bool:
     """Suffix i shows a group, which was not there before, matches of tuple i and only of tuples
     on one side of i, and the values of tuple i's are extreme in it: so they move its average,
     whichever of the others are there. Tuple by tuple, the averages tell the subset."""
-    found = _contributions(work, aggregate, work.witness.suffixes)
-    known = work.groups(aggregate, work.witness.optional)
+    found = _contributions(work, aggregate)
+    known = work.groups(aggregate, work.everything)
     if found is None:
         return False
     for earlier in (True, False):
@@ -275,33 +302,15 @@ def _moves(
 
 
 def _contributions(
-    work: _Matches, aggregate: Aggregate, suffixes: Sequence[Sequence[WitnessRow]]
+    work: _Matches, aggregate: Aggregate
 ) -> list[tuple[Groups, list[Groups], list[Groups]]] | None:
     """For each suffix, the groups without optional tuples, what each of these adds to them, and
     what it adds without the suffix; None: some match uses two optional tuples."""
+    before = work.shares(aggregate, None)
     found = []
-    for suffix in suffixes:
-        both: list[tuple[Groups, list[Groups]]] = []
-        for rows in (suffix, ()):
-            base = work.groups(aggregate, (), rows)
-            added = [
-                dict(_minus(work.groups(aggregate, (o,), rows), base))
-                for o in work.witness.optional
-            ]
-            everything = work.groups(aggregate, work.witness.optional, rows)
-            for group in everything:
-                total = Counter(base.get(group, Counter()))
-                for one in added:
-                    total.update(one.get(group, Counter()))
-                if total != everything[group]:
-                    return None
-            both.append((base, added))
-        found.append((both[0][0], both[0][1], both[1][1]))
+    for i in range(work.witness.size):
+        after = work.shares(aggregate, i)
+        if before is None or after is None:
+            return None
+        found.append((*after, before[1]))
     return found
-
-
-def _minus(more: Groups, less: Groups) -> Iterator[tuple[tuple[Any, ...], Counter[Any]]]:
-    for group, values in more.items():
-        left = values - less.get(group, Counter())
-        if left:
-            yield group, left

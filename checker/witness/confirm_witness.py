@@ -7,7 +7,7 @@ were given need no memory.
 from collections import Counter
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.confirm_aggregates import confirm_aggregates, confirm_medians
 from ontoweir.checker.witness.is_legal import is_legal
@@ -16,6 +16,9 @@ from ontoweir.checker.witness.matrix_rank import matrix_rank
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
+
+Brought: TypeAlias = Counter[tuple[Any, frozenset[int]]]
+"""New results, each with the optional tuples that it uses, counted."""
 
 MOST_SUBSETS = 6
 """Of at most so many optional tuples all subsets are compared."""
@@ -93,45 +96,47 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
     """
     size = witness.size
     rows: list[list[Fraction]] = []
-    brought: list[list[tuple[Any, frozenset[int]]]] = []
+    brought: list[Brought] = []
     for suffix in witness.suffixes:
-        found = [
-            (answer, told)
-            for answer, told, late in list_ways(union, catalog, witness, suffix)
-            if late and told
-        ]
+        found: Brought = Counter()
+        for (answer, told, late), count in list_ways(union, catalog, witness, suffix).items():
+            if late and told:
+                found[answer, told] += count
         brought.append(found)
-        new: dict[Any, list[Fraction]] = {}
-        for answer, told in found:
+        new: dict[Any, list[int]] = {}
+        for (answer, told), count in found.items():
             if len(told) == 1:
-                new.setdefault(answer, [Fraction(0)] * size)[next(iter(told))] += 1
-        rows += new.values()
+                new.setdefault(answer, [0] * size)[next(iter(told))] += count
+        rows += [list(map(Fraction, row)) for row in new.values()]
     if all(len(told) == 1 for found in brought for _, told in found):
         return matrix_rank(rows, size) == size
     return size <= MOST_SUBSETS and _tells_subsets(brought, size)
 
 
-def _tells_subsets(brought: list[list[tuple[Any, frozenset[int]]]], size: int) -> bool:
+def _tells_subsets(brought: list[Brought], size: int) -> bool:
     """Whether all subsets of the optional tuples differ in what some suffix brings, and the tuples
     alone do so by their own contributions (a single count of all never does, theory §9)."""
     matrix: list[list[Fraction]] = []
     for found in brought:
-        single: dict[Any, list[Fraction]] = {}
-        for answer, told in found:
+        single: dict[Any, list[int]] = {}
+        for (answer, told), count in found.items():
             # what a tuple adds where all others are there
             for n in told:
-                single.setdefault(answer, [Fraction(0)] * size)[n] += 1
-        matrix += single.values()
+                single.setdefault(answer, [0] * size)[n] += count
+        matrix += [list(map(Fraction, row)) for row in single.values()]
     if matrix_rank(matrix, size) < size:
         return False
     seen: set[tuple[frozenset[tuple[Any, int]], ...]] = set()
     for chosen in product((False, True), repeat=size):
         there = frozenset(n for n, taken in enumerate(chosen) if taken)
-        outputs = tuple(
-            frozenset(Counter(answer for answer, used in found if used <= there).items())
-            for found in brought
-        )
-        if outputs in seen:
+        outputs = []
+        for found in brought:
+            given: Counter[Any] = Counter()
+            for (answer, used), count in found.items():
+                if used <= there:
+                    given[answer] += count
+            outputs.append(frozenset(given.items()))
+        if tuple(outputs) in seen:
             return False
-        seen.add(outputs)
+        seen.add(tuple(outputs))
     return True

@@ -1,11 +1,13 @@
-"""The relational answer by nested loops, over a few rows: what a witness is confirmed by.
+"""The relational answer over a few rows: what a witness is confirmed by.
 
 It works on the query as unfolded and shares nothing with normal forms, plans or the run-time.
 """
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias, assert_never
@@ -22,12 +24,14 @@ from ontoweir.rewriter.model.spj import (
     LiteralOutput,
     NotNull,
     NullOutput,
+    Occurrence,
     OneOf,
     Op,
     Output,
     SpjQuery,
     SpjUnion,
     TemplateLiteralOutput,
+    output_attributes,
 )
 from ontoweir.rewriter.model.watch_time import tick
 
@@ -35,27 +39,49 @@ Tuple: TypeAlias = Mapping[str, Any]
 Test: TypeAlias = Callable[[Mapping[str, Tuple]], bool]
 Instance: TypeAlias = Mapping[str, Sequence[Tuple]]
 """Rows of every table, by name; a row maps column names (timestamps too) to values."""
-Match: TypeAlias = tuple[tuple[Any, ...], tuple[Tuple, ...]]
-"""An answer, and the rows that it is made of: those of the instance themselves."""
 
 
 MOST_STEPS = 400_000
-"""How many candidates an evaluation may look at: half a second."""
+"""How many partial matches an evaluation may look at: half a second."""
+
+MOST_IN_ALL = 2_000_000
+"""How many all evaluations of one search may look at (`counting_steps`): some
+three seconds."""
+
+_in_all: ContextVar[list[int] | None] = ContextVar("in_all", default=None)
+
+
+@contextmanager
+def counting_steps() -> Iterator[None]:
+    """All evaluations inside look at MOST_IN_ALL partial matches at most, together."""
+    token = _in_all.set([0])
+    try:
+        yield
+    finally:
+        _in_all.reset(token)
 
 
 class TooLongError(Exception):
-    """An evaluation looks at more than MOST_STEPS candidates: nothing is known of it."""
+    """An evaluation, or all of a search, looked at too much: nothing is known of it."""
 
 
 def evaluate_naively(union: SpjUnion, instance: Instance) -> Counter[tuple[Any, ...]]:
     """All answers with their multiplicities (all one under DISTINCT)."""
-    found = Counter(answer for answer, _ in list_matches(union, instance))
+    found: Counter[tuple[Any, ...]] = Counter()
+    for (answer, _), count in count_matches(union, instance, lambda _: 0).items():
+        found[answer] += count
     return Counter(dict.fromkeys(found, 1)) if union.distinct else found
 
 
-def list_matches(union: SpjUnion, instance: Instance) -> list[Match]:
-    """All matches of all disjuncts, each an answer and the rows that it is made of."""
-    return [match for query in union.disjuncts for match in _matches(query, instance)]
+def count_matches(
+    union: SpjUnion, instance: Instance, mark: Callable[[Tuple], int]
+) -> Counter[tuple[tuple[Any, ...], int]]:
+    """All matches of all disjuncts, counted by their answers and their marks: a match has those of
+    all rows that it is made of, as bits."""
+    found: Counter[tuple[tuple[Any, ...], int]] = Counter()
+    for query in union.disjuncts:
+        _count(query, instance, mark, found)
+    return found
 
 
 def aggregate_naively(
@@ -107,35 +133,110 @@ def _aggregate(
             assert_never(aggregate.function)
 
 
-def _matches(query: SpjQuery, instance: Instance) -> list[Match]:
-    found: list[Match] = []
+def _count(
+    query: SpjQuery,
+    instance: Instance,
+    mark: Callable[[Tuple], int],
+    found: Counter[tuple[tuple[Any, ...], int]],
+) -> None:
+    """Add the matches of a query, table after table: which rows of two tables go together is
+    tested once for each pair, and rows that nothing asks for any more are forgotten."""
+    query = replace(query, occurrences=_order(query))
     order = [o.alias for o in query.occurrences]
-    ready: list[list[Test]] = [[] for _ in order]
-    for c in query.conditions:
-        places = [order.index(a.alias) for a in condition_attributes(c)]
-        ready[max(places)].append(_test(c))
-    row: dict[str, Tuple] = {}
+    candidates, together = _pair_rows(query, instance)
+    shown = {a.alias for _, o in query.outputs for a in output_attributes(o)}
+    shown |= {o.value.alias for _, o in query.outputs if isinstance(o, NullOutput)}
+    last = [
+        len(order) if alias in shown else max((later for later, _ in pairs), default=0)
+        for alias, pairs in zip(order, together, strict=True)
+    ]
+    states: Counter[tuple[tuple[int, ...], int]] = Counter({((), 0): 1})
     steps = 0
+    for depth, rows in enumerate(candidates):
+        marks = [mark(row) for row in rows]
+        earlier = [(e, m) for e in range(depth) for later, m in together[e] if later == depth]
+        kept = [last[e] > depth for e in range(depth + 1)]
+        after: Counter[tuple[tuple[int, ...], int]] = Counter()
+        for (chosen, marked), count in states.items():
+            rest = (1 << len(rows)) - 1
+            for e, masks in earlier:
+                rest &= masks[chosen[e]]
+            steps += rest.bit_count() + 1
+            _add_steps(steps, rest.bit_count() + 1)
+            start = tuple(c if keep else 0 for c, keep in zip(chosen, kept, strict=False))
+            while rest:
+                bit = rest & -rest
+                rest ^= bit
+                place = bit.bit_length() - 1
+                own = place if kept[depth] else 0
+                after[(*start, own), marked | marks[place]] += count
+        states = after
+    for (chosen, marked), count in states.items():
+        row = {a: rows[c] for a, rows, c in zip(order, candidates, chosen, strict=True)}
+        found[tuple(_render(o, row) for _, o in query.outputs), marked] += count
 
-    def extend(depth: int) -> None:
-        nonlocal steps
-        if depth == len(order):
-            answer = tuple(_render(o, row) for _, o in query.outputs)
-            found.append((answer, tuple(row.values())))
-            return
-        occurrence = query.occurrences[depth]
-        candidates = instance.get(occurrence.table, ())
-        steps += len(candidates)
-        tick()
-        if steps > MOST_STEPS:
-            raise TooLongError
-        for candidate in candidates:
-            row[occurrence.alias] = candidate
-            if all(test(row) for test in ready[depth]):
-                extend(depth + 1)
 
-    extend(0)
-    return found
+def _add_steps(mine: int, more: int) -> None:
+    """Count work on partial matches.
+
+    Raises:
+        TooLongError: there is too much.
+    """
+    tick()
+    total = _in_all.get()
+    if total is not None:
+        total[0] += more
+    if mine > MOST_STEPS or (total is not None and total[0] > MOST_IN_ALL):
+        raise TooLongError
+
+
+def _order(query: SpjQuery) -> tuple[Occurrence, ...]:
+    """The occurrences, those that are compared with each other one after the other."""
+    near: dict[str, set[str]] = {o.alias: set() for o in query.occurrences}
+    for c in query.conditions:
+        aliases = {a.alias for a in condition_attributes(c)}
+        for alias in aliases:
+            near[alias] |= aliases - {alias}
+    waiting = list(query.occurrences)
+    placed: list[Occurrence] = []
+    while waiting:
+        there = {o.alias for o in placed}
+        one = max(waiting, key=lambda o: (len(near[o.alias] & there), -len(near[o.alias] - there)))
+        waiting.remove(one)
+        placed.append(one)
+    return tuple(placed)
+
+
+def _pair_rows(
+    query: SpjQuery, instance: Instance
+) -> tuple[list[list[Tuple]], list[list[tuple[int, list[int]]]]]:
+    """For each occurrence the rows that pass its own conditions; and, for each later one that it is
+    compared with, which rows of that go with each of its own, as bits."""
+    order = [o.alias for o in query.occurrences]
+    tests: dict[tuple[int, ...], list[Test]] = {}
+    for c in query.conditions:
+        places = tuple(sorted({order.index(a.alias) for a in condition_attributes(c)}))
+        tests.setdefault(places, []).append(_test(c))
+    candidates = []
+    for n, occurrence in enumerate(query.occurrences):
+        rows, mine = instance.get(occurrence.table, ()), tests.get((n,), [])
+        candidates.append([r for r in rows if all(test({order[n]: r}) for test in mine)])
+    together: list[list[tuple[int, list[int]]]] = [[] for _ in order]
+    for places, both in tests.items():
+        if len(places) < 2:
+            continue
+        first, second = places
+        masks = []
+        for one in candidates[first]:
+            tick()
+            mask = 0
+            for n, other in enumerate(candidates[second]):
+                row = {order[first]: one, order[second]: other}
+                if all(test(row) for test in both):
+                    mask |= 1 << n
+            masks.append(mask)
+        together[first].append((second, masks))
+    return candidates, together
 
 
 def _test(c: Condition) -> Test:

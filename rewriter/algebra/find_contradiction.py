@@ -1,6 +1,7 @@
 """Finds the contradiction in a selection that excludes every row."""
 
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, Column, IntType, Scalar
+from ontoweir.mappings.model.never_null import never_null
 from ontoweir.rewriter.algebra.bound_differences import bound_differences
 from ontoweir.rewriter.algebra.equality_classes import (
     EqualityClasses,
@@ -52,6 +53,8 @@ def find_contradiction(query: SpjQuery, catalog: Catalog) -> str | None:
             attribute = condition.attribute
             if attribute in seen or types.step_of(attribute) is not None:
                 return f"{attribute} is NULL, and has a value"
+            if attribute.column in never_null(tables[attribute.alias]):
+                return f"{attribute} is NULL, and in a key of the whole stream"
     for attribute in {*limits, *enums}:
         mine = limits.get(attribute, [])
         column = tables[attribute.alias].column(attribute.column)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from time import monotonic
+from time import thread_time
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -35,13 +35,14 @@ def show_nothing(phase: str, done: int, total: int) -> None:
 class Watch:
     """How long a decision may take, and who is told how far it is.
 
-    `seconds`: None or 0 is no limit. `clock` gives seconds, from anywhere. `stopped`: a search was
-    given up because the time was over.
+    `seconds`: of computing, by this thread, so that a busy machine changes no verdict; None or 0 is
+    no limit. `clock` gives them, from anywhere. `stopped`: a search was given up because the time
+    was over.
     """
 
     seconds: float | None = None
     tell: Progress = show_nothing
-    clock: Callable[[], float] = monotonic
+    clock: Callable[[], float] = thread_time
     begun: float | None = None
     count: int = 0
     phase: tuple[str, int, int] | None = None

@@ -8,15 +8,16 @@ from ontoweir.rewriter.model.spj import Attribute, Occurrence, SpjQuery
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 
 
-def remove_self_joins(query: SpjQuery, catalog: Catalog) -> SpjQuery:
+def remove_self_joins(query: SpjQuery, catalog: Catalog, *, whole: bool = True) -> SpjQuery:
     """Merges two occurrences of a table when all columns of one of its keys are equated.
 
     Keeps multiplicities: equal (hence not NULL) key columns mean that both occurrences range
     over the same row, so every pair is one row. A key with the timestamp needs equal timestamps;
     a key without it identifies the row by itself, which makes the timestamps equal. The merged
-    occurrence keeps the provenance of both.
+    occurrence keeps the provenance of both. `whole`: False leaves keys of streams without the
+    timestamp alone.
     """
-    while (pair := _find_pair(query, catalog)) is not None:
+    while (pair := _find_pair(query, catalog, whole)) is not None:
         first, second, key = pair
         query = propagate_equalities(rename_alias(query, second.alias, first.alias), catalog)
         stream = catalog.streams.get(first.table)
@@ -27,7 +28,7 @@ def remove_self_joins(query: SpjQuery, catalog: Catalog) -> SpjQuery:
 
 
 def _find_pair(
-    query: SpjQuery, catalog: Catalog
+    query: SpjQuery, catalog: Catalog, whole: bool
 ) -> tuple[Occurrence, Occurrence, tuple[str, ...]] | None:
     """Two occurrences that are one row, by a key: by one with the timestamp if there is one, as a
     run compares rows of one timestamp."""
@@ -38,7 +39,8 @@ def _find_pair(
                 continue
             table = catalog.table(first.table)
             timestamp = table.timestamp if isinstance(table, Stream) else None
-            for key in sorted(table.keys, key=lambda k: timestamp not in k):
+            keys = [k for k in table.keys if whole or timestamp is None or timestamp in k]
+            for key in sorted(keys, key=lambda k: timestamp not in k):
                 if all(
                     classes.same(Attribute(first.alias, c), Attribute(second.alias, c)) for c in key
                 ):

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.checker.split.split_aggregates import AggregatePart
-from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, Frame, TooGreat, too_great
+from ontoweir.runtime.engine.advance_once import advance_once
 from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
     PartRows,
@@ -83,6 +83,8 @@ def advance_rows(
     if work.aggregates is None:
         return state, unite_answers(found, work.schema, work.distinct)
     parts = _by_part(work.aggregates, found)
+    if work.aggregates.once:
+        return state, advance_once(work.aggregates, parts)
     answers, groups = advance_groups(work.aggregates, parts, state.groups)
     return replace(state, groups=groups), answers
 
@@ -231,7 +233,7 @@ def _part_of(work: ExecutionContext, index: int) -> tuple[AggregatePart | None, 
         return None, work.schema, len(work.plans) > 1
     for (part, plans), schema in zip(work.aggregates.parts, work.aggregates.schemas, strict=True):
         if index < plans:
-            counted = part.aggregates[0].function is AggregateFunction.COUNT_DISTINCT
+            counted = part.counts_values
             return part, schema, counted and plans > 1
         index -= plans
     raise AssertionError("a plan of no part")
@@ -244,7 +246,7 @@ def _by_part(work: AggregateWork, found: Sequence[PlanResults]) -> PartRows:
     for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
         mine = found[start : start + plans]
         start += plans
-        if part.aggregates[0].function is AggregateFunction.COUNT_DISTINCT:
+        if part.counts_values:
             parts.append([(unite_answers(mine, schema, distinct=True), {})])
             continue
         parts.append(

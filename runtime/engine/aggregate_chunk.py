@@ -47,6 +47,11 @@ class AggregateWork:
     schema: pa.Schema
     """The columns of the results."""
 
+    @property
+    def once(self) -> bool:
+        """Whether a group has one match at most, and is forgotten once it is told."""
+        return any(part.once for part, _ in self.parts)
+
 
 def plan_aggregates(
     union: SpjUnion, parts: Sequence[tuple[AggregatePart, int]], catalog: Catalog
@@ -81,6 +86,11 @@ def read_numbers(
     """What a plan's results say of the arguments of its part, in units of their scales."""
     form = plan.form
     found: dict[tuple[Any, ...], Array] = {}
+    if part.once:
+        arguments = {a.argument for a in part.aggregates} & {*part.union.variables}
+        return {
+            ("value", a): _read_value(a, plan, results, scales) for a in arguments & {*scales} if a
+        }
     for place, fold in enumerate(form.folds or ()):
         unit = _Unit(form.unit, scales[fold.name].scale, scales[fold.name].kind)
         if fold.function is FoldFunction.SUM:
@@ -94,14 +104,21 @@ def read_numbers(
     first = part.aggregates[0]
     if first.function is AggregateFunction.MEDIAN:
         assert first.argument is not None
-        output = dict(form.query.outputs)[first.argument]
-        assert isinstance(output, LiteralOutput)
-        group = form.classes[form.class_of[output.value]]
-        column = _shifted(results[value(group.index)], dict(group.attributes)[output.value])
-        scale = scales[first.argument]
-        found[("hist", first.argument)] = _Unit(form.unit, scale.scale, scale.kind).convert(column)
+        found[("hist", first.argument)] = _read_value(first.argument, plan, results, scales)
         found[("w",)] = results[WEIGHT]
     return found
+
+
+def _read_value(
+    argument: str, plan: SynopsisPlan, results: Frame, scales: Mapping[str, ArgumentScale]
+) -> Array:
+    """The values of an argument that is among the results."""
+    form, scale = plan.form, scales[argument]
+    output = dict(form.query.outputs)[argument]
+    assert isinstance(output, LiteralOutput)
+    group = form.classes[form.class_of[output.value]]
+    column = _shifted(results[value(group.index)], dict(group.attributes)[output.value])
+    return _Unit(form.unit, scale.scale, scale.kind).convert(column)
 
 
 def weight_of(part: AggregatePart) -> tuple[Any, ...]:
@@ -179,15 +196,15 @@ def advance_groups(
         start += rows
     scales = {name: scale.scale for name, scale in work.scales.items()}
     weights = {a.name: weight_of(part) for part, _ in work.parts for a in part.aggregates}
-    code, at, columns, after = update_groups(
-        work.aggregation.aggregates, scales, groups, deltas, state, weights
-    )
+    # as the parts have them: where a key says that values never repeat, COUNT DISTINCT is COUNT
+    functions = {a.name: a for part, _ in work.parts for a in part.aggregates}
+    aggregates = [functions[a.name] for a in work.aggregation.aggregates]
+    code, at, columns, after = update_groups(aggregates, scales, groups, deltas, state, weights)
     found = {n: unique.column(n).take(pa.array(code)) for n in names}
-    functions = {a.name: a for a in work.aggregation.aggregates}
     for name, column in columns.items():
         aggregate = functions[name]
         scale = work.scales.get(aggregate.argument or "")
-        found[name] = _render(column, work.schema.field(name).type, scale)
+        found[name] = render_aggregate(column, work.schema.field(name).type, scale)
     found[AT] = pa.array(at).cast(INSTANT)
     table = pa.table([found[n] for n in work.schema.names], schema=work.schema)
     return table.sort_by([(n, "ascending") for n in (AT, *names)]), after
@@ -238,7 +255,8 @@ def _nothing(
     return found
 
 
-def _render(shown: Shown, kind: pa.DataType, scale: ArgumentScale | None) -> "pa.Array":
+def render_aggregate(shown: Shown, kind: pa.DataType, scale: ArgumentScale | None) -> "pa.Array":
+    """An aggregate as a column of the results."""
     column, absent = shown.values, None if shown.valid.all() else ~shown.valid
     if absent is not None:
         column = np.where(absent, 0, column)

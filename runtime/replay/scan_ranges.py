@@ -150,7 +150,8 @@ class _Scan:
         folder = self._folder("answers")
         joined = self.work.parquet
         collector = PartCollector(folder, writer, names, expand, joined)
-        if self.work.aggregates is not None and len(starts) > 1:
+        grouped = self.work.aggregates
+        if grouped is not None and not grouped.once and len(starts) > 1:
             outcomes = self._group(starts, folder, collector)
         else:
             outcomes = self._read(starts, None, folder, collector)

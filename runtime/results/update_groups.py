@@ -80,9 +80,9 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class GroupColumn:
     """A column of GroupState after every moment; of a histogram, the values on both sides of the
-    middle. `valid`: where the group has had any."""
+    middle (`upper`: the greater one). `valid`: where the group has had any."""
 
     values: Array
     valid: Array
@@ -117,7 +117,7 @@ def update_groups(
     """
     moments = _Moments(len(groups), deltas)
     known = [state.groups.get(group, {}) for group in groups]
-    running: dict[Group, _Column] = {}
+    running: dict[Group, GroupColumn] = {}
     histograms: dict[Group, list[dict[int, int]]] = {}
     for part in deltas:
         place = moments.place(part)
@@ -126,7 +126,7 @@ def update_groups(
             continue
         for name, column in part.columns.items():
             running[name] = _run(moments, place, name, column, known, aggregates)
-    shown = {a.name: _show(a, scales, running, weights or {}) for a in aggregates}
+    shown = {a.name: show_aggregate(a, scales, running, weights or {}) for a in aggregates}
     changed = moments.first.copy()
     for i in np.flatnonzero(moments.first).tolist():
         before = known[int(moments.code[i])]
@@ -190,7 +190,7 @@ def _run(
     column: Array,
     known: Sequence[Mapping[Group, Any]],
     aggregates: Sequence[Aggregate],
-) -> _Column:
+) -> GroupColumn:
     """A column's value after every moment: running sums, minima or maxima per group."""
     size = len(moments.code)
     if name[0] not in ("min", "max"):
@@ -200,7 +200,7 @@ def _run(
             # what wraps on the way is right again wherever the sum itself is not too great
             exact = _add_up(moments, place, name, column.astype(object), known, np.dtype(object))
             _refuse_far(moments, exact, name, aggregates)
-        return _Column(sums, np.ones(size, dtype=np.bool_))
+        return GroupColumn(sums, np.ones(size, dtype=np.bool_))
     low = name[0] == "min"
     choose = np.minimum if low else np.maximum
     dense = column.dtype == np.float64
@@ -217,7 +217,7 @@ def _run(
             valid[start] = True
         found[start:stop] = choose.accumulate(found[start:stop])
         valid[start:stop] = np.logical_or.accumulate(valid[start:stop])
-    return _Column(found, valid)
+    return GroupColumn(found, valid)
 
 
 def _add_up(
@@ -263,7 +263,7 @@ def _medians(
     part: Deltas,
     known: Sequence[Mapping[Group, Any]],
     name: Group,
-) -> tuple[_Column, list[dict[int, int]]]:
+) -> tuple[GroupColumn, list[dict[int, int]]]:
     """The values on both sides of the middle after every moment, and every group's histogram at
     the end."""
     values, weights = part.columns[name], part.columns[_WEIGHT]
@@ -300,13 +300,13 @@ def _medians(
             below[block:until], above[block:until] = domain[lower], domain[upper]
             valid[block:until] = total > 0
         after[code] = dict(zip(domain.tolist(), count.tolist(), strict=True))
-    return _Column(below, valid, above), after
+    return GroupColumn(below, valid, above), after
 
 
-def _show(
+def show_aggregate(
     aggregate: Aggregate,
     scales: Mapping[str, int | None],
-    running: Mapping[Group, _Column],
+    running: Mapping[Group, GroupColumn],
     weights: Mapping[str, Group],
 ) -> Shown:
     """An aggregate's value after every moment: NULL where its argument has had no value, but for
@@ -373,21 +373,21 @@ def _show_one(
     aggregate: Aggregate,
     scales: Mapping[str, int | None],
     known: Mapping[Group, Any],
-    running: Mapping[Group, _Column],
+    running: Mapping[Group, GroupColumn],
     weights: Mapping[str, Group],
 ) -> Shown:
     """An aggregate's value in a known group; `running`: the columns there are."""
-    found: dict[Group, _Column] = {}
+    found: dict[Group, GroupColumn] = {}
     for name, like in running.items():
         there = name in known
         one = np.array([there or name[0] in ("w", "s", "distinct")])
         if name[0] == "hist":
             low, high = _middle(known[name]) if there else (0, 0)
             dtype = like.values.dtype
-            found[name] = _Column(np.array([low], dtype), one, np.array([high], dtype))
+            found[name] = GroupColumn(np.array([low], dtype), one, np.array([high], dtype))
         else:
-            found[name] = _Column(np.array([known.get(name, 0)], like.values.dtype), one)
-    return _show(aggregate, scales, found, weights)
+            found[name] = GroupColumn(np.array([known.get(name, 0)], like.values.dtype), one)
+    return show_aggregate(aggregate, scales, found, weights)
 
 
 def _middle(histogram: Mapping[int, int]) -> tuple[int, int]:

@@ -153,6 +153,7 @@ class Oracle:
 
     def __init__(self, case: Case) -> None:
         self.base = duckdb.connect(config={"threads": 1})
+        self.names = tuple(case.data)
         for name, (columns, rows) in case.data.items():
             spec = ", ".join(f"{c} {_TYPES.get(c, 'TIMESTAMP')}" for c in columns)
             self.base.execute(f"CREATE TABLE all_{name} ({spec})")
@@ -161,7 +162,7 @@ class Oracle:
                 self.base.executemany(f"INSERT INTO all_{name} VALUES ({marks})", rows)
 
     def groups(self, query: Query, text: str, upto: int) -> dict[Any, Any]:
-        for name in ("s", "t", "r"):
+        for name in self.names:
             where = "" if name == "r" else f" WHERE ts <= make_timestamp({upto})"
             self.base.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM all_{name}{where}")
         if not self.base.execute(f"SELECT COUNT(*) FROM {query.rest}").fetchall()[0][0]:
@@ -215,17 +216,20 @@ def _run_live(case: Case, verdict: Verdict, random: Random, folder: Path) -> tup
 def check(seed: int) -> None:
     """One random query over random tables, replayed in one range and in several, and live."""
     random = Random(seed)
-    query = make_query(random)
-    union = parse_sql(query.text(1), CATALOG, name="q", file="q.sql")
-    case = Case(CATALOG, union, make_data(random), MARKERS)
-    verdict = check_query(union, CATALOG, disprove=False)
-    event(str(verdict.tier))
+    event(str(compare(random, make_query(random), CATALOG, make_data(random)).tier))
+
+
+def compare(random: Random, query: Query, catalog: Catalog, data: Tables) -> Verdict:
+    """Assert that a query over some data, if it is bounded, is answered as DuckDB does."""
+    union = parse_sql(query.text(1), catalog, name="q", file="q.sql")
+    case = Case(catalog, union, data, MARKERS)
+    verdict = check_query(union, catalog, disprove=False)
     if verdict.plans is None or verdict.tier is Tier.UNSATISFIABLE:
-        return
+        return verdict
     assert verdict.bound is not None
     oracle = Oracle(case)
     expected = [oracle.groups(query, query.text(2), m) for m in range(MARKERS)]
-    printed = print_sql(union, CATALOG, dialect="duckdb", comments=False)
+    printed = print_sql(union, case.catalog, dialect="duckdb", comments=False)
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         catalog, statics = store(case, random, Path(folder))
         parts = tuple((p.part, len(p.plans)) for p in verdict.parts)
@@ -246,6 +250,7 @@ def check(seed: int) -> None:
         for marker in range(done + 1):
             found = split_groups(query, upto(live, marker))
             assert same(found, expected[marker]), (query.text(1), marker)
+    return verdict
 
 
 @budget(1)
