@@ -27,7 +27,7 @@ from ontoweir.project import load_project
 from ontoweir.rewriter.parse_sql import parse_sql
 from ontoweir.runtime import replay
 from ontoweir.runtime.advance_rows import ReplayWork
-from ontoweir.runtime.replay_job import ReplayJob
+from ontoweir.runtime.query_job import ReplayJob
 from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, prepare_work, run_task
 
 QUERIES = {

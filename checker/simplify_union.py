@@ -6,9 +6,16 @@ from ontoweir.checker.merge_disjuncts import merge_disjuncts
 from ontoweir.checker.state_equalities import state_equalities
 from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.find_contradiction import find_contradiction
-from ontoweir.rewriter.propagate_equalities import compare_scalars
 from ontoweir.rewriter.remove_self_joins import remove_self_joins
-from ontoweir.rewriter.spj import Compare, Condition, Constant, Op, SpjQuery, SpjUnion
+from ontoweir.rewriter.spj import (
+    Compare,
+    Condition,
+    Constant,
+    Op,
+    SpjQuery,
+    SpjUnion,
+    compare_scalars,
+)
 
 
 def simplify_union(union: SpjUnion, catalog: Catalog, *, whole: bool = True) -> SpjUnion:

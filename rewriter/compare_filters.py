@@ -6,9 +6,8 @@ from decimal import Decimal, InvalidOperation, localcontext
 from typing import TypeAlias
 
 from ontoweir.mappings.column_types import datatype_family, epoch_us, parse_instant
-from ontoweir.rewriter.propagate_equalities import compare_scalars
 from ontoweir.rewriter.query import Filter, Iri, Literal, TimeFilter, ValueFilter, Variable
-from ontoweir.rewriter.spj import Op
+from ontoweir.rewriter.spj import Op, compare_scalars
 
 _Key: TypeAlias = tuple[Variable, Variable | str]
 _OPPOSITE = {

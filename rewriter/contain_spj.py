@@ -15,7 +15,6 @@ from ontoweir.rewriter.equality_classes import (
     valued_attributes,
 )
 from ontoweir.rewriter.meter_work import Meter
-from ontoweir.rewriter.propagate_equalities import compare_scalars
 from ontoweir.rewriter.spj import (
     Attribute,
     Compare,
@@ -29,6 +28,7 @@ from ontoweir.rewriter.spj import (
     Op,
     Output,
     SpjQuery,
+    compare_scalars,
     output_attributes,
 )
 

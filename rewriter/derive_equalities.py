@@ -6,8 +6,16 @@ from ontoweir.mappings.catalog import Catalog, DecimalType, IntType
 from ontoweir.mappings.read_literal import plain_number
 from ontoweir.rewriter.bound_differences import bound_differences
 from ontoweir.rewriter.equality_classes import EqualityClasses, Types
-from ontoweir.rewriter.propagate_equalities import compare_scalars, propagate_equalities
-from ontoweir.rewriter.spj import Attribute, Compare, Condition, Constant, Op, SpjQuery
+from ontoweir.rewriter.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    Op,
+    SpjQuery,
+    compare_scalars,
+)
 
 
 def derive_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:

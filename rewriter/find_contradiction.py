@@ -9,8 +9,16 @@ from ontoweir.rewriter.equality_classes import (
     map_condition,
     valued_attributes,
 )
-from ontoweir.rewriter.propagate_equalities import compare_scalars
-from ontoweir.rewriter.spj import Attribute, Compare, Constant, IsNull, OneOf, Op, SpjQuery
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    Constant,
+    IsNull,
+    OneOf,
+    Op,
+    SpjQuery,
+    compare_scalars,
+)
 
 _LISTED = 1000
 """So many whole numbers between two limits are tried one by one."""

@@ -1,9 +1,8 @@
 """Propagates equalities: one attribute stands for all that equal it."""
 
 from dataclasses import replace
-from typing import assert_never
 
-from ontoweir.mappings.catalog import Catalog, Scalar
+from ontoweir.mappings.catalog import Catalog
 from ontoweir.rewriter.equality_classes import (
     EqualityClasses,
     Types,
@@ -21,32 +20,8 @@ from ontoweir.rewriter.spj import (
     OneOf,
     Op,
     SpjQuery,
+    compare_scalars,
 )
-
-
-def compare_scalars(left: Scalar, op: Op, right: Scalar) -> bool:
-    """`left op right` for constants of one type."""
-    if isinstance(left, str) or isinstance(right, str):
-        if not (isinstance(left, str) and isinstance(right, str)):
-            return op is Op.NE
-        before, equal = left < right, left == right
-    else:
-        before, equal = left < right, left == right
-    match op:
-        case Op.EQ:
-            return equal
-        case Op.NE:
-            return not equal
-        case Op.LT:
-            return before
-        case Op.LE:
-            return before or equal
-        case Op.GE:
-            return not before
-        case Op.GT:
-            return not before and not equal
-        case _ as unreachable:
-            assert_never(unreachable)
 
 
 def propagate_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:

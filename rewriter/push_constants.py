@@ -5,8 +5,15 @@ from decimal import Decimal
 
 from ontoweir.mappings.catalog import Catalog, Scalar
 from ontoweir.rewriter.equality_classes import EqualityClasses, Types
-from ontoweir.rewriter.propagate_equalities import compare_scalars
-from ontoweir.rewriter.spj import Attribute, Compare, Condition, Constant, Op, SpjQuery
+from ontoweir.rewriter.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    Op,
+    SpjQuery,
+    compare_scalars,
+)
 
 
 def push_constants(query: SpjQuery, catalog: Catalog) -> SpjQuery:

@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ontoweir.errors import Source
 from ontoweir.mappings.catalog import Scalar
@@ -238,3 +238,28 @@ def output_attributes(output: Output) -> tuple[Attribute, ...]:
             return ()
         case IriOutput() | TemplateLiteralOutput() | BlankOutput():
             return tuple(p for p in output.parts if isinstance(p, Attribute))
+
+
+def compare_scalars(left: Scalar, op: Op, right: Scalar) -> bool:
+    """`left op right` for constants of one type."""
+    if isinstance(left, str) or isinstance(right, str):
+        if not (isinstance(left, str) and isinstance(right, str)):
+            return op is Op.NE
+        before, equal = left < right, left == right
+    else:
+        before, equal = left < right, left == right
+    match op:
+        case Op.EQ:
+            return equal
+        case Op.NE:
+            return not equal
+        case Op.LT:
+            return before
+        case Op.LE:
+            return before or equal
+        case Op.GE:
+            return not before
+        case Op.GT:
+            return not before and not equal
+        case _ as unreachable:
+            assert_never(unreachable)

@@ -16,7 +16,6 @@ from ontoweir.mappings.column_types import (
 )
 from ontoweir.mappings.round_steps import round_steps
 from ontoweir.rewriter.equality_classes import Types
-from ontoweir.rewriter.propagate_equalities import compare_scalars
 from ontoweir.rewriter.query import Iri, Literal, TimeFilter, ValueFilter, Variable
 from ontoweir.rewriter.spj import (
     Attribute,
@@ -27,6 +26,7 @@ from ontoweir.rewriter.spj import (
     LiteralOutput,
     Op,
     Output,
+    compare_scalars,
 )
 from ontoweir.rewriter.unify_outputs import literal_family, unify_outputs
 

@@ -12,7 +12,9 @@ from ontoweir.runtime.convert_table import name_bad
 from ontoweir.runtime.frame import Array
 from ontoweir.runtime.history import History
 from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.take_arrivals import RAW
+
+RAW = "__raw"
+"""The column that shows what a file holds in a row of which something is not of its type."""
 
 
 def conform_rows(history: History, rows: pa.Table, file: str) -> pa.Table:

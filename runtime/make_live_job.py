@@ -18,8 +18,8 @@ from ontoweir.runtime.history import History
 from ontoweir.runtime.list_held import list_held
 from ontoweir.runtime.list_references import list_references
 from ontoweir.runtime.live_job import LiveJob, LiveQuery
+from ontoweir.runtime.query_job import ReplayJob
 from ontoweir.runtime.render_results import result_schema
-from ontoweir.runtime.replay_job import ReplayJob
 
 
 def make_live_job(

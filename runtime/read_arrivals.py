@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, OntoweirError, RunError
-from ontoweir.runtime.conform_rows import conform_rows
+from ontoweir.runtime.conform_rows import RAW, conform_rows
 from ontoweir.runtime.data_files import local_path
 from ontoweir.runtime.history import History, Piece
 from ontoweir.runtime.list_arrivals import ArrivedFile
@@ -23,7 +23,7 @@ from ontoweir.runtime.mask_secrets import resolve_options
 from ontoweir.runtime.read_source import drop_empty, read_source, unreadable
 from ontoweir.runtime.read_stream import LISTING
 from ontoweir.runtime.stage_stream import list_alike, with_folders
-from ontoweir.runtime.take_arrivals import FAULT, FILE, MODIFIED, RAW
+from ontoweir.runtime.take_arrivals import FAULT, FILE, MODIFIED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

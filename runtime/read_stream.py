@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.catalog import Stream
+from ontoweir.runtime.conform_rows import RAW
 from ontoweir.runtime.data_files import local_path
 from ontoweir.runtime.explain_java import java_errors, suggest_package, tell_cause
 from ontoweir.runtime.history import History
 from ontoweir.runtime.mask_secrets import mask_secrets, resolve_options
 from ontoweir.runtime.read_source import BAD, cast_declared, quote_name, unreadable
 from ontoweir.runtime.read_view import VIEW, read_view
-from ontoweir.runtime.take_arrivals import FAULT, FILE, LANE, MODIFIED, OFFSET, RAW
+from ontoweir.runtime.take_arrivals import FAULT, FILE, LANE, MODIFIED, OFFSET
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn

@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import Source, UsageError
-from ontoweir.runtime.run_connect import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def is_connect(spark: "SparkSession") -> bool:
+    """Whether a session is one of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
 
 _REMOTE, _VARIABLE = "spark.remote", "SPARK_REMOTE"
 

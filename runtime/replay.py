@@ -27,15 +27,17 @@ from ontoweir.runtime.load_statics import load_statics
 from ontoweir.runtime.order_pieces import order_pieces
 from ontoweir.runtime.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.prove_domains import prove_domains
+from ontoweir.runtime.query_job import ReplayJob
 from ontoweir.runtime.read_source import locate_source
+from ontoweir.runtime.refuse_connect import is_connect
 from ontoweir.runtime.render_results import MULTIPLICITY, result_schema
-from ontoweir.runtime.replay_job import OutputFormat, ProgressListener, ReplayJob, ReplaySummary
-from ontoweir.runtime.run_connect import count_cores, is_connect, on_connect
+from ontoweir.runtime.replay_job import ProgressListener, ReplaySummary
+from ontoweir.runtime.run_connect import count_cores, on_connect
 from ontoweir.runtime.run_here import in_process
 from ontoweir.runtime.run_ranges import RunTasks, on_spark
 from ontoweir.runtime.scan_ranges import scan_ranges
 from ontoweir.runtime.stage_stream import stage_stream
-from ontoweir.runtime.write_results import ResultWriter
+from ontoweir.runtime.write_results import OutputFormat, ResultWriter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

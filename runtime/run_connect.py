@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def is_connect(spark: "SparkSession") -> bool:
-    """Whether a session is one of Spark Connect."""
-    return type(spark).__module__.startswith("pyspark.sql.connect")
-
-
 def count_cores(spark: "SparkSession") -> int:
     """How many tasks Spark runs side by side, as its default of partitions tells."""
     from pyspark.sql import functions as fn

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -105,9 +106,14 @@ def commit_batch(
             why="its state, answers and offsets belong together",
             fix="make room, or mend the disk, and start again: what was committed is intact",
         ) from error
-    for old in sorted(folder.glob("[0-9]*"))[:-_KEPT]:  # nobody waits for that
-        disk_threads().submit(shutil.rmtree, old, ignore_errors=True)
     return place
+
+
+def drop_old_batches(folder: Path) -> "list[Future[None]]":
+    """Remove the folders of all micro-batches but the last ones, in other threads: what is to be
+    waited for before the run counts as stopped."""
+    old = sorted(folder.glob("[0-9]*"))[:-_KEPT]
+    return [disk_threads().submit(shutil.rmtree, place, ignore_errors=True) for place in old]
 
 
 def _seal(manifest: Mapping[str, Any]) -> bytes:

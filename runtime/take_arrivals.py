@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ontoweir.runtime.conform_rows import RAW
 from ontoweir.runtime.history import History
 from ontoweir.runtime.live_job import FileGroup, LiveState, Reject
 from ontoweir.runtime.read_source import BAD
 
-FAULT, RAW = "__fault", "__raw"
+FAULT = "__fault"
 LANE, OFFSET = "__lane", "__offset"
 FILE, MODIFIED = "__file", "__modified"
 LATE = "late: its timestamp is finished"

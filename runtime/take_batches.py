@@ -4,6 +4,7 @@ import threading
 import time
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,7 @@ from ontoweir.runtime.read_view import VIEW
 from ontoweir.runtime.record_spark import SparkRecorder
 from ontoweir.runtime.restore_spark import forget_spark, restore_spark, unwritable
 from ontoweir.runtime.rotate_spark import count_entries, rotate_spark
-from ontoweir.runtime.save_state import commit_batch, last_batch, load_state
+from ontoweir.runtime.save_state import commit_batch, drop_old_batches, last_batch, load_state
 from ontoweir.runtime.take_arrivals import FILE, MODIFIED
 from ontoweir.runtime.write_metrics import write_metrics
 from ontoweir.runtime.write_parts import PartWriter, drop_future
@@ -80,6 +81,8 @@ class BatchTaker:
         self.counted: frozenset[tuple[str, str]] = frozenset()
         """Files that could not be read, and are rejected already, with their streams."""
         self.mutex, self.closed = threading.Lock(), False
+        self.removals: list[Future[None]] = []
+        """What removes the folders of old micro-batches."""
         self.answers = FileSink(options.output) if options.sink is None else options.sink
         self.commits = options.checkpoint / "commits"
         place = last_batch(self.commits)
@@ -146,7 +149,7 @@ class BatchTaker:
         record = replace(self.record, spark=log, read={}, bad={}, parts=parts)
         durable = list(self.writer.fresh)
         self.writer.fresh.clear()
-        place = commit_batch(self.commits, self.fingerprint, record, outcome, durable)
+        place = self._commit(record, outcome, durable)
         self.state, self.record = outcome.state, record
         self.publish(place)
         self.recorder = SparkRecorder(self.offsets)
@@ -199,11 +202,19 @@ class BatchTaker:
                 self.failed = error
                 raise
 
+    def _commit(self, record: CommitRecord, outcome: LiveOutcome, durable: list[Path]) -> Path:
+        """Commit a micro-batch; older ones are removed while the run goes on."""
+        place = commit_batch(self.commits, self.fingerprint, record, outcome, durable)
+        wait(self.removals)
+        self.removals = drop_old_batches(self.commits)
+        return place
+
     def close(self) -> None:
-        """Take nothing more; a step that has begun is finished first."""
+        """Take nothing more; a step that has begun is finished first. Then nothing in the
+        checkpoint changes any more."""
         self.closed = True
         with self.mutex:
-            pass
+            wait(self.removals)
 
     def advance(self, frame: "DataFrame | None", batch: int) -> None:
         """Take in a micro-batch of Spark's, in one step or several: each is committed.
@@ -275,7 +286,7 @@ class BatchTaker:
         record = CommitRecord(self.record.run, log, self.sources.order, read, parts, span[1], bad)
         durable += self.writer.fresh
         self.writer.fresh.clear()
-        place = commit_batch(self.commits, self.fingerprint, record, outcome, durable)
+        place = self._commit(record, outcome, durable)
         before, self.state, self.record = self.state, outcome.state, record
         self.entries += sum(map(len, opened.files.values())) if span[1] is None else 0
         self.publish(place)

@@ -6,7 +6,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self, assert_never
+from typing import Literal, Protocol, Self, TypeAlias, assert_never
 
 import pyarrow as pa
 import pyarrow.csv as pcsv
@@ -22,7 +22,10 @@ from ontoweir.find_output import (
     open_stream,
 )
 from ontoweir.runtime.join_parquet import ParquetJoiner
-from ontoweir.runtime.replay_job import OutputFormat
+
+OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"]
+"""How results are written."""
+
 
 _COMPRESSION = "zstd"
 _SAMPLE = 4_096

@@ -101,7 +101,7 @@ def _choose(repairs: Sequence[DescribedRepair], compiled: CompiledQuery) -> Desc
 def _run(name: str, repair: DescribedRepair, catalog: Catalog, witness: Witness) -> Repaired:
     """Replay the repaired query over the first tuple, the first two, and so on."""
     from ontoweir.runtime.gather_statistics import gather_statistics
-    from ontoweir.runtime.replay_job import ReplayJob
+    from ontoweir.runtime.query_job import ReplayJob
     from ontoweir.trace_replay import watch_job
     from ontoweir.write_witness import make_tables
 

@@ -7,15 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.verdict import Verdict
 from ontoweir.describe_plan import describe_plan
+from ontoweir.errors import QueryError
 from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.replaying import list_tables, make_job
+from ontoweir.replaying import list_tables, make_job, refusal
 from ontoweir.rewriter.print_sql import print_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ontoweir.runtime.live_job import LiveJob
-    from ontoweir.runtime.replay_job import ReplayJob
+    from ontoweir.runtime.query_job import ReplayJob
+
+
+def check_live(
+    workspace: Workspace, compiled: CompiledQuery, *, allow_unbounded: bool = False
+) -> Verdict:
+    """Decide whether a query can run live, from the declarations alone.
+
+    Raises:
+        QueryError: it is not bounded, and that is not allowed; or it selects nothing.
+    """
+    verdict = workspace.check(compiled)
+    if verdict.plans is None and not allow_unbounded:
+        raise refusal(compiled, verdict)
+    if verdict.plans == ():
+        raise QueryError(
+            f"{compiled.name} selects nothing",
+            why="its conditions contradict each other, or the ontology or the catalog",
+            fix="leave it out: --query names the queries to run",
+            source=compiled.union.source,
+        )
+    return verdict
 
 
 @dataclass(frozen=True, slots=True)

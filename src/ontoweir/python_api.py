@@ -336,8 +336,9 @@ class OpenProject:
         self, query: str, name: str | None, *, replace: bool, allow_unbounded: bool
     ) -> "Entry":
         """The entry of a query: the one that is there, where it is the same."""
+        from ontoweir.check_name import check_name
         from ontoweir.register_query import register_query
-        from ontoweir.registry_entry import ENTRY, check_name, read_entry
+        from ontoweir.registry_entry import ENTRY, read_entry
 
         if "{" in query:
             text, file = query, "<query>"

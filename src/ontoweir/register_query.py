@@ -5,20 +5,19 @@ import uuid
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ontoweir.checker.verdict import Verdict
-from ontoweir.errors import QueryError, UsageError
+from ontoweir.check_name import check_name
+from ontoweir.errors import UsageError
 from ontoweir.pipeline import CompiledQuery, Workspace
+from ontoweir.preparing import check_live
 from ontoweir.registry_entry import (
     DROPPED,
     ENTRY,
     Entry,
     Language,
-    check_name,
     read_entry,
     utc_now,
     write_entry,
 )
-from ontoweir.replaying import refusal
 from ontoweir.rewriter.parse_query import parse_union
 from ontoweir.rewriter.parse_sql import parse_sql
 
@@ -38,27 +37,6 @@ def compile_text(
     return CompiledQuery(
         name, (), (), parse_sql(text, workspace.project.catalog, name=name, file=file)
     )
-
-
-def check_live(
-    workspace: Workspace, compiled: CompiledQuery, *, allow_unbounded: bool = False
-) -> Verdict:
-    """Decide whether a query can run live, from the declarations alone.
-
-    Raises:
-        QueryError: it is not bounded, and that is not allowed; or it selects nothing.
-    """
-    verdict = workspace.check(compiled)
-    if verdict.plans is None and not allow_unbounded:
-        raise refusal(compiled, verdict)
-    if verdict.plans == ():
-        raise QueryError(
-            f"{compiled.name} selects nothing",
-            why="its conditions contradict each other, or the ontology or the catalog",
-            fix="leave it out: --query names the queries to run",
-            source=compiled.union.source,
-        )
-    return verdict
 
 
 def register_query(

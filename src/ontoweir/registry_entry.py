@@ -7,7 +7,6 @@ whose state is kept has `dropped.json` in the place of `entry.json`.
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -18,9 +17,6 @@ from ontoweir.errors import RunError, Source, UsageError
 
 VERSION = 1
 ENTRY, DROPPED = "entry.json", "dropped.json"
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
-_TAKEN = ("rejects", "quarantine")
-"""Names of folders that runs write beside those of answers."""
 
 Language: TypeAlias = Literal["sparql", "sql"]
 
@@ -47,23 +43,6 @@ class Entry:
     bound_rows: int | None
     bound_formula: str
     version: int = VERSION
-
-
-def check_name(name: str) -> str:
-    """The name, if a registered query can be called so.
-
-    Raises:
-        UsageError: it cannot name a folder.
-    """
-    if _NAME.fullmatch(name) and name not in _TAKEN:
-        return name
-    raise UsageError(
-        f"a registered query cannot be called {name!r}",
-        why=f"{name} is a folder of every run"
-        if name in _TAKEN
-        else "its name is that of folders: letters, digits, _, - and ., at most 100",
-        fix="choose another with --name",
-    )
 
 
 def tell_verdict(told: Mapping[str, Any]) -> str:

@@ -24,7 +24,9 @@ from ontoweir.refuse_inputs import refuse_inputs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ontoweir.runtime.replay_job import OutputFormat, ReplayJob, ReplaySummary
+    from ontoweir.runtime.query_job import ReplayJob
+    from ontoweir.runtime.replay_job import ReplaySummary
+    from ontoweir.runtime.write_results import OutputFormat
 
 
 _FORMATS: "dict[str, OutputFormat]" = {
@@ -198,7 +200,7 @@ def make_job(
     Raises:
         QueryError: it is not bounded, and that is not allowed.
     """
-    from ontoweir.runtime.replay_job import ReplayJob
+    from ontoweir.runtime.query_job import ReplayJob
 
     catalog = workspace.project.catalog
     if verdict.plans is None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.errors import Source, UsageError
 from ontoweir.hold_lock import hold_lock
 from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.preparing import prepare_run
-from ontoweir.register_query import check_live
+from ontoweir.preparing import check_live, prepare_run
 from ontoweir.run_options import RunOptions
 from ontoweir.state_alarm import StateAlarm
 

@@ -12,8 +12,8 @@ from ontoweir.entry_status import add_record, begin_status, write_status
 from ontoweir.errors import OntoweirError, RunError, UsageError
 from ontoweir.hold_lock import Lock, hold_lock
 from ontoweir.pipeline import Workspace
-from ontoweir.preparing import PreparedRun, prepare_run
-from ontoweir.register_query import check_live, compile_text
+from ontoweir.preparing import PreparedRun, check_live, prepare_run
+from ontoweir.register_query import compile_text
 from ontoweir.registry_entry import Entry, utc_now
 from ontoweir.run_options import RunOptions
 from ontoweir.running import open_sink

@@ -15,7 +15,7 @@ from ontoweir.replaying import ReplayOptions, check_replay, list_tables, make_jo
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ontoweir.runtime.replay_job import ReplayJob
+    from ontoweir.runtime.query_job import ReplayJob
 
 ROWS = 2_000
 """Tuples between two looks."""

@@ -13,9 +13,9 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ontoweir.check_name import check_name
 from ontoweir.errors import CatalogError, OntoweirError, Source, UsageError, with_article
 from ontoweir.project import FILE_NAME, Project, load_project
-from ontoweir.registry_entry import check_name
 
 if TYPE_CHECKING:
     from rdflib import Graph

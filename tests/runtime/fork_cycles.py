@@ -74,11 +74,14 @@ def run(
         (spark / name).mkdir(parents=True, exist_ok=True)
     (spark / "metadata").write_text("the run")
     first = 1 + max((int(f.name) for f in (spark / "commits").iterdir()), default=-1)
-    for number in range(first, len(batches)):
-        rows: Any = _Rows(batches[number])
-        (spark / "offsets" / str(number)).write_text(f'v1\n{{}}\n{{"logOffset":{number}}}')
-        taker.advance(rows, number)
-        (spark / "commits" / str(number)).write_text('v1\n{"nextBatchWatermarkMs":0}')
+    try:
+        for number in range(first, len(batches)):
+            rows: Any = _Rows(batches[number])
+            (spark / "offsets" / str(number)).write_text(f'v1\n{{}}\n{{"logOffset":{number}}}')
+            taker.advance(rows, number)
+            (spark / "commits" / str(number)).write_text('v1\n{"nextBatchWatermarkMs":0}')
+    finally:
+        taker.close()
 
 
 def cycle(folder: Path, stage: str, count: int, work: tuple[LiveJob, Any]) -> int:

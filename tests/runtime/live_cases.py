@@ -12,8 +12,8 @@ from ontoweir.mappings.catalog import Stream
 from ontoweir.runtime.check_domain import arrow_type
 from ontoweir.runtime.live_job import LiveJob
 from ontoweir.runtime.make_live_job import make_live_job
+from ontoweir.runtime.query_job import ReplayJob
 from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.replay_job import ReplayJob
 from tests.oracle.random_queries import Case, make_case
 
 

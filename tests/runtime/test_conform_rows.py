@@ -19,10 +19,9 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.runtime.conform_rows import conform_rows
+from ontoweir.runtime.conform_rows import RAW, conform_rows
 from ontoweir.runtime.history import History
 from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.take_arrivals import RAW
 
 EDGES = [0, 1, -1, 2**53, 2**53 + 1, 2**63 - 1, -(2**63), 10**18]
 

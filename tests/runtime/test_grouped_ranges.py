@@ -25,8 +25,8 @@ from ontoweir.rewriter.parse_sql import parse_sql
 from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, SpjUnion
 from ontoweir.runtime import scan_ranges
 from ontoweir.runtime.replay import ReplayJob, ReplaySummary, replay_history
-from ontoweir.runtime.replay_job import OutputFormat
 from ontoweir.runtime.replay_range import GroupTask
+from ontoweir.runtime.write_results import OutputFormat
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer

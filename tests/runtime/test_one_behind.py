@@ -12,8 +12,8 @@ import pytest
 from ontoweir.errors import DataError
 from ontoweir.runtime import read_chunks, replay_range
 from ontoweir.runtime.one_behind import one_behind
+from ontoweir.runtime.query_job import ReplayJob
 from ontoweir.runtime.replay import replay_history
-from ontoweir.runtime.replay_job import ReplayJob
 from tests.runtime.harness import make_catalog, make_sql_job
 
 TOML = """

@@ -14,7 +14,7 @@ from ontoweir.rewriter.spj import SpjUnion
 from ontoweir.runtime.advance_live import advance_live, begin_live
 from ontoweir.runtime.live_job import LiveJob, LiveState
 from ontoweir.runtime.make_live_job import make_live_job
-from ontoweir.runtime.replay_job import ReplayJob
+from ontoweir.runtime.query_job import ReplayJob
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer, load
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates

@@ -17,8 +17,8 @@ from ontoweir.project import load_project
 from ontoweir.rewriter.parse_sql import parse_sql
 from ontoweir.runtime.advance_live import advance_live, begin_live
 from ontoweir.runtime.make_live_job import make_live_job
+from ontoweir.runtime.query_job import ReplayJob
 from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.replay_job import ReplayJob
 from ontoweir.runtime.watch_keys import MOST_RUNS, PLACES, watch_keys
 
 _STREAM = Stream("z", DataSource("parquet", None), "ts", 1_000_000, 3, (), (("id",),))
