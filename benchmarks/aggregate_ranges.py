@@ -22,13 +22,13 @@ from typing import Any
 import pyarrow.parquet as pq
 from replay_speed import generate
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.runtime import replay
-from ontoweir.runtime.advance_rows import ReplayWork
-from ontoweir.runtime.query_job import ReplayJob
-from ontoweir.runtime.replay_range import RangeOutcome, RangeTask, prepare_work, run_task
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.engine.advance_rows import ExecutionContext
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.replay import replay
+from ontoweir.runtime.replay.replay_range import RangeOutcome, RangeTask, prepare_work, run_task
 
 QUERIES = {
     "three streams": "SELECT T.b, COUNT(*) AS n, MAX(U.e) AS high FROM S, T, U "
@@ -68,7 +68,7 @@ def _measure(folder: Path, name: str, counts: Sequence[int]) -> bool:
     if verdict.plans is None or verdict.bound is None:
         sys.exit(f"{name} is not bounded: nothing to measure")
     parts = tuple((p.part, len(p.plans)) for p in verdict.parts)
-    job = ReplayJob(
+    job = QueryJob(
         "q", union, verdict.plans, catalog, verdict.bound.rows, verdict.declarations, parts
     )
     first, same = None, True
@@ -101,7 +101,7 @@ def _measure(folder: Path, name: str, counts: Sequence[int]) -> bool:
 
 @contextmanager
 def _timed(
-    work: ReplayWork, passes: list[list[float]]
+    work: ExecutionContext, passes: list[list[float]]
 ) -> Iterator[Callable[[Sequence[RangeTask], Callable[[], None]], list[RangeOutcome]]]:
     """Runs tasks here, and notes the CPU seconds of each."""
     prepared = prepare_work(work)

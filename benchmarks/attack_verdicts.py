@@ -24,9 +24,9 @@ from tests.oracle.test_kernel_against_oracle import _check_run, _one_by_one, _or
 from tests.oracle.test_same_verdict import check_same, in_parts, other_names, other_order, row_twice
 from tests.oracle.test_witness_against_oracle import check_aggregate_witness, check_witness
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Failing, Tier, Verdict
-from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Failing, Tier, Verdict
+from ontoweir.rewriter.model.spj import SpjUnion
 
 _CHANGES = (other_order, other_names, in_parts, row_twice)
 

@@ -19,13 +19,13 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.derive_lto import derive_lto
-from ontoweir.checker.normal_form import NormalForm
-from ontoweir.checker.normalise_query import normalise_query
+from ontoweir.checker.criteria.derive_lto import derive_lto
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.errors import OntoweirError
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
-from ontoweir.rewriter.spj import (
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,

@@ -27,12 +27,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.project import load_project
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.runtime import await_live as waiting
-from ontoweir.runtime import take_batches
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live import await_live as waiting
+from ontoweir.runtime.live import process_batches as take_batches
 
 TUPLES = 1000
 WARM_UP = 15.0
@@ -214,10 +214,10 @@ def profile_run(folder: Path, seconds: float, rate: float) -> None:
         return call
 
     for name in OURS:
-        for owner in (take_batches, take_batches.BatchTaker):
+        for owner in (take_batches, take_batches.BatchProcessor):
             if hasattr(owner, name):
                 setattr(owner, name, timed(name, getattr(owner, name)))
-    taker = take_batches.BatchTaker
+    taker = take_batches.BatchProcessor
     taker.take = timed("all of it", taker.take)  # type: ignore[method-assign]
     print(json.dumps(measure_latency(folder, seconds, rate)))
     for phase, took in sorted(spent.items()):

@@ -15,8 +15,15 @@ from pathlib import Path
 
 from rdflib import Graph
 
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Relation, StringType
-from ontoweir.mappings.load_mappings import load_mappings
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    IntType,
+    Relation,
+    StringType,
+)
 
 COLUMNS = (Column("id", IntType()), Column("n", IntType()), Column("a", StringType()))
 HEAD = "@prefix rr: <http://www.w3.org/ns/r2rml#> .\n@prefix : <http://ex.org/> .\n"

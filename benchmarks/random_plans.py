@@ -21,7 +21,8 @@ from tests.oracle import test_kernel_against_oracle as bounded
 from tests.oracle.random_queries import STYLES
 from tests.runtime import test_unbounded as unbounded
 
-from ontoweir.checker import check_disjuncts, choose_plan, make_plan
+from ontoweir.checker.decide import check_disjuncts
+from ontoweir.checker.plans import choose_plan, make_plan
 
 
 def main() -> int:

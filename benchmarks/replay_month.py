@@ -184,8 +184,8 @@ def spark_sql_worker(file: Path, settings: list[str]) -> None:
     """In a process of its own: run the SQL over the project's tables, print seconds and rows."""
     from pyspark.sql import SparkSession
 
-    from ontoweir.mappings.catalog import Relation, Stream
-    from ontoweir.project import load_project
+    from ontoweir.mappings.model.catalog import Relation, Stream
+    from ontoweir.project.project import load_project
 
     catalog = load_project(EXAMPLE, overrides=settings).catalog
     spark = (

@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/rewrite_passes.py [--format text|json]
 
-Every row leaves out one pass (PASSES in rewriter/run_passes.py), the first none, the last all. The
-checker removes some self-joins and contradictions itself, so a pass may change the SQL and its
-cost but no verdict.
+Every row leaves out one pass (PASSES in rewriter/passes/run_passes.py), the first none, the last
+all. The checker removes some self-joins and contradictions itself, so a pass may change the SQL
+and its cost but no verdict.
 """
 
 import argparse
@@ -14,9 +14,9 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.run_passes import pass_names
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.passes.run_passes import pass_names
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "traffic"
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.ontology.load_ontology import load_ontology
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.show_ucq import show_ucq
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.ucq.show_ucq import show_ucq
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = ROOT.parent / "shared" / "suites" / "requiem"

@@ -44,10 +44,10 @@ Run = Callable[[Path], None]
 
 def ours(query: str, folder: Path, settings: list[str], small: int | None = None) -> Run:
     """`ontoweir replay`, without the start of Python and Spark."""
-    from ontoweir.pipeline import Workspace
-    from ontoweir.project import load_project
-    from ontoweir.replaying import ReplayOptions, replay_query
-    from ontoweir.runtime.start_session import start_session
+    from ontoweir.pipeline.pipeline import Workspace
+    from ontoweir.project.project import load_project
+    from ontoweir.run.replaying import ReplayOptions, replay_query
+    from ontoweir.runtime.spark.start_session import start_session
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = start_session({"spark.master": "local[2]"})

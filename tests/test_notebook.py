@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ontoweir import open_project
-from ontoweir.checker.show_verdict import show_verdict_html
+from ontoweir.checker.verdict.show_verdict import show_verdict_html
 from ontoweir.cli import main
-from ontoweir.notebook import Shown, html_bar, html_table, in_notebook
+from ontoweir.progress.notebook import Shown, html_bar, html_table, in_notebook
 
 TRAFFIC = Path(__file__).parent.parent / "examples" / "traffic"
 UNBOUNDED = "how-often-congestion-got-worse"

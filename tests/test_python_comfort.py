@@ -11,8 +11,8 @@ import pytest
 
 from ontoweir import OntoweirWarning, OpenProject, open_project
 from ontoweir.errors import UsageError
-from ontoweir.read_moment import read_moment
-from ontoweir.tell_rejects import tell_rejects
+from ontoweir.project.read_moment import read_moment
+from ontoweir.report.tell_rejects import tell_rejects
 
 ONTOLOGY = """
 @prefix owl: <http://www.w3.org/2002/07/owl#> .

@@ -111,7 +111,7 @@ def test_a_library_that_is_missing_is_named(
     monkeypatch.chdir(tmp_path)
     main(["init", "rooms"])
     answers = ontoweir.open_project("rooms", spark=spark).replay("hot-readings")
-    monkeypatch.setattr("ontoweir.answers.find_spec", lambda name: None)
+    monkeypatch.setattr("ontoweir.api.answers.find_spec", lambda name: None)
     with pytest.raises(ontoweir.OntoweirError, match="pandas is not installed"):
         answers.to_pandas()
     with pytest.raises(ontoweir.OntoweirError, match="polars is not installed"):

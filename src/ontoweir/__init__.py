@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ontoweir.answers import Answers
+    from ontoweir.api.answers import Answers
+    from ontoweir.api.live_query import LiveQuery
+    from ontoweir.api.python_api import OpenProject, build_project, open_project
     from ontoweir.errors import OntoweirError, OntoweirWarning
-    from ontoweir.live_query import LiveQuery
-    from ontoweir.python_api import OpenProject, build_project, open_project
 
 __version__ = "0.1.0"
 

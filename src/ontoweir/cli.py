@@ -100,7 +100,7 @@ def run_program() -> int:
 
 def _report_java(error: Exception) -> int:
     """Spark's Java side failed, or has gone, where nobody foresaw it."""
-    from ontoweir.runtime.explain_java import tell_cause
+    from ontoweir.runtime.spark.explain_java import tell_cause
 
     told = RunError(
         f"Spark failed: {tell_cause(error)}",

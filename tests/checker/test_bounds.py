@@ -2,9 +2,9 @@
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Tier, Verdict
-from ontoweir.mappings.catalog import (
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier, Verdict
+from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DataSource,
@@ -16,7 +16,7 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 _DAY = 86_400_000_000
 

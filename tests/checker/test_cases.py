@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Bounded, Failing, Verdict
-from ontoweir.checker.witness import Witness
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Bounded, Failing, Verdict
+from ontoweir.checker.witness.witness import Witness
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 _FOLDER = Path(__file__).parent / "cases"
 _PART = re.compile(r"^(#+ [^\n]*)$|^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 STREAM = """
 [streams.{0}]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from ontoweir.checker.confirm_witness import confirm_witness
-from ontoweir.checker.witness import Witness, WitnessRow
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.checker.witness.confirm_witness import confirm_witness
+from ontoweir.checker.witness.witness import Witness, WitnessRow
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 _CATALOG = Catalog(
     {

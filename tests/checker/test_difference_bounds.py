@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from tests.oracle.budget import SEEDS, budget
 
-from ontoweir.checker.difference_bounds import DifferenceBounds, Limit
+from ontoweir.checker.model.difference_bounds import DifferenceBounds, Limit
 
 _BOX = range(-6, 7)
 Constraint = tuple[int, int, int, bool]

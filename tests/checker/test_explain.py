@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.explain_bounded import explain_bounded
-from ontoweir.checker.explain_union import explain_union
-from ontoweir.checker.verdict import Bounded, Failing, Verdict
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.explain.explain_bounded import explain_bounded
+from ontoweir.checker.verdict.explain_union import explain_union
+from ontoweir.checker.verdict.verdict import Bounded, Failing, Verdict
 from ontoweir.diagnostics import Diagnostic, Reason
-from ontoweir.mappings.catalog import Catalog, StringType
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.mappings.model.catalog import Catalog, StringType
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 CATALOG = """
 [streams.s]

@@ -11,7 +11,8 @@ from hypothesis import event, given
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, make_case
 
-from ontoweir.checker.changes import (
+from ontoweir.checker.decide.check_query import check_query, has_plan
+from ontoweir.checker.repair.changes import (
     AddOrder,
     AddWindow,
     Change,
@@ -24,9 +25,8 @@ from ontoweir.checker.changes import (
     bound_column,
     rank_change,
 )
-from ontoweir.checker.check_query import check_query, has_plan
-from ontoweir.checker.find_repairs import MOST, find_repairs
-from ontoweir.mappings.catalog import (
+from ontoweir.checker.repair.find_repairs import MOST, find_repairs
+from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DateType,
@@ -35,10 +35,10 @@ from ontoweir.mappings.catalog import (
     IntType,
     Scalar,
 )
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.remove_self_joins import remove_self_joins
-from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 TOML = """
 [streams.s]

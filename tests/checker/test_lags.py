@@ -8,13 +8,13 @@ import duckdb
 import pytest
 from tests.oracle.run_kernel import run_kernel
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Tier
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.errors import CatalogError
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 LAG = 'lags = [{ behind = "s", columns = ["k"], to = ["k"], within = "5 seconds" }]'
 TOML = """

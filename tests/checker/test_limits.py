@@ -2,18 +2,18 @@
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.decide_lag import decide_lag
-from ontoweir.checker.derive_lto import derive_lto
-from ontoweir.checker.make_plan import MOST_STEPS, make_plan
-from ontoweir.checker.normal_form import NormalForm
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.checker.plan import SynopsisPlan
-from ontoweir.checker.split_times import MOST_PARTS, split_times
-from ontoweir.checker.verdict import Bounded, Tier
+from ontoweir.checker.criteria.decide_lag import decide_lag
+from ontoweir.checker.criteria.derive_lto import derive_lto
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.normalise.split_times import MOST_PARTS, split_times
+from ontoweir.checker.plans.make_plan import MOST_STEPS, make_plan
+from ontoweir.checker.verdict.verdict import Bounded, Tier
 from ontoweir.errors import QueryError
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
-from ontoweir.rewriter.spj import (
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,

@@ -8,17 +8,17 @@ from hypothesis import event, given
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
 
-from ontoweir.checker.decide_lag import decide_lag
-from ontoweir.checker.decide_published import decide_tree
-from ontoweir.checker.derive_lto import derive_lto
-from ontoweir.checker.drop_windows import drop_windows
-from ontoweir.checker.normal_form import Kind, NormalForm
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.checker.split_ranges import split_ranges
-from ontoweir.checker.split_times import split_times
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
-from ontoweir.rewriter.spj import Attribute, Compare, Constant, LiteralOutput, Occurrence, Op
-from ontoweir.rewriter.spj import SpjQuery as Query
+from ontoweir.checker.criteria.decide_lag import decide_lag
+from ontoweir.checker.criteria.decide_published import decide_tree
+from ontoweir.checker.criteria.derive_lto import derive_lto
+from ontoweir.checker.model.normal_form import Kind, NormalForm
+from ontoweir.checker.normalise.drop_windows import drop_windows
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.normalise.split_times import split_times
+from ontoweir.checker.split.split_ranges import split_ranges
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, LiteralOutput, Occurrence, Op
+from ontoweir.rewriter.model.spj import SpjQuery as Query
 
 _MOST = 400
 """At most so many LTO queries of one disjunct are decided."""

@@ -2,10 +2,10 @@
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.decide_lag import decide_lag
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.mappings.catalog import (
+from ontoweir.checker.criteria.decide_lag import decide_lag
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DataSource,
@@ -17,7 +17,7 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 _NOWHERE = DataSource("parquet", None)
 _COLUMNS = (

@@ -2,12 +2,12 @@
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.split_aggregates import split_aggregates
-from ontoweir.checker.verdict import Tier
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.split.split_aggregates import split_aggregates
+from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.errors import QueryError
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 _COLUMNS = (
     Column("k", IntType(), minimum=0, maximum=2),

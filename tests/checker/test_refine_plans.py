@@ -8,10 +8,10 @@ from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
 from tests.runtime.in_process import arrow_table
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.normal_form import Statistics
-from ontoweir.checker.refine_plans import refine_plans
-from ontoweir.runtime.gather_statistics import gather_statistics
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.decide.refine_plans import refine_plans
+from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.runtime.statics.gather_statistics import gather_statistics
 
 
 @budget(1.0)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.oracle.run_kernel import run_kernel
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Bounded, Failing, Tier, Verdict
-from ontoweir.mappings.catalog import (
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict
+from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DataSource,
@@ -18,9 +18,9 @@ from ontoweir.mappings.catalog import (
     Relation,
     Stream,
 )
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.spj import Compare, Constant
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.spj import Compare, Constant
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 _NOWHERE = DataSource("parquet", None)
 STREAM = """

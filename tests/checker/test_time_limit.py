@@ -4,13 +4,13 @@ from itertools import count, pairwise
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.find_repairs import find_repairs
-from ontoweir.checker.verdict import Failing, Verdict
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.spj import SpjUnion
-from ontoweir.rewriter.watch_time import OutOfTimeError, Watch, phase, tick, watching
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.repair.find_repairs import find_repairs
+from ontoweir.checker.verdict.verdict import Failing, Verdict
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, tick, watching
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 COLUMNS = (Column("a", IntType()), Column("k", IntType(), 0, 9))
 CATALOG = Catalog({"s": Stream("s", DataSource("parquet", None), "ts", 1, 3, COLUMNS)})

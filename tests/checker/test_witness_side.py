@@ -3,8 +3,8 @@ values that columns get which the query does not mention."""
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.mappings.catalog import (
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DataSource,
@@ -15,7 +15,7 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 NOWHERE = DataSource("parquet", "none")
 SMALL = DecimalType(8, 2)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Verdict
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.write_witness import make_tables
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.trace.write_witness import make_tables
 
 TABLES = """
 [streams.{0}]

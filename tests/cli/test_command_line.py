@@ -14,9 +14,9 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.test_errors import snapshot
 
-import ontoweir.write_witness
+import ontoweir.trace.write_witness
 from ontoweir.cli import make_parser
-from ontoweir.write_completion import Subparsers, write_completion
+from ontoweir.commands.write_completion import Subparsers, write_completion
 
 DOCS = Path(__file__).parents[2] / "docs" / "command-line.md"
 UNBOUNDED = "how-often-congestion-got-worse"
@@ -147,7 +147,7 @@ def test_interrupted_a_witness_is_not_half_written(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ontoweir.write_witness, "_command", interrupted)
+    monkeypatch.setattr(ontoweir.trace.write_witness, "_command", interrupted)
     ran = run(*command, "--witness-size", 2)
     assert (ran.code, ran.out) == (130, "")
     assert snapshot(tmp_path) == before

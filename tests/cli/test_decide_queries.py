@@ -11,8 +11,8 @@ import pytest
 from ontoweir.commands.decide_queries import decide_queries
 from ontoweir.commands.hold_warnings import Warnings
 from ontoweir.errors import QueryError, RunError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "traffic"

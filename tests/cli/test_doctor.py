@@ -21,7 +21,7 @@ def test_without_the_dashboard(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     """Said, with the way to mend it, and no reason to fail."""
     there = run("doctor")
     assert "optional" not in there.out
-    monkeypatch.setattr("ontoweir.doctor.find_spec", lambda name: None)
+    monkeypatch.setattr("ontoweir.report.doctor.find_spec", lambda name: None)
     ran = run("doctor")
     assert ran.code == there.code
     assert "optional flask, which only the dashboard needs" in ran.out

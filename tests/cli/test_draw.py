@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.conftest import Run
 
-from ontoweir.checker.normal_form import NormalForm
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.draw_comparison import draw_comparison
-from ontoweir.draw_dependency import draw_dependency
-from ontoweir.draw_layout import Edge, Node, Picture, lay_out_graph
-from ontoweir.draw_svg import print_svg
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.draw.draw_comparison import draw_comparison
+from ontoweir.draw.draw_dependency import draw_dependency
+from ontoweir.draw.draw_layout import Edge, Node, Picture, lay_out_graph
+from ontoweir.draw.draw_svg import print_svg
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 CATALOG = """
 [streams.s]

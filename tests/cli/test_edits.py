@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir import edit_sparql, edit_sql
-from ontoweir.edit_toml import edit_toml, prepend_item
+from ontoweir.edit import edit_sparql, edit_sql
+from ontoweir.edit.edit_toml import edit_toml, prepend_item
 
 VALUE = {"type": '"int"', "min": "0"}
 WRITTEN = '{ type = "int", min = 0 }'

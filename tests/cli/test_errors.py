@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Run
 
-import ontoweir.checker.check_disjuncts
+import ontoweir.checker.decide.check_disjuncts
 
 TOML, R2RML, OWL = "ontoweir.toml", "traffic.r2rml.ttl", "traffic.ttl"
 NAME = "every-reading-above-130"
@@ -316,7 +316,7 @@ def test_a_bug_is_told_from_wrong_input(
     def fail(*_: object) -> None:
         raise KeyError("never")
 
-    monkeypatch.setattr(ontoweir.checker.check_disjuncts, "decide_lag", fail)
+    monkeypatch.setattr(ontoweir.checker.decide.check_disjuncts, "decide_lag", fail)
     monkeypatch.delenv("ONTOWEIR_DEBUG", raising=False)
     ran = run("check", project)
     assert (ran.code, ran.out) == (3, "")

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Run
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Failing
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Failing
 from ontoweir.diagnostics import CODES
-from ontoweir.explain_code import code_titles, explain_code, read_pages
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.project.project import load_project
+from ontoweir.report.explain_code import code_titles, explain_code, read_pages
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 UNCHECKED = ("warning", "mapping", "plan", "refused")
 CHECKED = sorted({*CODES.values()} - {CODES[name] for name in UNCHECKED})

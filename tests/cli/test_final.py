@@ -12,13 +12,13 @@ import pytest
 from tests.cli.conftest import Run
 from tests.runtime.in_process import replay_here
 
-from ontoweir.checker.normal_form import Statistics
+from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.cli import main
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.replaying import make_job
-from ontoweir.runtime import keep_last
-from ontoweir.runtime.keep_last import LastRows
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.replaying import make_job
+from ontoweir.runtime.replay import keep_last
+from ontoweir.runtime.replay.keep_last import LastRows
 
 SCHEMA = pa.schema([("k", pa.int64()), ("t", pa.string()), ("n", pa.int64()), ("at", pa.int64())])
 

@@ -8,8 +8,8 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.test_errors import snapshot
 
-import ontoweir.new_project
-from ontoweir.new_project import QUERIES
+import ontoweir.project.new_project
+from ontoweir.project.new_project import QUERIES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,7 +65,7 @@ def test_interrupted_it_leaves_nothing(
         yield "ontoweir.toml", "[project]\n"
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ontoweir.new_project, "list_files", interrupted)
+    monkeypatch.setattr(ontoweir.project.new_project, "list_files", interrupted)
     ran = run("init", tmp_path / "new")
     assert ran.code == 130
     assert ran.err == "interrupted; nothing is half written\n"

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import Source
-from ontoweir.mark_source import mark_source
-from ontoweir.rewriter.parse_query import parse_union
+from ontoweir.files.mark_source import mark_source
+from ontoweir.rewriter.sparql.parse_query import parse_union
 
 QUERY = """PREFIX : <http://e/>
 SELECT ?a ?b

@@ -16,9 +16,9 @@ import pytest
 from tests.cli.conftest import Run
 
 from ontoweir.errors import UsageError
-from ontoweir.find_output import FileOutput, StreamOutput, find_output
-from ontoweir.write_file import write_file
-from ontoweir.write_folder import write_folder
+from ontoweir.files.find_output import FileOutput, StreamOutput, find_output
+from ontoweir.files.write_file import write_file
+from ontoweir.files.write_folder import write_folder
 
 QUERY = "above"
 

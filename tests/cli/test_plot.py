@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.cli.conftest import Run
 from tests.dashboard.conftest import write_lines
 
-from ontoweir.draw_chart import Chart, Series, draw_chart, draw_chart_file
-from ontoweir.grow_witness import grow_witness
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
+from ontoweir.draw.draw_chart import Chart, Series, draw_chart, draw_chart_file
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.trace.grow_witness import grow_witness
 
 UNBOUNDED = "how-often-congestion-got-worse"
 BOUNDED = "roads-where-congestion-got-worse"

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Run
 
-from ontoweir.checker.verdict import Verdict
+from ontoweir.api.python_api import open_project
+from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import OntoweirError
-from ontoweir.explain_code import explain_code
-from ontoweir.python_api import open_project
+from ontoweir.report.explain_code import explain_code
 
 R2RML = "traffic.r2rml.ttl"
 NAME = "every-reading-above-130"

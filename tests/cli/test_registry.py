@@ -9,11 +9,11 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.test_errors import is_one_line, snapshot
 
-from ontoweir.entry_status import begin_status, read_status, write_status
 from ontoweir.errors import RunError
-from ontoweir.hold_lock import hold_lock, is_held
-from ontoweir.list_entries import find_entry
-from ontoweir.registry_entry import tell_bound
+from ontoweir.files.hold_lock import hold_lock, is_held
+from ontoweir.registry.entry_status import begin_status, read_status, write_status
+from ontoweir.registry.list_entries import find_entry
+from ontoweir.registry.registry_entry import tell_bound
 
 FAST = "every-reading-above-130"
 JOIN = "SELECT a.avg_speed FROM traffic a JOIN traffic b USING (report_id) "
@@ -208,7 +208,7 @@ def test_a_server_that_died_is_found_out(run: Run, project: Path) -> None:
 
 def test_a_lock_goes_with_its_process(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from ontoweir.hold_lock import hold_lock; "
+        "import sys; from pathlib import Path; from ontoweir.files.hold_lock import hold_lock; "
         "held = hold_lock(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Run
 
-from ontoweir.checker.changes import SetDistinct
-from ontoweir.checker.find_repairs import find_repairs
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
+from ontoweir.checker.repair.changes import SetDistinct
+from ontoweir.checker.repair.find_repairs import find_repairs
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
 
 UNBOUNDED = (
     "every-congested-reading-with-every-fast-one-after-it",

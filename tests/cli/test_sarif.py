@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft7Validator, ValidationError
 from tests.cli.conftest import Run
 
-from ontoweir.explain_code import code_titles
+from ontoweir.report.explain_code import code_titles
 
 UNBOUNDED = "how-often-congestion-got-worse"
 CONDITIONAL = "sensors-fast-after-congestion"

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.mappings.catalog import Catalog, DataSource, Relation, Stream
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.write_tables import list_related, write_tables
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.mappings.model.catalog import Catalog, DataSource, Relation, Stream
+from ontoweir.project.project import load_project
+from ontoweir.project.write_tables import list_related, write_tables
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 TOML = """
 [streams."odd name"]

@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import Run
 
-from ontoweir.checker.evaluate_naively import evaluate_naively
-from ontoweir.checker.witness import WitnessRow, instance_of
+from ontoweir.checker.witness.evaluate_naively import evaluate_naively
+from ontoweir.checker.witness.witness import WitnessRow, instance_of
 from ontoweir.errors import UsageError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.print_sql import print_sql
-from ontoweir.write_witness import write_witness
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.trace.write_witness import write_witness
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

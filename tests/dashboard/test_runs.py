@@ -13,7 +13,7 @@ from tests.dashboard.conftest import Record, write_lines
 
 from ontoweir.dashboard.read_runs import METRICS, read_runs
 from ontoweir.dashboard.read_tail import read_tail
-from ontoweir.hold_lock import hold_lock
+from ontoweir.files.hold_lock import hold_lock
 
 QUERY = "roads-where-congestion-got-worse"
 

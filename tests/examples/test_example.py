@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from tests.examples.answers import HERE, count, expected, open_answers
 
-from ontoweir.checker.verdict import Tier
+from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.ontology.tbox import TBox
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.replaying import ReplayOptions, replay_query
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.replaying import ReplayOptions, replay_query
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,9 +13,9 @@ from tests.cli.conftest import Ran
 from tests.examples.answers import HERE, count
 
 from ontoweir.cli import main
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.replaying import ReplayOptions, replay_query
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.replaying import ReplayOptions, replay_query
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

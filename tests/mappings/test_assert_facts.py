@@ -10,12 +10,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ontoweir.checker.verdict import Tier
+from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.errors import QueryError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.print_sql import print_sql
-from ontoweir.rewriter.query import ClassAtom, ConjunctiveQuery, Iri, Literal, Term, Variable
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery, Iri, Literal, Term, Variable
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 E = "http://ex.org/"
 TOML = """

@@ -1,6 +1,6 @@
 """Hints for names that nothing has."""
 
-from ontoweir.mappings.read_table import did_you_mean
+from ontoweir.mappings.model.read_table import did_you_mean
 
 
 def test_the_closest_name_or_the_known_ones() -> None:

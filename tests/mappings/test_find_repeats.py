@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import MappingError, QueryError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 TOML = """
 [project]

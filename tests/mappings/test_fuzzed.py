@@ -9,14 +9,14 @@ from shutil import copytree, ignore_patterns
 import pytest
 
 from ontoweir.errors import OntoweirError
-from ontoweir.mappings.assertion import ConstantMap
-from ontoweir.mappings.load_mappings import load_mappings
-from ontoweir.mappings.read_r2rml import read_r2rml
-from ontoweir.project import load_project
-from ontoweir.rewriter.instantiate_assertion import assertion_query
-from ontoweir.rewriter.print_sql import print_sql
-from ontoweir.rewriter.select_graphs import select_graphs
-from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.model.assertion import ConstantMap
+from ontoweir.mappings.r2rml.read_r2rml import read_r2rml
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.tmappings.instantiate_assertion import assertion_query
+from ontoweir.rewriter.tmappings.select_graphs import select_graphs
 
 SEEDS = {
     "traffic.r2rml.ttl": 100,

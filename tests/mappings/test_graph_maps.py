@@ -12,10 +12,10 @@ from rdflib import Dataset, Graph, URIRef
 from rdflib.query import ResultRow
 
 from ontoweir.errors import MappingError, QueryError
-from ontoweir.mappings.materialize_triples import materialize_triples
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.mappings.materialize.materialize_triples import materialize_triples
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 TOML = """
 [project]

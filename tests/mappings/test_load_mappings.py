@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import MappingError
-from ontoweir.mappings.assertion import (
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.model.assertion import (
     ColumnMap,
     ConstantMap,
     MappingSet,
@@ -14,9 +15,8 @@ from ontoweir.mappings.assertion import (
     SourceConstant,
     TemplateMap,
 )
-from ontoweir.mappings.load_mappings import load_mappings
-from ontoweir.mappings.parse_template import parse_template
-from ontoweir.project import load_project
+from ontoweir.mappings.r2rml.parse_template import parse_template
+from ontoweir.project.project import load_project
 
 TOML = """
 [streams.traffic]

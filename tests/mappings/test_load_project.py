@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import CatalogError, UsageError
-from ontoweir.mappings.catalog import DecimalType, IntType, Reference
-from ontoweir.mappings.parse_duration import parse_duration
-from ontoweir.project import load_project
+from ontoweir.mappings.model.catalog import DecimalType, IntType, Reference
+from ontoweir.mappings.model.parse_duration import parse_duration
+from ontoweir.project.project import load_project
 
 TOML = """\
 [project]

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import MappingError
-from ontoweir.mappings.assertion import (
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.model.assertion import (
     ColumnMap,
     ConstantMap,
     MappingAssertion,
     SourceColumn,
     TemplateMap,
 )
-from ontoweir.mappings.load_mappings import load_mappings
-from ontoweir.project import load_project
+from ontoweir.project.project import load_project
 
 TOML = """
 [streams.traffic]

@@ -7,8 +7,8 @@ import pytest
 
 from ontoweir.cli import main
 from ontoweir.errors import DataError, OntoweirError
-from ontoweir.mappings.map_sql_value import SqlValue, fit_datatype, map_sql_value
-from ontoweir.mappings.materialize_triples import materialize_triples
+from ontoweir.mappings.materialize.map_sql_value import SqlValue, fit_datatype, map_sql_value
+from ontoweir.mappings.materialize.materialize_triples import materialize_triples
 
 HEAD = "@prefix rr: <http://www.w3.org/ns/r2rml#> .\n@prefix : <http://ex.org/> .\n"
 XSD = "http://www.w3.org/2001/XMLSchema#"

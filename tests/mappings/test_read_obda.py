@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import MappingError, Source
-from ontoweir.mappings.assertion import MappingAssertion, TemplateMap
-from ontoweir.mappings.load_mappings import load_mappings
-from ontoweir.mappings.materialize_triples import materialize_triples
-from ontoweir.mappings.r2rml_document import RDF_TYPE
-from ontoweir.project import load_project
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.materialize.materialize_triples import materialize_triples
+from ontoweir.mappings.model.assertion import MappingAssertion, TemplateMap
+from ontoweir.mappings.r2rml.r2rml_document import RDF_TYPE
+from ontoweir.project.project import load_project
 
 HERE = Path(__file__).parent
 HEAD = """\

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import MappingError
-from ontoweir.mappings.load_mappings import load_mappings
-from ontoweir.project import load_project
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.project.project import load_project
 
 CATALOG = (
     '[relations.sensor]\nsource = { format = "csv", path = "s.csv" }\ncolumns = { id = "int" }\n'

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.materialize_triples import materialize_triples
-from ontoweir.mappings.write_value import Value, write_value
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.print_sql import print_sql
-from ontoweir.rewriter.spj import SpjUnion
-from ontoweir.runtime.render_results import _written
+from ontoweir.mappings.materialize.materialize_triples import materialize_triples
+from ontoweir.mappings.materialize.write_value import Value, write_value
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.runtime.results.render_results import _written
 
 TOML = """
 [project]

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ontoweir.mappings.load_mappings import load_mappings
-from ontoweir.mappings.materialize_triples import materialize_triples
-from ontoweir.project import load_project
-from ontoweir.rewriter.instantiate_assertion import assertion_query
-from ontoweir.rewriter.print_sql import print_sql
-from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.materialize.materialize_triples import materialize_triples
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.tmappings.instantiate_assertion import assertion_query
 
 TOML = """
 [relations.s]

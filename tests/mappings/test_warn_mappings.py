@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
 
 TOML = """
 [project]

@@ -13,8 +13,8 @@ from itertools import combinations, permutations, product
 from random import Random
 from typing import TypeAlias
 
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
-from ontoweir.rewriter.spj import (
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,

@@ -11,7 +11,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from ontoweir.mappings.catalog import (
+from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
     Column,
@@ -27,7 +27,7 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.rewriter.spj import (
+from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,

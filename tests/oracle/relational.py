@@ -1,6 +1,6 @@
 """The oracle: the plain relational join over a prefix, by DuckDB.
 
-It knows the query (ontoweir.rewriter.spj) and nothing of the checker or the run-time.
+It knows the query (ontoweir.rewriter.model.spj) and nothing of the checker or the run-time.
 """
 
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from ontoweir.rewriter.spj import (
+from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Constant,

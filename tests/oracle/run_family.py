@@ -8,15 +8,15 @@ from random import Random
 
 import duckdb
 
-from ontoweir.checker.choose_plan import choose_plan
-from ontoweir.checker.decide_lag import decide_lag
-from ontoweir.checker.find_witness import find_witness
-from ontoweir.checker.normal_form import NormalForm
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.checker.plan import SynopsisPlan
-from ontoweir.checker.split_ranges import split_ranges
-from ontoweir.checker.witness import Witness
-from ontoweir.rewriter.spj import SpjQuery, SpjUnion, output_attributes
+from ontoweir.checker.criteria.decide_lag import decide_lag
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.plans.choose_plan import choose_plan
+from ontoweir.checker.split.split_ranges import split_ranges
+from ontoweir.checker.witness.find_witness import find_witness
+from ontoweir.checker.witness.witness import Witness
+from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
 from tests.oracle.exhaustive_family import CATALOG, Shape
 from tests.oracle.random_queries import R, Rows, Tables
 from tests.oracle.relational import Row, load, where

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.checker.normal_form import Kind
-from ontoweir.checker.plan import SynopsisPlan
-from ontoweir.mappings.catalog import (
+from ontoweir.checker.model.normal_form import Kind
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
     DateType,
@@ -20,13 +20,18 @@ from ontoweir.mappings.catalog import (
     IntType,
     StringType,
 )
-from ontoweir.rewriter.spj import output_attributes
-from ontoweir.runtime.columns import value
-from ontoweir.runtime.encode import StringPool, encode_column, unscale_floats
-from ontoweir.runtime.frame import EVENT, WEIGHT, Frame
-from ontoweir.runtime.intake import Arrival, Intake, encode_static, used_columns
-from ontoweir.runtime.kernel import KernelState, advance_kernel
-from ontoweir.runtime.resolve_breaks import resolve_breaks
+from ontoweir.rewriter.model.spj import output_attributes
+from ontoweir.runtime.columnar.columns import value
+from ontoweir.runtime.columnar.encode import StringPool, encode_column, unscale_floats
+from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame
+from ontoweir.runtime.ingest.build_members import (
+    Arrival,
+    MemberBuilder,
+    encode_static,
+    used_columns,
+)
+from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
+from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel
 
 Row = tuple[Any, ...]
 
@@ -116,7 +121,7 @@ def run_chunks(
         columns, rows = data[name]
         mine = pa.table({c: column(name, c, [r[i] for r in rows]) for i, c in enumerate(columns)})
         statics[name] = encode_static(relation, mine, used.get(name, set()), form.unit, pool)
-    intake = Intake(form, catalog, statics, pool)
+    intake = MemberBuilder(form, catalog, statics, pool)
     plan = resolve_breaks(plan, statics, pool)
     state = KernelState()
     for first, last in chunks:

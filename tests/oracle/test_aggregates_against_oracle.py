@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import event, given
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Tier, Verdict
-from ontoweir.mappings.catalog import BooleanType, DateType, FloatType, StringType
-from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
-from ontoweir.rewriter.check_aggregates import check_aggregates
-from ontoweir.rewriter.equality_classes import Types
-from ontoweir.rewriter.spj import LiteralOutput, SpjUnion
-from ontoweir.runtime.aggregate_chunk import advance_groups, plan_aggregates, read_numbers
-from ontoweir.runtime.render_results import AT, render_results
-from ontoweir.runtime.update_groups import GroupState
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier, Verdict
+from ontoweir.mappings.model.catalog import BooleanType, DateType, FloatType, StringType
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.model.spj import LiteralOutput, SpjUnion
+from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.runtime.engine.aggregate_chunk import advance_groups, plan_aggregates, read_numbers
+from ontoweir.runtime.results.render_results import AT, render_results
+from ontoweir.runtime.results.update_groups import GroupState
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, Case, make_case, split_markers
 from tests.oracle.relational import Row, answer, load

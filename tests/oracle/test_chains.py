@@ -6,9 +6,9 @@ from random import Random
 
 from hypothesis import event, given
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.unorder_chains import unorder_chains
-from ontoweir.rewriter.spj import (
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.normalise.unorder_chains import unorder_chains
+from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,

@@ -12,13 +12,20 @@ import duckdb
 import pytest
 from hypothesis import event, given
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Tier
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.errors import DataError, RunError
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, DecimalType, IntType, Stream
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.runtime.advance_live import advance_live, begin_live
-from ontoweir.runtime.replay import ReplayJob
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    DecimalType,
+    IntType,
+    Stream,
+)
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.replay.replay import QueryJob
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case
 from tests.runtime.in_process import EPOCH, replay_here, store
@@ -133,7 +140,7 @@ def check(seed: int) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         catalog, statics = store(case, random, Path(folder))
         parts = tuple((p.part, len(p.plans)) for p in verdict.parts)
-        job = ReplayJob(
+        job = QueryJob(
             "q", case.query, verdict.plans, catalog, verdict.bound.rows, verdict.declarations, parts
         )
         for ranges in (1, random.choice([2, 3])):
@@ -192,7 +199,7 @@ def _replay(sql: str, values: list[int], patch: pytest.MonkeyPatch, folder: Path
     assert verdict.bound is not None
     catalog, statics = store(case, Random(1), folder)
     parts = tuple((p.part, len(p.plans)) for p in verdict.parts)
-    job = ReplayJob("q", union, verdict.plans, catalog, verdict.bound.rows, (), parts)
+    job = QueryJob("q", union, verdict.plans, catalog, verdict.bound.rows, (), parts)
     found, _ = replay_here(patch, job, folder / "o.parquet", statics=statics, ranges=1)
     return [tuple(v for n, v in row.items() if n != "at") for row in found]
 
@@ -232,6 +239,6 @@ def test_whole_numbers_in_units_of_decimals_are_refused_where_they_do_not_fit(
     verdict = check_query(union, catalog, disprove=False)
     assert verdict.plans is not None
     stored, statics = store(case, Random(1), tmp_path)
-    job = ReplayJob("q", union, verdict.plans, stored, None)
+    job = QueryJob("q", union, verdict.plans, stored, None)
     with pytest.raises(DataError, match="whole numbers beyond"):
         replay_here(monkeypatch, job, tmp_path / "o.parquet", statics=statics, ranges=1)

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Tier
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier
 from tests.oracle.exhaustive_family import CATALOG, Family, Shape, make_family, show
 from tests.oracle.random_queries import Case
 from tests.oracle.run_family import Outcome, check_plan, decide_shape, make_histories

@@ -6,10 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.mappings.catalog import Column, DataSource, DecimalType, FloatType, Relation, Stream
-from ontoweir.runtime.encode import scale_floats, unscale_floats
-from ontoweir.runtime.gather_statistics import gather_statistics
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.mappings.model.catalog import (
+    Column,
+    DataSource,
+    DecimalType,
+    FloatType,
+    Relation,
+    Stream,
+)
+from ontoweir.runtime.columnar.encode import scale_floats, unscale_floats
+from ontoweir.runtime.statics.gather_statistics import gather_statistics
 from tests.oracle.random_queries import R
 from tests.oracle.test_kernel_against_oracle import _case, _check_run, _one_by_one, _oracle
 

@@ -9,13 +9,13 @@ from random import Random
 import pytest
 from hypothesis import event, given
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.decide_lag import decide_lag
-from ontoweir.checker.make_plan import make_plan
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.checker.plan import SynopsisPlan, total_bound
-from ontoweir.checker.verdict import Tier, Verdict
-from ontoweir.mappings.catalog import (
+from ontoweir.checker.criteria.decide_lag import decide_lag
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.plan import SynopsisPlan, total_bound
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.plans.make_plan import make_plan
+from ontoweir.checker.verdict.verdict import Tier, Verdict
+from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     ColumnType,
@@ -28,8 +28,8 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op
+from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, Op
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import (
     STYLES,

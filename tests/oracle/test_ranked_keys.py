@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.plan import Grid
-from ontoweir.checker.verdict import Tier, Verdict
-from ontoweir.mappings.catalog import (
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.plan import Grid
+from ontoweir.checker.verdict.verdict import Tier, Verdict
+from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DataSource,
@@ -24,9 +24,9 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.runtime.gather_statistics import gather_statistics
-from ontoweir.runtime.rank_values import rank_values
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.kernel.bucket_values import bucket_values
+from ontoweir.runtime.statics.gather_statistics import gather_statistics
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, R, Tables, split_markers, sql_types
 from tests.oracle.test_kernel_against_oracle import _check_run, _one_by_one, _oracle
@@ -194,7 +194,7 @@ def test_ranks_of_the_greatest_whole_numbers() -> None:
     """What lies between is computed without leaving 64 bits."""
     ends = np.iinfo(np.int64)
     column = np.array([ends.min, -6, -5, 0, 5, 6, ends.max], dtype=np.int64)
-    ranked = rank_values(column, (Grid(-5, 5, 1),), text=False)
+    ranked = bucket_values(column, (Grid(-5, 5, 1),), text=False)
     assert ranked.tolist() == [-6, -6, -5, 0, 5, 6, 6]
 
 

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 from hypothesis import event, given
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Tier, Verdict
-from ontoweir.mappings.catalog import (
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier, Verdict
+from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
     Column,
@@ -19,9 +19,8 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.rewriter.equality_classes import Types, map_condition, map_output
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.spj import (
+from ontoweir.rewriter.algebra.equality_classes import Types, map_condition, map_output
+from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,
@@ -32,6 +31,7 @@ from ontoweir.rewriter.spj import (
     SpjQuery,
     SpjUnion,
 )
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.test_aggregates_against_oracle import make_aggregates

@@ -14,9 +14,9 @@ import duckdb
 import pytest
 from hypothesis import event, given
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Tier, Verdict
-from ontoweir.mappings.catalog import (
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier, Verdict
+from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DataSource,
@@ -27,12 +27,12 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.print_sql import print_sql
-from ontoweir.runtime.advance_live import advance_live, begin_live
-from ontoweir.runtime.commit_record import CommitRecord
-from ontoweir.runtime.replay import ReplayJob
-from ontoweir.runtime.save_state import commit_batch, load_state
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
+from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
+from ontoweir.runtime.replay.replay import QueryJob
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, Tables
 from tests.runtime.in_process import EPOCH, replay_here, store
@@ -233,7 +233,7 @@ def compare(random: Random, query: Query, catalog: Catalog, data: Tables) -> Ver
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         catalog, statics = store(case, random, Path(folder))
         parts = tuple((p.part, len(p.plans)) for p in verdict.parts)
-        job = ReplayJob(
+        job = QueryJob(
             "q", union, verdict.plans, catalog, verdict.bound.rows, verdict.declarations, parts
         )
         options = {"statics": statics, "rows_per_range": 1}

@@ -10,25 +10,25 @@ from typing import Any
 
 from hypothesis import event, given
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.decide_lag import Failure, decide_lag
-from ontoweir.checker.find_witness import find_witness
-from ontoweir.checker.make_plan import make_plan
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.checker.plan import SynopsisPlan
-from ontoweir.checker.split_aggregates import AggregatePart, split_aggregates
-from ontoweir.checker.verdict import Tier
-from ontoweir.checker.witness import Witness, WitnessRow
-from ontoweir.mappings.catalog import Catalog, Relation, Stream
-from ontoweir.rewriter.aggregation import Aggregation
-from ontoweir.rewriter.spj import SpjUnion
+from ontoweir.checker.criteria.decide_lag import Failure, decide_lag
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.plans.make_plan import make_plan
+from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates
+from ontoweir.checker.verdict.verdict import Tier
+from ontoweir.checker.witness.find_witness import find_witness
+from ontoweir.checker.witness.witness import Witness, WitnessRow
+from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
+from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.spj import SpjUnion
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, Tables, make_case
 from tests.oracle.relational import Row, answer, load
 from tests.oracle.test_aggregates_against_oracle import aggregate_naively, make_aggregates
 
 
-def find_rank(matrix: Sequence[Sequence[int]]) -> int:
+def matrix_rank(matrix: Sequence[Sequence[int]]) -> int:
     """The rank of a matrix over the rationals."""
     left = [[Fraction(v) for v in row] for row in matrix]
     rank = 0
@@ -46,10 +46,10 @@ def find_rank(matrix: Sequence[Sequence[int]]) -> int:
 
 
 def test_find_rank() -> None:
-    assert find_rank([]) == 0
-    assert find_rank([[1, 1], [1, 1]]) == 1
-    assert find_rank([[1, 1], [0, 2]]) == 2
-    assert find_rank([[1, 2, 3], [2, 4, 6], [0, 0, 1]]) == 2
+    assert matrix_rank([]) == 0
+    assert matrix_rank([[1, 1], [1, 1]]) == 1
+    assert matrix_rank([[1, 1], [0, 2]]) == 2
+    assert matrix_rank([[1, 2, 3], [2, 4, 6], [0, 0, 1]]) == 2
 
 
 def _answers(case: Case, rows: Sequence[WitnessRow]) -> Counter[Row]:
@@ -161,7 +161,7 @@ def check_witness(case: Case, witness: Witness) -> None:
                 check_subsets(case, witness)
                 return
             matrix.append(contributions)
-    assert find_rank(matrix) == witness.size
+    assert matrix_rank(matrix) == witness.size
 
 
 def check_subsets(case: Case, witness: Witness) -> None:

@@ -15,9 +15,9 @@ import rdflib
 from rdflib.query import ResultRow
 
 from ontoweir.errors import QueryError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 Rows = Sequence[tuple[int, str | None, int | None, int | None]]
 ROWS: Rows = [(1, "a", 3, 5), (2, "a", 1, 5), (3, "b", 2, 7), (4, "b", 2, None), (5, None, 9, 1)]

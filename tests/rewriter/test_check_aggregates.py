@@ -3,7 +3,7 @@
 import pytest
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.catalog import (
+from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
     Column,
@@ -17,9 +17,8 @@ from ontoweir.mappings.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
-from ontoweir.rewriter.check_aggregates import check_aggregates
-from ontoweir.rewriter.spj import (
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.model.spj import (
     Attribute,
     IriOutput,
     LiteralOutput,
@@ -28,6 +27,7 @@ from ontoweir.rewriter.spj import (
     SpjQuery,
     SpjUnion,
 )
+from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 
 TYPES: dict[str, ColumnType] = {
     "i": IntType(),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ontoweir.rewriter.closest_term import closest_term
+from ontoweir.rewriter.model.closest_term import closest_term
 
 HERE, THERE = "http://a.example/ns#", "http://b.example/ns#"
 KNOWN = [f"{HERE}Reading", f"{HERE}averageSpeed", f"{THERE}Sensor", "http://c.example/"]

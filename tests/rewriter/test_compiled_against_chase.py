@@ -23,10 +23,10 @@ import duckdb
 import pytest
 
 from ontoweir.errors import OntoweirError, QueryError
-from ontoweir.mappings.materialize_triples import materialize_triples
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.mappings.materialize.materialize_triples import materialize_triples
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 E = "http://e/"
 Row: TypeAlias = dict[str, object]

@@ -9,8 +9,8 @@ import pytest
 from ontoweir.errors import QueryError
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
-from ontoweir.rewriter.parse_query import parse_union
-from ontoweir.rewriter.rewrite_existentials import rewrite_existentials
+from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "traffic"
 QUERIES = sorted((EXAMPLE / "queries").glob("*.rq"))

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 TOML = """
 [streams.a]

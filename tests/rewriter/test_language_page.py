@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_query import parse_union
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sparql.parse_query import parse_union
 
 ROOT = Path(__file__).parents[2]
 PREFIXES = """PREFIX : <http://traffic.example/ns#>

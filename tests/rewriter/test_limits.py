@@ -7,21 +7,20 @@ import pytest
 from ontoweir.errors import QueryError
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter import (
-    contain_spj,
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.progress.show_work import WorkProgress
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.algebra import contain_spj
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.work_budget import WorkBudget
+from ontoweir.rewriter.sparql.parse_query import parse_query
+from ontoweir.rewriter.ucq import (
     find_homomorphism,
     find_tree_witnesses,
-    match_atoms,
     rewrite_existentials,
     show_ucq,
-    unfold_query,
 )
-from ontoweir.rewriter.meter_work import Meter
-from ontoweir.rewriter.parse_query import parse_query
-from ontoweir.rewriter.spj import SpjUnion
-from ontoweir.show_work import WorkProgress
+from ontoweir.rewriter.unfold import match_atoms, unfold_query
 
 TOML = """
 [project]
@@ -187,7 +186,7 @@ def test_homomorphisms_of_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_progress_is_told() -> None:
     told: list[tuple[str, int]] = []
-    meter = Meter("steps", 1000, "why", "fix", tell=lambda what, n: told.append((what, n)))
+    meter = WorkBudget("steps", 1000, "why", "fix", tell=lambda what, n: told.append((what, n)))
     assert sum(meter.over([1] * 1000)) == 1000
     assert [n for _, n in told] == [256, 512, 768]
 

@@ -5,9 +5,9 @@ import duckdb
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 TOML = """
 [project]

@@ -6,9 +6,8 @@ from datetime import timedelta
 import pytest
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
-from ontoweir.rewriter.parse_query import parse_query, parse_union
-from ontoweir.rewriter.query import (
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.model.query import (
     ClassAtom,
     ConjunctiveQuery,
     Filter,
@@ -19,8 +18,9 @@ from ontoweir.rewriter.query import (
     ValueFilter,
     Variable,
 )
-from ontoweir.rewriter.show_ucq import format_cq
-from ontoweir.rewriter.spj import Op
+from ontoweir.rewriter.model.spj import Op
+from ontoweir.rewriter.sparql.parse_query import parse_query, parse_union
+from ontoweir.rewriter.ucq.show_ucq import format_cq
 
 PREFIXES = "PREFIX : <http://e/>\nPREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -6,13 +6,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ontoweir.checker.split_aggregates import split_aggregates
+from ontoweir.checker.split.split_aggregates import split_aggregates
 from ontoweir.errors import QueryError
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.print_spj import print_spj, show_condition
-from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.algebra.print_spj import print_spj, show_condition
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 TOML = """
 [streams.a]

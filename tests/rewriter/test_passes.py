@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ontoweir.mappings.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.tbox import (
     Because,
     DisjointConcepts,
@@ -18,26 +18,17 @@ from ontoweir.ontology.tbox import (
     SubRole,
     TBox,
 )
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.contain_spj import is_contained
-from ontoweir.rewriter.derive_equalities import derive_equalities
-from ontoweir.rewriter.find_contradiction import find_contradiction
-from ontoweir.rewriter.find_disjointness import find_disjointness
-from ontoweir.rewriter.list_domains import list_domains
-from ontoweir.rewriter.name_occurrences import name_occurrences
-from ontoweir.rewriter.parse_query import parse_union
-from ontoweir.rewriter.print_spj import show_condition
-from ontoweir.rewriter.print_sql import print_sql
-from ontoweir.rewriter.propagate_equalities import propagate_equalities
-from ontoweir.rewriter.prune_disjuncts import Candidate
-from ontoweir.rewriter.push_constants import push_constants
-from ontoweir.rewriter.query import ConjunctiveQuery
-from ontoweir.rewriter.remove_redundant_occurrences import remove_redundant_occurrences
-from ontoweir.rewriter.remove_reference_joins import remove_reference_joins
-from ontoweir.rewriter.remove_self_joins import remove_self_joins
-from ontoweir.rewriter.run_passes import DOMAINS, PASSES, pass_names, run_passes
-from ontoweir.rewriter.spj import (
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.report.show_stage import show_stage
+from ontoweir.rewriter.algebra.contain_spj import is_contained
+from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.algebra.list_domains import list_domains
+from ontoweir.rewriter.algebra.name_occurrences import name_occurrences
+from ontoweir.rewriter.algebra.print_spj import show_condition
+from ontoweir.rewriter.algebra.trace_steps import Step, trace_steps
+from ontoweir.rewriter.model.query import ConjunctiveQuery
+from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,
@@ -48,8 +39,17 @@ from ontoweir.rewriter.spj import (
     SpjQuery,
     SpjUnion,
 )
-from ontoweir.rewriter.trace_steps import Step, trace_steps
-from ontoweir.show_stage import show_stage
+from ontoweir.rewriter.passes.derive_equalities import derive_equalities
+from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.passes.prune_disjuncts import Candidate
+from ontoweir.rewriter.passes.push_constants import push_constants
+from ontoweir.rewriter.passes.remove_redundant_occurrences import remove_redundant_occurrences
+from ontoweir.rewriter.passes.remove_reference_joins import remove_reference_joins
+from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
+from ontoweir.rewriter.passes.run_passes import DOMAINS, PASSES, pass_names, run_passes
+from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.ucq.find_disjointness import find_disjointness
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "traffic"
 TOML = """

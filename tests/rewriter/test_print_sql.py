@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from ontoweir.errors import Source
-from ontoweir.mappings.catalog import (
+from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DataSource,
@@ -15,10 +15,9 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction, Aggregation
-from ontoweir.rewriter.print_spj import print_spj
-from ontoweir.rewriter.print_sql import print_sql
-from ontoweir.rewriter.spj import (
+from ontoweir.rewriter.algebra.print_spj import print_spj
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.model.spj import (
     Attribute,
     BlankOutput,
     Compare,
@@ -35,6 +34,7 @@ from ontoweir.rewriter.spj import (
     SpjUnion,
     TemplateLiteralOutput,
 )
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 FILES = DataSource("parquet", "x")
 CATALOG = Catalog(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ontoweir.mappings.catalog import (
+from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DataSource,
@@ -13,10 +13,10 @@ from ontoweir.mappings.catalog import (
     Relation,
     Stream,
 )
-from ontoweir.rewriter.contain_spj import is_contained
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.remove_reference_joins import remove_reference_joins
-from ontoweir.rewriter.spj import SpjQuery
+from ontoweir.rewriter.algebra.contain_spj import is_contained
+from ontoweir.rewriter.model.spj import SpjQuery
+from ontoweir.rewriter.passes.remove_reference_joins import remove_reference_joins
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 _NOWHERE = DataSource("parquet", None)
 _COLUMNS = (Column("k", IntType()), Column("v", IntType()))

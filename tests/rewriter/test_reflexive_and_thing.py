@@ -4,9 +4,9 @@ from pathlib import Path
 
 import duckdb
 
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.rewriter.print_sql import print_sql
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.print_sql import print_sql
 
 TOML = """
 [project]

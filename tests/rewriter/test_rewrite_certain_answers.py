@@ -25,7 +25,7 @@ from ontoweir.ontology.tbox import (
     SubRole,
     TBox,
 )
-from ontoweir.rewriter.query import (
+from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
     ConjunctiveQuery,
@@ -34,8 +34,8 @@ from ontoweir.rewriter.query import (
     Term,
     Variable,
 )
-from ontoweir.rewriter.rewrite_existentials import rewrite_existentials
-from ontoweir.rewriter.show_ucq import show_ucq
+from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
+from ontoweir.rewriter.ucq.show_ucq import show_ucq
 
 Fact: TypeAlias = tuple[str, str] | tuple[str, str, str]
 

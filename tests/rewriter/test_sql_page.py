@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 ROOT = Path(__file__).parent.parent.parent
 READ, REFUSED = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8").split("## What is refused")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 SCRIPT = """
 import sys, threading
-from ontoweir.rewriter.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_union
 
 sys.setswitchinterval(1e-5)
 text = open(sys.argv[1], encoding="utf-8").read()

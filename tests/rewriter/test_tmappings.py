@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.assertion import MappingAssertion, MappingSet, TemplateMap
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.mappings.load_mappings import load_mappings
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet, TemplateMap
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.tbox import Because, Exists, NamedClass, Role, SubConcept, SubRole, TBox
-from ontoweir.project import load_project
-from ontoweir.rewriter.compile_tmappings import compile_tmappings
-from ontoweir.rewriter.query import ClassAtom, ConjunctiveQuery, PropertyAtom, Variable
-from ontoweir.rewriter.unfold_query import unfold_query
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery, PropertyAtom, Variable
+from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
+from ontoweir.rewriter.unfold.unfold_query import unfold_query
 
 TOML = """
 [streams.a]

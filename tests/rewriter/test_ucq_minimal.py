@@ -29,7 +29,7 @@ from ontoweir.ontology.axioms import (
     SubRole,
 )
 from ontoweir.ontology.tbox import TBox
-from ontoweir.rewriter.query import (
+from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
     ConjunctiveQuery,
@@ -38,7 +38,7 @@ from ontoweir.rewriter.query import (
     Term,
     Variable,
 )
-from ontoweir.rewriter.show_ucq import format_cq, show_ucq
+from ontoweir.rewriter.ucq.show_ucq import format_cq, show_ucq
 
 WHY = Because("axiom")
 LIMIT = 600

@@ -11,8 +11,8 @@ import pytest
 
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
-from ontoweir.rewriter.query import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, Variable
-from ontoweir.rewriter.show_ucq import show_ucq
+from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, Variable
+from ontoweir.rewriter.ucq.show_ucq import show_ucq
 
 SUITE = Path(__file__).resolve().parents[3] / "shared/suites/requiem"
 PUBLISHED = {

@@ -10,10 +10,10 @@ from ontoweir.ontology.tbox import (
     SubRole,
     TBox,
 )
-from ontoweir.rewriter.parse_query import parse_query
-from ontoweir.rewriter.query import ConjunctiveQuery
-from ontoweir.rewriter.rewrite_existentials import rewrite_existentials
-from ontoweir.rewriter.show_ucq import format_cq, show_ucq
+from ontoweir.rewriter.model.query import ConjunctiveQuery
+from ontoweir.rewriter.sparql.parse_query import parse_query
+from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
+from ontoweir.rewriter.ucq.show_ucq import format_cq, show_ucq
 
 E = "http://e/"
 

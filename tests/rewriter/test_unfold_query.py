@@ -10,14 +10,12 @@ import duckdb
 import pytest
 
 from ontoweir.errors import OntoweirError, QueryError
-from ontoweir.mappings.assertion import MappingSet
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.mappings.load_mappings import load_mappings
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.model.assertion import MappingSet
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.tbox import Basic, Because, Exists, NamedClass, Role
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_query import parse_union
-from ontoweir.rewriter.print_sql import print_sql
-from ontoweir.rewriter.query import (
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
     ConjunctiveQuery,
@@ -30,8 +28,10 @@ from ontoweir.rewriter.query import (
     ValueFilter,
     Variable,
 )
-from ontoweir.rewriter.spj import Op, SpjUnion
-from ontoweir.rewriter.unfold_query import unfold_query
+from ontoweir.rewriter.model.spj import Op, SpjUnion
+from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.unfold.unfold_query import unfold_query
 
 TOML = """
 [project]

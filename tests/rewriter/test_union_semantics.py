@@ -17,8 +17,7 @@ from rdflib.query import ResultRow
 from rdflib.term import Node
 
 from ontoweir.errors import QueryError
-from ontoweir.rewriter.parse_query import parse_union
-from ontoweir.rewriter.query import (
+from ontoweir.rewriter.model.query import (
     ClassAtom,
     ConjunctiveQuery,
     Filter,
@@ -28,7 +27,8 @@ from ontoweir.rewriter.query import (
     ValueFilter,
     Variable,
 )
-from ontoweir.rewriter.spj import Op
+from ontoweir.rewriter.model.spj import Op
+from ontoweir.rewriter.sparql.parse_query import parse_union
 
 E = "http://e/"
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -11,10 +11,10 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from ontoweir.project import load_project
-from ontoweir.runtime import replay_range
-from ontoweir.runtime.replay import replay_history
-from ontoweir.runtime.start_session import start_session
+from ontoweir.project.project import load_project
+from ontoweir.runtime.replay import replay_range
+from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.spark.start_session import start_session
 from tests.runtime.harness import make_sql_job
 
 

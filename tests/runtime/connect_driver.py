@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.errors import OntoweirError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.replaying import ReplayOptions, replay_query
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.runtime.replay import replay_history
-from ontoweir.runtime.start_session import start_session
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.replaying import ReplayOptions, replay_query
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.spark.start_session import start_session
 from tests.runtime.harness import make_sql_job
 
 

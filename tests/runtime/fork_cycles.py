@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from ontoweir.errors import OntoweirError
-from ontoweir.runtime.live_job import LiveJob
-from ontoweir.runtime.live_options import LiveOptions
-from ontoweir.runtime.read_stream import STREAM
-from ontoweir.runtime.take_batches import BatchTaker
+from ontoweir.runtime.live.arrivals.read_stream import STREAM
+from ontoweir.runtime.live.live_options import LiveOptions
+from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.process_batches import BatchProcessor
 from tests.oracle.random_queries import Case
 from tests.runtime.kill_at import kill_at
 from tests.runtime.live_cases import cut_arrivals, find_case
@@ -69,7 +69,7 @@ def run(
     """Take in the micro-batches that are not finished."""
     spark = folder / "check" / "spark"
     options = options or LiveOptions(folder / "check", folder / "out")
-    taker = BatchTaker(job, "fingerprint", options)
+    taker = BatchProcessor(job, "fingerprint", options)
     for name in ("commits", "offsets"):
         (spark / name).mkdir(parents=True, exist_ok=True)
     (spark / "metadata").write_text("the run")

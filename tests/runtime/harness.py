@@ -8,15 +8,15 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from ontoweir.checker.declarations import Declaration, list_declarations
-from ontoweir.checker.make_plan import make_plan
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.checker.plan import SynopsisPlan
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.spj import SpjUnion
-from ontoweir.runtime.replay import ReplayJob, ReplaySummary, replay_history
+from ontoweir.checker.model.declarations import Declaration, list_declarations
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.plans.make_plan import make_plan
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.replay.replay import QueryJob, ReplaySummary, replay_history
 
 Row = tuple[Any, ...]
 
@@ -27,7 +27,7 @@ def make_catalog(folder: Path, toml: str) -> Catalog:
     return load_project(folder, environ={}).catalog
 
 
-def make_job(union: SpjUnion, catalog: Catalog, *, bound: int | None = None) -> ReplayJob:
+def make_job(union: SpjUnion, catalog: Catalog, *, bound: int | None = None) -> QueryJob:
     """A replay of all satisfiable disjuncts."""
     plans: list[SynopsisPlan] = []
     declared: dict[Declaration, None] = {}
@@ -39,10 +39,10 @@ def make_job(union: SpjUnion, catalog: Catalog, *, bound: int | None = None) -> 
         assert isinstance(plan, SynopsisPlan), plan
         plans.append(plan)
         declared.update(dict.fromkeys(list_declarations(disjunct, catalog)))
-    return ReplayJob(union.name, union, tuple(plans), catalog, bound, tuple(declared))
+    return QueryJob(union.name, union, tuple(plans), catalog, bound, tuple(declared))
 
 
-def make_sql_job(sql: str, catalog: Catalog, *, bound: int | None = None) -> ReplayJob:
+def make_sql_job(sql: str, catalog: Catalog, *, bound: int | None = None) -> QueryJob:
     """A replay of plain SQL."""
     return make_job(parse_sql(sql, catalog, name="q", file="q.sql"), catalog, bound=bound)
 
@@ -61,7 +61,7 @@ def _plain(value: object) -> object:
 
 
 def run(
-    job: ReplayJob, spark: SparkSession, folder: Path, **options: Any
+    job: QueryJob, spark: SparkSession, folder: Path, **options: Any
 ) -> tuple[list[Row], ReplaySummary]:
     """Replay to Parquet, on Spark unless told otherwise; the rows, and the summary."""
     options = {"small": 0, **options}

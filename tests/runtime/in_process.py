@@ -15,14 +15,14 @@ import pytest
 from duckdb import DuckDBPyConnection
 from pyspark.sql import SparkSession
 
-from ontoweir.checker.normal_form import NormalForm
-from ontoweir.mappings.catalog import Catalog, DataSource
-from ontoweir.runtime import run_ranges as module
-from ontoweir.runtime.check_domain import arrow_type
-from ontoweir.runtime.encode import StringPool
-from ontoweir.runtime.intake import StaticData, encode_static, used_columns
-from ontoweir.runtime.replay import ReplayJob, ReplaySummary, replay_history
-from ontoweir.runtime.replay_range import (
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.mappings.model.catalog import Catalog, DataSource
+from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.columnar.encode import StringPool
+from ontoweir.runtime.ingest.build_members import StaticData, encode_static, used_columns
+from ontoweir.runtime.replay import run_ranges as module
+from ontoweir.runtime.replay.replay import QueryJob, ReplaySummary, replay_history
+from ontoweir.runtime.replay.replay_range import (
     RangeOutcome,
     RangeTask,
     replay_range,
@@ -122,7 +122,7 @@ def store(case: Case, random: Random, folder: Path) -> tuple[Catalog, dict[str, 
 
 
 def replay_here(
-    monkeypatch: pytest.MonkeyPatch, job: ReplayJob, output: Path, **options: Any
+    monkeypatch: pytest.MonkeyPatch, job: QueryJob, output: Path, **options: Any
 ) -> tuple[list[dict[str, Any]], ReplaySummary]:
     """Replay without Spark: the rows, and the summary."""
     monkeypatch.setattr(module, "run_ranges", _run_here)

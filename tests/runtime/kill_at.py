@@ -64,7 +64,7 @@ def _is_at(stage: str, frame: FrameType, event: str, argument: Any) -> bool:
         case "after-output-commit":
             return event == "c_return" and code.co_name == "write_part" and argument is os.replace
         case "after-batch":
-            return event == "return" and code.co_qualname == "BatchTaker.advance"
+            return event == "return" and code.co_qualname == "BatchProcessor.advance"
         case _:
             raise ValueError(stage)
 
@@ -75,7 +75,7 @@ def _is_in_kernel(frame: FrameType | None) -> bool:
         if frame is None:
             return False
         code = frame.f_code
-        if code.co_name in _ADVANCE and code.co_filename.endswith("runtime/kernel.py"):
+        if code.co_name in _ADVANCE and code.co_filename.endswith("runtime/kernel/kernel.py"):
             return True
         frame = frame.f_back
     return False

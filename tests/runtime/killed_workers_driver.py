@@ -15,11 +15,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ontoweir.project import load_project
-from ontoweir.runtime import run_ranges
-from ontoweir.runtime.replay import replay_history
-from ontoweir.runtime.replay_range import replay_range
-from ontoweir.runtime.start_session import start_session
+from ontoweir.project.project import load_project
+from ontoweir.runtime.replay import run_ranges
+from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_range import replay_range
+from ontoweir.runtime.spark.start_session import start_session
 from tests.runtime.harness import make_sql_job
 from tests.runtime.kill_at import kill_at
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Verdict
-from ontoweir.mappings.catalog import Stream
-from ontoweir.runtime.check_domain import arrow_type
-from ontoweir.runtime.live_job import LiveJob
-from ontoweir.runtime.make_live_job import make_live_job
-from ontoweir.runtime.query_job import ReplayJob
-from ontoweir.runtime.read_source import BAD
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.live.make_live_job import make_live_job
+from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.sources.read_source import BAD
 from tests.oracle.random_queries import Case, make_case
 
 
@@ -35,7 +35,7 @@ def make_job(case: Case, verdict: Verdict) -> LiveJob:
     """The live job of a case's query, which is bounded."""
     assert verdict.plans is not None
     assert verdict.bound is not None
-    job = ReplayJob(
+    job = QueryJob(
         "q",
         verdict.union,
         verdict.plans,

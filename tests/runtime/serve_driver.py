@@ -6,10 +6,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from ontoweir.errors import OntoweirError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.run_options import RunOptions
-from ontoweir.serving import serve_registry
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.registry.serving import serve_registry
+from ontoweir.run.run_options import RunOptions
 
 
 def main() -> None:

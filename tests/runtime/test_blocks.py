@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.mappings.catalog import Catalog, Column, DataSource, IntType, Stream
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.runtime import kernel
-from ontoweir.runtime.compare_matches import compare_matches
-from ontoweir.runtime.frame import Frame
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.columnar.frame import Frame
+from ontoweir.runtime.kernel import kernel
+from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates
 from tests.oracle.random_queries import STYLES, make_case
 from tests.oracle.run_kernel import run_plans
 
@@ -25,8 +25,8 @@ def test_small_blocks_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatch)
         return
     whole = [(0, case.markers - 1)]
     wanted = run_plans(plans, case.catalog, case.data, whole)
-    monkeypatch.setattr("ontoweir.runtime.frame._PAIRS", random.randint(1, 9))
-    monkeypatch.setattr("ontoweir.runtime.kernel._MOST", random.randint(1, 9))
+    monkeypatch.setattr("ontoweir.runtime.columnar.frame._PAIRS", random.randint(1, 9))
+    monkeypatch.setattr("ontoweir.runtime.kernel.kernel._MOST", random.randint(1, 9))
     assert run_plans(plans, case.catalog, case.data, whole) == wanted
 
 
@@ -50,10 +50,10 @@ def test_pairs_of_a_chunk_are_never_all_there(monkeypatch: pytest.MonkeyPatch) -
 
     def measured(view: Any, frame: Frame, seen: Any, new: Any) -> Frame:
         sizes.append(frame.rows)
-        return compare_matches(view, frame, seen, new)
+        return apply_join_predicates(view, frame, seen, new)
 
-    monkeypatch.setattr(kernel, "compare_matches", measured)
-    monkeypatch.setattr("ontoweir.runtime.frame._PAIRS", 1000)
+    monkeypatch.setattr(kernel, "apply_join_predicates", measured)
+    monkeypatch.setattr("ontoweir.runtime.columnar.frame._PAIRS", 1000)
     found, _ = run_plans(plans, catalog, data, [(0, 399)])
     assert max(sizes) <= 1000 < sum(sizes)
     s, t = ([v for v, _ in data[n][1]] for n in "st")

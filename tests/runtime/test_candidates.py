@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.mappings.catalog import Column, FloatType, IntType
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.runtime.admit_rows import Admitted, _count_steps, _first_of_times
-from ontoweir.runtime.check_domain import check_domain, find_held, lies_inside
-from ontoweir.runtime.encode import StringPool
-from ontoweir.runtime.encode_members import MemberEncoder
-from ontoweir.runtime.frame import Frame
-from ontoweir.runtime.intake import Intake
-from ontoweir.runtime.select_candidates import select_candidates
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.mappings.model.catalog import Column, FloatType, IntType
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
+from ontoweir.runtime.columnar.encode import StringPool
+from ontoweir.runtime.columnar.frame import Frame
+from ontoweir.runtime.ingest.admit_rows import Admitted, _count_steps, _first_of_times
+from ontoweir.runtime.ingest.build_members import MemberBuilder
+from ontoweir.runtime.ingest.encode_members import MemberEncoder
+from ontoweir.runtime.ingest.select_candidates import select_candidates
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
 from tests.runtime.harness import make_catalog
@@ -51,7 +51,7 @@ def test_candidates_are_never_too_few(seed: int) -> None:
         admitted[name] = Admitted(steps, steps, table, len(steps), {})
     pool = StringPool()
     statics = encode_statics(case, form, pool)
-    intake = Intake(form, case.catalog, statics, pool)
+    intake = MemberBuilder(form, case.catalog, statics, pool)
     some, every = (MemberEncoder(case.catalog, admitted, few=n) for n in (1, 1 << 60))
     for member in form.members:
         selection = select_candidates(member, form, case.catalog.streams[member.stream])
@@ -144,7 +144,7 @@ def test_candidates_of_conditions(condition: str, tmp_path: Path) -> None:
     steps = np.arange(30)
     admitted = {"X": Admitted(steps, steps, table, 30, {})}
     pool = StringPool()
-    intake = Intake(form, catalog, {}, pool)
+    intake = MemberBuilder(form, catalog, {}, pool)
     some, every = (MemberEncoder(catalog, admitted, few=n) for n in (1, 1 << 60))
     for member in form.members:
         selection = select_candidates(member, form, catalog.streams["X"])

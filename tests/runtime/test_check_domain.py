@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from ontoweir.runtime.check_domain import find_held
+from ontoweir.runtime.columnar.check_domain import find_held
 
 TEXTS, NUMBERS = pa.array(["a", "b"]), pa.array([1, 2], pa.int64())
 

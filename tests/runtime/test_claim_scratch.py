@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ontoweir.runtime.claim_scratch import claim_scratch
+from ontoweir.runtime.spark.claim_scratch import claim_scratch
 
 
 def test_folders_of_processes_that_died_are_removed(

@@ -8,17 +8,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.advance_rows import ReplayState
-from ontoweir.runtime.collect_parts import PartCollector
-from ontoweir.runtime.kernel import KernelState
-from ontoweir.runtime.replay_range import (
+from ontoweir.runtime.engine.advance_rows import ExecutionState
+from ontoweir.runtime.kernel.kernel import KernelState
+from ontoweir.runtime.replay.collect_parts import PartCollector
+from ontoweir.runtime.replay.replay_range import (
     RangeOutcome,
     RangeProgress,
     part_file,
     progress_file,
 )
-from ontoweir.runtime.update_groups import GroupState
-from ontoweir.runtime.write_results import ResultWriter, write_part
+from ontoweir.runtime.results.update_groups import GroupState
+from ontoweir.runtime.results.write_results import ResultWriter, write_part
 
 SCHEMA = pa.schema([("x", pa.int64()), ("multiplicity", pa.int64())])
 
@@ -33,7 +33,7 @@ def _part(folder: Path, index: int, part: int, *values: int) -> None:
 def _progress(folder: Path, index: int, parts: int, *, done: bool) -> RangeOutcome:
     progress = RangeProgress(parts=parts, done=done)
     progress_file(str(folder), index).write_bytes(pickle.dumps(progress))
-    state = ReplayState({}, (KernelState(),), ((),), GroupState())
+    state = ExecutionState({}, (KernelState(),), ((),), GroupState())
     return RangeOutcome(index, state, progress, 0, {})
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.catalog import (
+from ontoweir.mappings.model.catalog import (
     BooleanType,
     Column,
     ColumnType,
@@ -19,9 +19,9 @@ from ontoweir.mappings.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.runtime.conform_rows import RAW, conform_rows
-from ontoweir.runtime.history import History
-from ontoweir.runtime.read_source import BAD
+from ontoweir.runtime.sources.conform_rows import RAW, conform_rows
+from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.sources.read_source import BAD
 
 EDGES = [0, 1, -1, 2**53, 2**53 + 1, 2**63 - 1, -(2**63), 10**18]
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.start_session import start_session
+from ontoweir.runtime.spark.start_session import start_session
 
 TOML = """
 [streams.a]

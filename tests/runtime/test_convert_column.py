@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.catalog import (
+from ontoweir.mappings.model.catalog import (
     BooleanType,
     Column,
     ColumnType,
@@ -26,10 +26,10 @@ from ontoweir.mappings.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.runtime.check_columns import check_columns
-from ontoweir.runtime.convert_column import convert_column, holds_times, holds_type
-from ontoweir.runtime.encode import StringPool, encode_column
-from ontoweir.runtime.read_source import locate_source
+from ontoweir.runtime.columnar.convert_column import convert_column, holds_times, holds_type
+from ontoweir.runtime.columnar.encode import StringPool, encode_column
+from ontoweir.runtime.sources.check_columns import check_columns
+from ontoweir.runtime.sources.read_source import locate_source
 
 _INTS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
 _INTS += [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]

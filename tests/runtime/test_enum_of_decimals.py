@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.cli import main
-from ontoweir.mappings.catalog import Column, DecimalType, FloatType
-from ontoweir.runtime.check_domain import check_domain
+from ontoweir.mappings.model.catalog import Column, DecimalType, FloatType
+from ontoweir.runtime.columnar.check_domain import check_domain
 
 PROJECT = """
 [project]

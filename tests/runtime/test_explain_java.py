@@ -7,9 +7,9 @@ import pytest
 
 from ontoweir.cli import main
 from ontoweir.errors import DataError
-from ontoweir.mappings.catalog import DataSource
-from ontoweir.runtime.explain_java import suggest_package, tell_cause
-from ontoweir.runtime.read_source import read_source
+from ontoweir.mappings.model.catalog import DataSource
+from ontoweir.runtime.sources.read_source import read_source
+from ontoweir.runtime.spark.explain_java import suggest_package, tell_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

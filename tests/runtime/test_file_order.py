@@ -11,15 +11,15 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 import pytest
 
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.replaying import ReplayOptions, replay_query
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.runtime.find_horizon import find_horizon
-from ontoweir.runtime.history import Piece
-from ontoweir.runtime.order_pieces import order_pieces
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.replaying import ReplayOptions, replay_query
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
+from ontoweir.runtime.sources.history import Piece
+from ontoweir.runtime.sources.order_pieces import order_pieces
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

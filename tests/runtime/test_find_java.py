@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import RunError
-from ontoweir.runtime import start_session
-from ontoweir.runtime.find_java import find_java
+from ontoweir.runtime.spark import start_session
+from ontoweir.runtime.spark.find_java import find_java
 
 
 def _install(folder: Path, version: str) -> Path:
@@ -21,7 +21,7 @@ def _install(folder: Path, version: str) -> Path:
 def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/bin-without-java")
-    place = "ontoweir.runtime.find_java._PLACES"
+    place = "ontoweir.runtime.spark.find_java._PLACES"
     monkeypatch.setattr(place, (str(tmp_path / "jvm" / "*"),))
 
 

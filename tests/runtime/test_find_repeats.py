@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.runtime.find_repeats import find_repeats
+from ontoweir.runtime.columnar.find_repeats import find_repeats
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 3), st.none() | st.integers(-2, 2), st.sampled_from("ab")), max_size=30

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from ontoweir.errors import RunError
-from ontoweir.runtime import frame as frames
-from ontoweir.runtime.frame import (
+from ontoweir.runtime.columnar import frame as frames
+from ontoweir.runtime.columnar.frame import (
     WEIGHT,
     Array,
     Frame,

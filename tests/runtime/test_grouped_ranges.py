@@ -16,17 +16,17 @@ import pytest
 from hypothesis import event, given
 from pyspark.sql import SparkSession
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.verdict import Tier
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.errors import RunError
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.rewriter.check_aggregates import check_aggregates
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.spj import Attribute, Compare, Constant, Op, SpjUnion
-from ontoweir.runtime import scan_ranges
-from ontoweir.runtime.replay import ReplayJob, ReplaySummary, replay_history
-from ontoweir.runtime.replay_range import GroupTask
-from ontoweir.runtime.write_results import OutputFormat
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, Op, SpjUnion
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.runtime.replay import scan_ranges
+from ontoweir.runtime.replay.replay import QueryJob, ReplaySummary, replay_history
+from ontoweir.runtime.replay.replay_range import GroupTask
+from ontoweir.runtime.results.write_results import OutputFormat
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer
@@ -61,12 +61,12 @@ def _split(random: Random, union: SpjUnion, catalog: Catalog) -> SpjUnion:
     )
 
 
-def _job(union: SpjUnion, catalog: Catalog) -> ReplayJob | None:
+def _job(union: SpjUnion, catalog: Catalog) -> QueryJob | None:
     verdict = check_query(union, catalog, disprove=False)
     if verdict.plans is None or verdict.bound is None or verdict.tier is Tier.UNSATISFIABLE:
         return None
     parts = tuple((p.part, len(p.plans)) for p in verdict.parts)
-    return ReplayJob(
+    return QueryJob(
         "q", union, verdict.plans, catalog, verdict.bound.rows, verdict.declarations, parts
     )
 
@@ -188,7 +188,7 @@ def write_data(folder: Path, seed: int, rows: int = 200) -> None:
         )
 
 
-def _sql_job(sql: str, folder: Path) -> ReplayJob:
+def _sql_job(sql: str, folder: Path) -> QueryJob:
     catalog = make_catalog(folder, TOML)
     job = _job(parse_sql(sql, catalog, name="q", file="q.sql"), catalog)
     assert job is not None, "not bounded"

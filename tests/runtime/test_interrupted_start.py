@@ -9,7 +9,7 @@ import pytest
 from pyspark import SparkConf
 
 from ontoweir.cli import main
-from ontoweir.runtime.start_java import start_java
+from ontoweir.runtime.spark.start_java import start_java
 
 
 def test_a_java_process_whose_start_is_interrupted_does_not_stay(

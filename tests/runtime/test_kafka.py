@@ -12,12 +12,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import CatalogError, OntoweirError
-from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.project import load_project
-from ontoweir.register_query import register_query
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.runtime.publish_batch import MemorySink
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.project.project import load_project
+from ontoweir.registry.register_query import register_query
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live.output.publish_batch import MemorySink
 from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 
 TOML = """

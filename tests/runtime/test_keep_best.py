@@ -5,8 +5,8 @@ from random import Random
 import numpy as np
 from hypothesis import given
 
-from ontoweir.runtime.frame import EVENT, WEIGHT, Frame, Name
-from ontoweir.runtime.keep_best import FOREVER, keep_best
+from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame, Name
+from ontoweir.runtime.kernel.pareto_front import FOREVER, pareto_front
 from tests.oracle.budget import SEEDS, budget
 
 _KEY: Name = ("v", 0)
@@ -47,7 +47,7 @@ def test_what_a_look_up_sees_is_the_front_of_strictly_earlier_markers(seed: int)
         for _ in range(random.randrange(25))
     ]
     by = random.choice([[_KEY], []])
-    kept, slots = keep_best(_frame(entries, count), by, count)
+    kept, slots = pareto_front(_frame(entries, count), by, count)
     assert kept.rows == len(slots)
     keys = kept[_KEY].tolist() if by else [0] * kept.rows
     points = list(zip(*(kept[("f", i)].tolist() for i in range(count)), strict=True))
@@ -73,12 +73,14 @@ def test_what_a_look_up_sees_is_the_front_of_strictly_earlier_markers(seed: int)
 
 
 def test_a_better_value_of_the_same_marker_hides_the_worse() -> None:
-    kept, _ = keep_best(_frame([(1, 0, (5,)), (1, 0, (3,)), (2, 0, (4,)), (3, 0, (1,))], 1), [], 1)
+    kept, _ = pareto_front(
+        _frame([(1, 0, (5,)), (1, 0, (3,)), (2, 0, (4,)), (3, 0, (1,))], 1), [], 1
+    )
     assert kept[("f", 0)].tolist() == [3, 1]
     assert kept[("until",)].tolist() == [3, FOREVER]
 
 
 def test_nothing_in_nothing_out() -> None:
     for count in (1, 2):
-        kept, slots = keep_best(_frame([], count), [_KEY], count)
+        kept, slots = pareto_front(_frame([], count), [_KEY], count)
         assert (kept.rows, len(slots)) == (0, 0)

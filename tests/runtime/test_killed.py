@@ -13,8 +13,8 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
 from tests.runtime.fork_cycles import fingerprint
 from tests.runtime.kill_at import STAGES
 from tests.runtime.test_run_live import (

@@ -12,10 +12,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.cli import main
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.project import load_project
-from ontoweir.runtime.list_held import list_held
-from ontoweir.runtime.prove_domains import prove_domains
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.project.project import load_project
+from ontoweir.runtime.ingest.enforced_columns import enforced_columns
+from ontoweir.runtime.ingest.prove_domains import prove_domains
 
 TOML = """
 [project]
@@ -102,7 +102,7 @@ def test_a_live_run_rejects_the_same(
 
 def test_statistics_that_prove_a_domain_spare_its_column(tmp_path: Path) -> None:
     stream = make(tmp_path, "parquet").streams["s"]
-    held = list_held(stream)
+    held = enforced_columns(stream)
     assert [c.name for c in held] == ["n", "state", "f", "r"]
     fine = pa.table({"n": [0, 9, None], "state": ["ON", "ON", None], "f": [0.5] * 3, "r": [1] * 3})
     files = []

@@ -10,13 +10,18 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ontoweir.checker.check_query import check_query
+from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import UsageError
-from ontoweir.runtime.advance_live import advance_live, begin_live
-from ontoweir.runtime.commit_record import CommitRecord
-from ontoweir.runtime.live_job import LiveJob, LiveState
-from ontoweir.runtime.save_state import VERSION, commit_batch, last_batch, load_state
-from ontoweir.runtime.take_arrivals import LATE
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.arrivals.ingest import LATE
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
+from ontoweir.runtime.live.checkpoint.save_state import (
+    VERSION,
+    commit_batch,
+    last_batch,
+    load_state,
+)
+from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates

@@ -14,13 +14,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError, OntoweirError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.runtime import open_batch
-from ontoweir.runtime.advance_live import advance_live
-from ontoweir.runtime.list_arrivals import list_arrivals
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live.advance_live import advance_live
+from ontoweir.runtime.live.arrivals import open_batch
+from ontoweir.runtime.live.arrivals.list_arrivals import list_arrivals
 from tests.runtime.test_run_live import (
     TOML,
     open_queries,
@@ -245,7 +245,8 @@ def test_a_large_micro_batch_is_taken_in_steps(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bounded before it is read: no step has more than its rows; the answers are the same."""
-    from ontoweir.runtime import live_options, take_batches
+    from ontoweir.runtime.live import live_options
+    from ontoweir.runtime.live import process_batches as take_batches
 
     write_history(tmp_path, 0, 40)
     for name in ("s", "u"):  # one file each, of many row groups
@@ -283,7 +284,8 @@ def test_a_large_micro_batch_is_taken_in_steps(
 def test_a_file_that_changes_between_steps_is_refused(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ontoweir.runtime import live_options, take_batches
+    from ontoweir.runtime.live import live_options
+    from ontoweir.runtime.live import process_batches as take_batches
 
     write_history(tmp_path, 0, 6)
     default = live_options.LiveOptions.__init__
@@ -322,7 +324,8 @@ def test_crashes_between_and_within_steps(
     form: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before, in and after commits, with files read here and by Spark; one file is bad."""
-    from ontoweir.runtime import live_options, take_batches
+    from ontoweir.runtime.live import live_options
+    from ontoweir.runtime.live import process_batches as take_batches
 
     write_history(tmp_path, 0, 12)
     if form == "csv":

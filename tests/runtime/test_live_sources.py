@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
 from tests.runtime.test_run_live import (
     QUERIES,
     TOML,

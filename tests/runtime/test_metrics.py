@@ -7,13 +7,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ontoweir.checker.declarations import Declaration
-from ontoweir.checker.plan import Bound
+from ontoweir.checker.model.declarations import Declaration
+from ontoweir.checker.model.plan import Bound
 from ontoweir.errors import RunError, Source
-from ontoweir.runtime.advance_live import advance_live, begin_live
-from ontoweir.runtime.live_job import LiveJob, LiveState
-from ontoweir.runtime.measure_batch import measure_batch
-from ontoweir.runtime.write_metrics import write_metrics
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.measure_batch import measure_batch
+from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
+from ontoweir.runtime.live.write_metrics import write_metrics
 from tests.oracle.random_queries import Case
 from tests.runtime.live_cases import find_case, make_table
 

@@ -20,10 +20,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import OntoweirError, RunError
-from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.runtime import take_batches
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live import process_batches as take_batches
 from tests.runtime.test_run_live import (
     Row,
     open_queries,

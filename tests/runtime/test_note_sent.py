@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from ontoweir.errors import UsageError
-from ontoweir.runtime import publish_commit
-from ontoweir.runtime.live_options import LiveOptions
-from ontoweir.runtime.publish_batch import KafkaSink
+from ontoweir.runtime.live.live_options import LiveOptions
+from ontoweir.runtime.live.output import publish_commit
+from ontoweir.runtime.live.output.publish_batch import KafkaSink
 from tests.runtime.fork_cycles import choose, run
 
 

@@ -10,10 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.errors import DataError
-from ontoweir.runtime import read_chunks, replay_range
-from ontoweir.runtime.one_behind import one_behind
-from ontoweir.runtime.query_job import ReplayJob
-from ontoweir.runtime.replay import replay_history
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.replay import prefetch_chunks as read_chunks
+from ontoweir.runtime.replay import replay_range
+from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.results.write_behind import write_behind
 from tests.runtime.harness import make_catalog, make_sql_job
 
 TOML = """
@@ -27,7 +28,7 @@ k = "int"
 SQL = "SELECT X.k FROM S X, S Y WHERE X.k = Y.k AND X.ts < Y.ts AND X.k BETWEEN 0 AND 3"
 
 
-def _job(folder: Path, stamps: list[int], keys: list[int] | None = None) -> ReplayJob:
+def _job(folder: Path, stamps: list[int], keys: list[int] | None = None) -> QueryJob:
     times = pa.array([1_000_000 * s for s in stamps]).cast(pa.timestamp("us"))
     table = pa.table({"ts": times, "k": keys or [s % 4 for s in range(len(stamps))]})
     pq.write_table(table, folder / "s.parquet", row_group_size=4)
@@ -47,7 +48,7 @@ def test_jobs_are_done_in_order_one_behind() -> None:
         assert go.wait(60)
         done.append(0)
 
-    with one_behind() as later:
+    with write_behind() as later:
         later(first)
         assert not done  # it does not wait for it
         go.set()
@@ -66,7 +67,7 @@ def test_what_a_job_raises_is_raised(jobs: int) -> None:
         raise OSError("the disk is full")
 
     def all_of_them() -> None:
-        with one_behind() as later:
+        with write_behind() as later:
             later(fail)
             for _ in range(jobs - 1):
                 later(partial(done.append, 1))
@@ -81,7 +82,7 @@ def test_one_chunk_is_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     job = _job(tmp_path, list(range(100)))
     counts = {"read": 0, "computed": 0}
     most = 0
-    cut, advance = vars(read_chunks)["cut_chunk"], vars(replay_range)["advance_rows"]
+    cut, advance = vars(read_chunks)["read_chunk"], vars(replay_range)["advance_rows"]
 
     def reading(*given: Any) -> Any:
         nonlocal most
@@ -94,7 +95,7 @@ def test_one_chunk_is_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         counts["computed"] += 1
         return found
 
-    monkeypatch.setattr(read_chunks, "cut_chunk", reading)
+    monkeypatch.setattr(read_chunks, "read_chunk", reading)
     monkeypatch.setattr(replay_range, "advance_rows", computing)
     output = tmp_path / "out.parquet"
     summary = replay_history(job, output=output, format="parquet", rows_per_chunk=8)

@@ -17,16 +17,16 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from ontoweir.checker.check_query import check_query
+from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import OntoweirError
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.runtime.advance_live import advance_live, begin_live
-from ontoweir.runtime.list_arrivals import ArrivedFile
-from ontoweir.runtime.live_job import LiveJob
-from ontoweir.runtime.make_live_job import make_live_job
-from ontoweir.runtime.read_arrivals import open_arrivals
-from ontoweir.runtime.replay import ReplayJob
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
+from ontoweir.runtime.live.arrivals.read_arrivals import open_arrivals
+from ontoweir.runtime.live.make_live_job import make_live_job
+from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.replay.replay import QueryJob
 from tests.runtime.harness import make_catalog, run
 from tests.runtime.in_process import replay_here
 
@@ -157,7 +157,7 @@ REFUSED: dict[str, Change] = {
 }
 
 
-def _jobs(folder: Path, toml: str = TOML, sql: str = SQL) -> tuple[Catalog, ReplayJob, LiveJob]:
+def _jobs(folder: Path, toml: str = TOML, sql: str = SQL) -> tuple[Catalog, QueryJob, LiveJob]:
     catalog = make_catalog(folder, toml)
     stream = catalog.streams["s"]
     data = replace(stream.data, path=str(folder / "s"))
@@ -166,7 +166,7 @@ def _jobs(folder: Path, toml: str = TOML, sql: str = SQL) -> tuple[Catalog, Repl
     verdict = check_query(union, catalog, disprove=False)
     assert verdict.plans is not None
     assert verdict.bound is not None
-    job = ReplayJob("q", union, verdict.plans, catalog, verdict.bound.rows)
+    job = QueryJob("q", union, verdict.plans, catalog, verdict.bound.rows)
     return catalog, job, make_live_job([job], catalog, {}, {})
 
 

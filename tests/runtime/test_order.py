@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ontoweir.runtime.advance_live import advance_live, begin_live
-from ontoweir.runtime.commit_record import CommitRecord
-from ontoweir.runtime.live_job import LANE_OF, LiveJob, LiveState
-from ontoweir.runtime.save_state import commit_batch, load_state
-from ontoweir.runtime.take_arrivals import AGAIN, FILE, LANE, MODIFIED, OFFSET
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.arrivals.ingest import AGAIN, FILE, MODIFIED, OFFSET, PARTITION
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
+from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
+from ontoweir.runtime.live.model.live_job import PARTITION_OF, LiveJob, LiveState
 from tests.oracle.random_queries import Case
 from tests.runtime.live_cases import find_case, make_table
 
@@ -105,7 +105,7 @@ def _read_lanes(case: Case, job: LiveJob, seed: int, folder: Path, *, known: boo
     lanes: dict[str, list[str]] = {}
     for history in job.histories:
         name = history.stream.name
-        lanes[name] = [f"{name}{LANE_OF}t/{n}" for n in range(3)]
+        lanes[name] = [f"{name}{PARTITION_OF}t/{n}" for n in range(3)]
         left[name] = {lane: [] for lane in lanes[name]}
         for row in sorted(case.data[name][1], key=lambda row: row[-1]):
             left[name][random.choice(lanes[name])].append(row)
@@ -119,7 +119,7 @@ def _read_lanes(case: Case, job: LiveJob, seed: int, folder: Path, *, known: boo
             parts = []
             for lane, rows in mine.items():
                 count = random.choice((0, 0, 1, 4))
-                table = _marked(make_table(case, name, rows[:count]), **{LANE: lane})
+                table = _marked(make_table(case, name, rows[:count]), **{PARTITION: lane})
                 offsets = range(sent[lane], sent[lane] + table.num_rows)
                 parts.append(table.append_column(OFFSET, pa.array(offsets, pa.int64())))
                 sent[lane] += table.num_rows
@@ -127,7 +127,7 @@ def _read_lanes(case: Case, job: LiveJob, seed: int, folder: Path, *, known: boo
             arrived[name] = pa.concat_tables(parts, promote_options="permissive")
         shown: dict[str, Any] = dict(lanes)
         if not known:
-            shown = {n: sorted(set(arrived[n].column(LANE).to_pylist())) for n in lanes}
+            shown = {n: sorted(set(arrived[n].column(PARTITION).to_pylist())) for n in lanes}
         outcome = advance_live(job, state, arrived, 0.0, lanes=shown)
         state = load_state(commit_batch(folder, "f", CommitRecord("r"), outcome), "f", job)[0]
     return state
@@ -164,9 +164,9 @@ def test_partitions_that_nobody_knows_of_are_late(tmp_path: Path) -> None:
 def test_an_offset_that_was_delivered_before_is_rejected() -> None:
     case, job = _busy_case(0)
     name = job.histories[0].stream.name
-    lane = f"{name}{LANE_OF}t/0"
+    lane = f"{name}{PARTITION_OF}t/0"
     rows = make_table(case, name, sorted(case.data[name][1], key=lambda row: row[-1]))
-    table = _marked(rows, **{LANE: lane}).append_column(OFFSET, pa.array(range(len(rows))))
+    table = _marked(rows, **{PARTITION: lane}).append_column(OFFSET, pa.array(range(len(rows))))
     first = advance_live(job, begin_live(job), {name: table[:2]}, 0.0, lanes={name: [lane]})
     second = advance_live(job, first.state, {name: table[1:3]}, 0.0, lanes={name: [lane]})
     assert [reason for _, _, reason, _ in second.rejects] == [AGAIN]
@@ -179,12 +179,13 @@ def test_one_partition_may_idle_while_the_others_go_on() -> None:
     case, job = _busy_case(0)
     job = replace(job, idle_seconds={h.stream.name: 60.0 for h in job.histories})
     lanes = {
-        h.stream.name: [f"{h.stream.name}{LANE_OF}t/{n}" for n in (0, 1)] for h in job.histories
+        h.stream.name: [f"{h.stream.name}{PARTITION_OF}t/{n}" for n in (0, 1)]
+        for h in job.histories
     }
     arrived = {}
     for name, mine in lanes.items():
         rows = make_table(case, name, sorted(case.data[name][1], key=lambda row: row[-1]))
-        table = _marked(rows, **{LANE: mine[0]})
+        table = _marked(rows, **{PARTITION: mine[0]})
         arrived[name] = table.append_column(OFFSET, pa.array(range(len(rows))))
     state = advance_live(job, begin_live(job), arrived, 0.0, lanes=lanes).state
     assert state.finished_us is None

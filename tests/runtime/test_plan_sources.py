@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.runtime.list_lanes import list_waiting
-from ontoweir.runtime.save_state import last_batch
-from ontoweir.runtime.start_session import LOCAL_FILES
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live.arrivals.list_partitions import list_waiting
+from ontoweir.runtime.live.checkpoint.save_state import last_batch
+from ontoweir.runtime.spark.start_session import LOCAL_FILES
 from tests.runtime.test_read_arrivals import CHANGES
 from tests.runtime.test_run_live import TOML, open_queries, read_output, replayed, write_history
 

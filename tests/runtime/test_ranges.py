@@ -13,15 +13,17 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
-from ontoweir.checker.make_plan import make_plan
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.checker.plan import SynopsisPlan
-from ontoweir.mappings.catalog import Catalog, IntType, Stream
-from ontoweir.runtime import list_pieces, read_chunks, store_statics
-from ontoweir.runtime.cut_chunk import Chunk, cut_chunk
-from ontoweir.runtime.history import History, Piece
-from ontoweir.runtime.plan_ranges import Ranges, find_start, plan_ranges
-from ontoweir.runtime.replay import ReplayJob
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.plans.make_plan import make_plan
+from ontoweir.mappings.model.catalog import Catalog, IntType, Stream
+from ontoweir.runtime.replay import prefetch_chunks as read_chunks
+from ontoweir.runtime.replay import store_statics
+from ontoweir.runtime.replay.plan_ranges import Ranges, find_start, plan_ranges
+from ontoweir.runtime.replay.replay import QueryJob
+from ontoweir.runtime.sources import list_pieces
+from ontoweir.runtime.sources.history import History, Piece
+from ontoweir.runtime.sources.read_chunk import Chunk, read_chunk
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, make_case
 from tests.oracle.relational import answer
@@ -47,7 +49,7 @@ def test_ranges_equal_the_oracle_after_every_marker(seed: int) -> None:
         if plan is None:
             return
         plans = (plan, plan) if random.random() < 0.2 else (plan,)
-        job = ReplayJob("q", case.query, plans, catalog, None)
+        job = QueryJob("q", case.query, plans, catalog, None)
         base = load_admitted(case)
         stamps = dict.fromkeys(catalog.streams, "ts")
         distinct = case.query.distinct
@@ -91,7 +93,7 @@ def test_what_is_rejected_does_not_depend_on_ranges(seed: int) -> None:
                 for c in stream.columns
             )
             streams[name] = replace(stream, keys=keys, columns=columns, max_per_timestamp=None)
-        job = ReplayJob("q", case.query, (plan,), replace(catalog, streams=streams), None)
+        job = QueryJob("q", case.query, (plan,), replace(catalog, streams=streams), None)
         options = {
             "statics": statics,
             "rows_per_range": 1,
@@ -133,7 +135,7 @@ columns = { k = { type = "int", min = 0, max = 3 } }
 SQL = "SELECT b.k FROM a, b WHERE a.k = b.k AND a.ts < b.ts"
 
 
-def _two_streams(folder: Path, stamps: list[int]) -> ReplayJob:
+def _two_streams(folder: Path, stamps: list[int]) -> QueryJob:
     for name in ("a", "b"):
         times = pa.array([1_000_000 * s for s in stamps]).cast(pa.timestamp("us"))
         table = pa.table({"ts": times, "k": [s % 4 for s in stamps]})
@@ -171,14 +173,14 @@ def test_a_task_holds_a_chunk_not_a_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most: list[int] = []
-    plain = cut_chunk
+    plain = read_chunk
 
     def watched(*given: Any) -> Chunk:
         chunk = plain(*given)
         most[-1] = max(most[-1], sum(len(s.times) for s in chunk.slices.values()))
         return chunk
 
-    monkeypatch.setattr(read_chunks, "cut_chunk", watched)
+    monkeypatch.setattr(read_chunks, "read_chunk", watched)
     for length in (40, 400, 2_000):
         job = _two_streams(tmp_path, list(range(length)))
         most.append(0)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.checker.plan import Break, Grid, Points
-from ontoweir.runtime.rank_values import NO_POINT, rank_values
+from ontoweir.checker.model.plan import Break, Grid, Points
+from ontoweir.runtime.kernel.bucket_values import NO_POINT, bucket_values
 
 _GRIDS = st.builds(
     lambda first, count, step: Grid(first, first + count * step, step),
@@ -43,20 +43,20 @@ def test_every_comparison_comes_out_alike(
 ) -> None:
     values = data.draw(st.lists(_DENSE if dense else st.integers(-40, 40), min_size=1))
     column = np.array(values, dtype=np.float64 if dense else np.int64)
-    ranked = rank_values(column, breaks, text=False)
+    ranked = bucket_values(column, breaks, text=False)
     points = _numbers(breaks)
     for point in points:
         assert ((column < point) == (ranked < point)).all()
         assert ((column <= point) == (ranked <= point)).all()
         assert ((column == point) == (ranked == point)).all()
     assert len(np.unique(ranked)) <= 2 * len(points) + 1
-    assert (rank_values(ranked, breaks, text=False) == ranked).all()
+    assert (bucket_values(ranked, breaks, text=False) == ranked).all()
 
 
 @given(numbers=st.lists(st.integers(0, 40).map(lambda n: n / 4), min_size=1))
 def test_whole_numbers_among_fractions(numbers: list[float]) -> None:
     column = np.arange(-2, 12)
-    ranked = rank_values(column, [Points(np.unique(np.array(numbers)))], text=False)
+    ranked = bucket_values(column, [Points(np.unique(np.array(numbers)))], text=False)
     for point in numbers:
         assert ((column < point) == (ranked < point)).all()
         assert ((column <= point) == (ranked <= point)).all()
@@ -66,7 +66,7 @@ def test_great_numbers() -> None:
     """Doubles that division would put on the wrong side."""
     grid = Grid(2**52 + 1, 2**52 + 301, 3)
     column = np.arange(2**52 - 2, 2**52 + 310, dtype=np.float64)
-    ranked = rank_values(column, [grid], text=False)
+    ranked = bucket_values(column, [grid], text=False)
     for point in range(2**52 + 1, 2**52 + 302, 3):
         assert ((column < point) == (ranked < point)).all()
         assert ((column == point) == (ranked == point)).all()
@@ -74,7 +74,7 @@ def test_great_numbers() -> None:
 
 def test_strings_are_a_breakpoint_or_none() -> None:
     codes = np.array([3, 5, 7, 3])
-    assert rank_values(codes, [Points(np.array([3, 4]))], text=True).tolist() == [
+    assert bucket_values(codes, [Points(np.array([3, 4]))], text=True).tolist() == [
         3,
         NO_POINT,
         NO_POINT,
@@ -98,7 +98,7 @@ def test_grids_beyond_64_bits(first: int, last: int, step: int) -> None:
     """Numbers are told apart as Python's whole numbers tell them."""
     edges = (-(1 << 63), -(1 << 63) + 1, -(10**18), -1, 0, 1, 10**18, (1 << 63) - 2, (1 << 63) - 1)
     column = np.array(edges, dtype=np.int64)
-    ranked = rank_values(column, [Grid(first, last, step)], text=False).tolist()
+    ranked = bucket_values(column, [Grid(first, last, step)], text=False).tolist()
 
     def place(number: int) -> tuple[int, bool]:
         index = min((number - first) // step, (last - first) // step)

@@ -1,12 +1,12 @@
-"""Ranks among events, against counting."""
+"""AsOfIndex among events, against counting."""
 
 from random import Random
 
 import numpy as np
 from hypothesis import given
 
-from ontoweir.runtime.frame import LONG_AGO
-from ontoweir.runtime.ranks import Ranks
+from ontoweir.runtime.columnar.frame import LONG_AGO
+from ontoweir.runtime.kernel.asof_index import AsOfIndex
 from tests.oracle.budget import SEEDS, budget
 
 
@@ -25,7 +25,7 @@ def test_ranks_count_what_comes_before(seed: int) -> None:
         for _ in range(9)
     ]
     asked = [(g, max(at, LONG_AGO)) for g, at in asked]
-    ranks = Ranks(codes, groups, events, len(asked))
+    ranks = AsOfIndex(codes, groups, events, len(asked))
     if ranks.order is not None:
         codes, events = codes[ranks.order], events[ranks.order]
     held = list(zip(codes.tolist(), events.tolist(), strict=True))

@@ -14,11 +14,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import OntoweirError, RunError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.runtime.list_arrivals import list_arrivals
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live.arrivals.list_arrivals import list_arrivals
 from tests.runtime.test_run_live import open_queries, read_output, write_history
 
 TOML = """

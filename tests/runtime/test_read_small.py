@@ -11,13 +11,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.catalog import DataSource, Relation
-from ontoweir.runtime import load_statics as module
-from ontoweir.runtime.check_domain import arrow_type
-from ontoweir.runtime.evaluate_view import evaluate_view
-from ontoweir.runtime.load_statics import load_statics
-from ontoweir.runtime.read_small import read_small
-from ontoweir.runtime.read_source import BAD, read_source
+from ontoweir.mappings.model.catalog import DataSource, Relation
+from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.sources.read_source import BAD, read_source
+from ontoweir.runtime.statics import load_statics as module
+from ontoweir.runtime.statics.evaluate_view import evaluate_view
+from ontoweir.runtime.statics.load_statics import load_statics
+from ontoweir.runtime.statics.read_small import read_small
 from tests.runtime.harness import make_catalog
 
 pytestmark = pytest.mark.spark

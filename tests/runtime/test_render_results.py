@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.runtime.render_results import _encode, _encode_all
+from ontoweir.runtime.results.render_results import _encode, _encode_all
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 

@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.runtime.find_repeats import find_repeats
+from ontoweir.runtime.columnar.find_repeats import find_repeats
 
 FAR = (-(2**63), -(2**63) + 1, -1, 0, 1, 2**63 - 2, 2**63 - 1)
 

@@ -16,8 +16,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError, RunError, UsageError
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.rewriter.spj import (
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.spj import (
     Attribute,
     BlankOutput,
     ConstantOutput,
@@ -28,8 +28,8 @@ from ontoweir.rewriter.spj import (
     SpjQuery,
     SpjUnion,
 )
-from ontoweir.runtime.replay import load_statics, replay_history
-from ontoweir.runtime.show_progress import show_progress
+from ontoweir.runtime.replay.replay import load_statics, replay_history
+from ontoweir.runtime.replay.show_progress import show_progress
 from tests.runtime.harness import Row, make_catalog, make_job, make_sql_job, read_rows, run
 
 pytestmark = pytest.mark.spark

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from ontoweir.checker.make_plan import make_plan
-from ontoweir.checker.normalise_query import normalise_query
-from ontoweir.checker.plan import SynopsisPlan
-from ontoweir.runtime.replay import ReplayJob
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.plans.make_plan import make_plan
+from ontoweir.runtime.replay.replay import QueryJob
 from tests.oracle.random_queries import make_case
 from tests.oracle.relational import answer, load
 from tests.runtime.in_process import answers_upto, replay_here, store
@@ -31,7 +31,7 @@ def test_replay_equals_oracle(seed: int, tmp_path: Path, monkeypatch: pytest.Mon
         return
     # the same disjunct twice: a set stays as it is, a bag doubles
     plans = (plan, plan) if random.random() < 0.3 else (plan,)
-    job = ReplayJob("q", case.query, plans, catalog, None)
+    job = QueryJob("q", case.query, plans, catalog, None)
     base = load(case.data, case.types)
     stamps = dict.fromkeys(catalog.streams, "ts")
     for size in (1, random.randint(2, 9), 1000):

@@ -9,11 +9,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import RunError
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.runtime import live_options, take_batches
-from ontoweir.runtime.rotate_spark import count_entries
-from ontoweir.runtime.save_state import commit_batch
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live import live_options
+from ontoweir.runtime.live import process_batches as take_batches
+from ontoweir.runtime.live.checkpoint.rotate_spark import count_entries
+from ontoweir.runtime.live.checkpoint.save_state import commit_batch
 from tests.runtime.test_run_live import open_queries, read_output, replayed, write_history
 
 IDLE = ('unit = "1 second"', 'unit = "1 second", idle = "1 hour"')

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.runtime.replay import replay_history
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.runtime.replay.replay import replay_history
 from tests.runtime.harness import make_catalog, make_sql_job, run
 from tests.runtime.in_process import replay_here
 

@@ -10,11 +10,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import QueryError, UsageError
-from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.project import load_project
-from ontoweir.replaying import ReplayOptions, replay_query
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.replaying import ReplayOptions, replay_query
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
 
 TOML = """
 [streams.s]

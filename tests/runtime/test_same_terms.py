@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.rewriter.spj import Attribute, IriOutput, Output, TemplateLiteralOutput
-from ontoweir.runtime.render_results import may_coincide
-from ontoweir.runtime.replay import ReplayJob
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.rewriter.model.spj import Attribute, IriOutput, Output, TemplateLiteralOutput
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.replay.replay import QueryJob
+from ontoweir.runtime.results.render_results import may_coincide
 from tests.runtime.harness import make_catalog
 from tests.runtime.in_process import replay_here
 
@@ -27,7 +27,7 @@ TOGETHER = IriOutput(("http://x/", K, J))
 APART = IriOutput(("http://x/", K, "/", J))
 
 
-def _job(folder: Path, sql: str, output: Output) -> ReplayJob:
+def _job(folder: Path, sql: str, output: Output) -> QueryJob:
     """A job whose variables are made by `output`, of data where k, j are 1, 12 and then 11, 2."""
     times = pa.array([1_000_000 * n for n in range(40)]).cast(pa.timestamp("us"))
     values = [((1, 12), (11, 2))[n // 10 % 2] for n in range(40)]
@@ -42,7 +42,7 @@ def _job(folder: Path, sql: str, output: Output) -> ReplayJob:
     assert verdict.plans is not None
     assert verdict.bound is not None
     parts = tuple((p.part, len(p.plans)) for p in verdict.parts)
-    return ReplayJob("q", union, verdict.plans, catalog, verdict.bound.rows, parts=parts)
+    return QueryJob("q", union, verdict.plans, catalog, verdict.bound.rows, parts=parts)
 
 
 @pytest.mark.parametrize(("output", "terms"), [(TOGETHER, 1), (APART, 2)])

@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from ontoweir.drop_query import drop_query
-from ontoweir.entry_status import read_status
 from ontoweir.errors import RunError, UsageError
-from ontoweir.hold_lock import hold_lock
-from ontoweir.list_entries import find_entry
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.register_query import register_query
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.serving import serve_registry
+from ontoweir.files.hold_lock import hold_lock
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.registry.drop_query import drop_query
+from ontoweir.registry.entry_status import read_status
+from ontoweir.registry.list_entries import find_entry
+from ontoweir.registry.register_query import register_query
+from ontoweir.registry.serving import serve_registry
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
 from tests.runtime.test_run_live import QUERIES, open_queries, read_output, replayed, write_history
 
 HERE = Path(__file__).parent

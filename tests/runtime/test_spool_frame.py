@@ -12,16 +12,16 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from ontoweir.errors import DataError, RunError
-from ontoweir.pipeline import Workspace
-from ontoweir.project import load_project
-from ontoweir.replaying import ReplayOptions, replay_query
-from ontoweir.run_options import RunOptions
-from ontoweir.running import run_queries
-from ontoweir.runtime import evaluate_view
-from ontoweir.runtime import load_statics as module
-from ontoweir.runtime import spool_frame as spooling
-from ontoweir.runtime.load_statics import load_statics
-from ontoweir.runtime.spool_frame import spool_frame
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.replaying import ReplayOptions, replay_query
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.spark import materialize_frame as spooling
+from ontoweir.runtime.spark.materialize_frame import materialize_frame
+from ontoweir.runtime.statics import evaluate_view
+from ontoweir.runtime.statics import load_statics as module
+from ontoweir.runtime.statics.load_statics import load_statics
 from tests.runtime.harness import make_catalog
 
 COLUMNS = """
@@ -135,7 +135,7 @@ def test_the_same_rows_without_collecting_them(
 ) -> None:
     write_rows(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr(module, "spool_frame", lambda frame, folder: frame.toArrow())
+        patched.setattr(module, "materialize_frame", lambda frame, folder: frame.toArrow())
         wanted = give(way)["place"].sort_by("id")
     assert wanted.num_rows == 3000
     assert wanted.column("since")[0].as_py() == date(1500, 1, 1)
@@ -157,7 +157,7 @@ def test_what_is_not_known_to_be_small_is_not_collected(
 ) -> None:
     write_rows(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr(module, "spool_frame", lambda frame, folder: frame.toArrow())
+        patched.setattr(module, "materialize_frame", lambda frame, folder: frame.toArrow())
         wanted = give(way)["place"]
     spy = Spy(spark, monkeypatch)
     assert give(way)["place"].equals(wanted)  # in this order, which a checkpoint's hash is of
@@ -193,7 +193,7 @@ def test_what_is_broken_is_told_as_when_collected(
             if spooled:
                 make_small(patched)
             else:
-                patched.setattr(module, "spool_frame", lambda frame, folder: frame.toArrow())
+                patched.setattr(module, "materialize_frame", lambda frame, folder: frame.toArrow())
             with pytest.raises(DataError) as caught:
                 give(way)
         told.append(str(caught.value))
@@ -217,7 +217,7 @@ def test_a_replay_and_a_run_answer_the_same(
     found = []
     for way in ("collected", "spooled"):
         if way == "collected":
-            monkeypatch.setattr(module, "spool_frame", lambda frame, folder: frame.toArrow())
+            monkeypatch.setattr(module, "materialize_frame", lambda frame, folder: frame.toArrow())
         else:
             monkeypatch.undo()
             make_small(monkeypatch)
@@ -257,15 +257,15 @@ def test_types_are_those_of_collecting(spark: SparkSession, tmp_path: Path) -> N
         "CAST(id AS STRING) h, X'00ff' i, id > 2 j, DATE'0001-01-01' k, "
         "TIMESTAMP'1500-01-01 00:00:00' l, TIMESTAMP_NTZ'1500-01-01 00:00:00' m FROM range(5)"
     )
-    found, wanted = spool_frame(frame, tmp_path), frame.toArrow()
+    found, wanted = materialize_frame(frame, tmp_path), frame.toArrow()
     assert found.column_names == wanted.column_names
     for one, other in zip(found.columns, wanted.columns, strict=True):
         assert one.type == other.type
         assert one.equals(other)
-    nothing = spool_frame(home.sql("SELECT NULL a, id FROM range(5)"), tmp_path)
+    nothing = materialize_frame(home.sql("SELECT NULL a, id FROM range(5)"), tmp_path)
     assert nothing.column("a").null_count == 5
     arrays = home.sql("SELECT array(id) a FROM range(5)")
-    assert spool_frame(arrays, tmp_path).equals(arrays.toArrow())
+    assert materialize_frame(arrays, tmp_path).equals(arrays.toArrow())
     assert not [p for p in tmp_path.rglob("*") if p.suffix in (".parquet", ".arrow")]
 
 
@@ -274,10 +274,10 @@ def test_where_the_driver_does_not_see_it(
 ) -> None:
     """Few rows are collected; many are not: the message says what to do."""
     monkeypatch.setattr(Path, "glob", lambda *_: iter(()))
-    assert spool_frame(spark.range(10), tmp_path).num_rows == 10
+    assert materialize_frame(spark.range(10), tmp_path).num_rows == 10
     monkeypatch.setattr(spooling, "LARGE", 0)
     with pytest.raises(RunError, match=r"does not see .*--output"):
-        spool_frame(spark.range(10), tmp_path)
+        materialize_frame(spark.range(10), tmp_path)
 
 
 def test_a_place_that_cannot_be_written_to(

@@ -48,7 +48,9 @@ def test_what_is_asked_for_and_cannot_be(
 
 
 def test_a_session_is_quiet_and_leaves_no_files(tmp_path: Path) -> None:
-    script = "from ontoweir.runtime.start_session import start_session as s; s().range(3).count()"
+    script = (
+        "from ontoweir.runtime.spark.start_session import start_session as s; s().range(3).count()"
+    )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", script],

@@ -7,15 +7,15 @@ import pyarrow as pa
 import pytest
 
 from ontoweir.errors import RunError
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.runtime import store_statics as module
-from ontoweir.runtime.advance_rows import ReplayWork
-from ontoweir.runtime.store_statics import open_statics, store_statics
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.runtime.engine.advance_rows import ExecutionContext
+from ontoweir.runtime.replay import store_statics as module
+from ontoweir.runtime.replay.store_statics import open_statics, store_statics
 
 
-def _work(**tables: pa.Table) -> ReplayWork:
+def _work(**tables: pa.Table) -> ExecutionContext:
     catalog = Catalog()
-    return ReplayWork("", (), catalog, (), tables, (), pa.schema([]), False, (None, None), 1)
+    return ExecutionContext("", (), catalog, (), tables, (), pa.schema([]), False, (None, None), 1)
 
 
 def test_large_ones_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from ontoweir.checker.plan import Apart, Bound, Key, Table
-from ontoweir.runtime.columns import value
-from ontoweir.runtime.frame import EVENT, WEIGHT, Frame
-from ontoweir.runtime.thin_rows import thin_rows
+from ontoweir.checker.model.plan import Apart, Bound, Key, Table
+from ontoweir.runtime.columnar.columns import value
+from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame
+from ontoweir.runtime.kernel.thin_rows import thin_rows
 
 Row = tuple[int, ...]
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from ontoweir.runtime.replay import replay_history
+from ontoweir.runtime.replay.replay import replay_history
 from tests.runtime.harness import make_catalog, make_sql_job
 
 TOML = """

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ontoweir.checker.check_query import check_query
-from ontoweir.checker.plan_anyway import plan_anyway
-from ontoweir.rewriter.spj import SpjUnion
-from ontoweir.runtime.advance_live import advance_live, begin_live
-from ontoweir.runtime.live_job import LiveJob, LiveState
-from ontoweir.runtime.make_live_job import make_live_job
-from ontoweir.runtime.query_job import ReplayJob
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.decide.plan_unbounded import plan_unbounded
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.make_live_job import make_live_job
+from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.relational import answer, load
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
@@ -25,8 +25,8 @@ CASES = 220
 
 
 def _job(case: Case, union: SpjUnion) -> LiveJob:
-    found = plan_anyway(union, case.catalog)
-    job = ReplayJob("q", union, found.plans, case.catalog, None, parts=found.parts)
+    found = plan_unbounded(union, case.catalog)
+    job = QueryJob("q", union, found.plans, case.catalog, None, parts=found.parts)
     statics = {n: make_table(case, n, case.data[n][1]) for n in case.catalog.relations}
     return make_live_job([job], case.catalog, statics, {})
 
@@ -109,11 +109,11 @@ def test_aggregates_are_replayed_in_one_range(
     random = Random(seed)
     case = _make_case(random)
     union = make_aggregates(random, case)
-    found = plan_anyway(union, case.catalog)
+    found = plan_unbounded(union, case.catalog)
     if _is_bounded(case, union) or not found.plans:
         return
     catalog, statics = store(case, random, tmp_path)
-    job = ReplayJob("q", union, found.plans, catalog, None, parts=found.parts, growing=True)
+    job = QueryJob("q", union, found.plans, catalog, None, parts=found.parts, growing=True)
     output = tmp_path / "out.parquet"
     rows, summary = replay_here(
         monkeypatch, job, output, statics=statics, ranges=3, rows_per_range=1, rows_per_chunk=4

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from ontoweir.errors import RunError
-from ontoweir.rewriter.aggregation import Aggregate, AggregateFunction
-from ontoweir.runtime.update_groups import Deltas, GroupState, update_groups
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.runtime.results.update_groups import Deltas, GroupState, update_groups
 
 AVG = Aggregate("a", AggregateFunction.AVG, "v")
 MIN = Aggregate("a", AggregateFunction.MIN, "v")

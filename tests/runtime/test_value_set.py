@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.runtime.value_set import value_set
+from ontoweir.runtime.columnar.value_set import value_set
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 NEAR = st.integers(-9, 9)

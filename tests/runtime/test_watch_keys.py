@@ -9,17 +9,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ontoweir.checker.check_query import check_query
+from ontoweir.checker.decide.check_query import check_query
 from ontoweir.cli import main
 from ontoweir.errors import DataError
-from ontoweir.mappings.catalog import DataSource, Stream
-from ontoweir.project import load_project
-from ontoweir.rewriter.parse_sql import parse_sql
-from ontoweir.runtime.advance_live import advance_live, begin_live
-from ontoweir.runtime.make_live_job import make_live_job
-from ontoweir.runtime.query_job import ReplayJob
-from ontoweir.runtime.read_source import BAD
-from ontoweir.runtime.watch_keys import MOST_RUNS, PLACES, watch_keys
+from ontoweir.mappings.model.catalog import DataSource, Stream
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.ingest.watch_keys import MOST_RUNS, PLACES, watch_keys
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.make_live_job import make_live_job
+from ontoweir.runtime.sources.read_source import BAD
 
 _STREAM = Stream("z", DataSource("parquet", None), "ts", 1_000_000, 3, (), (("id",),))
 
@@ -86,7 +86,7 @@ def test_a_run_that_starts_again_knows_nothing_of_the_one_before(tmp_path: Path)
     union = parse_sql("SELECT DISTINCT id FROM z", catalog, name="q", file="q.sql")
     verdict = check_query(union, catalog)
     assert verdict.plans is not None
-    job = ReplayJob("q", union, verdict.plans, catalog, 0, watched=(("z", ("id",)),))
+    job = QueryJob("q", union, verdict.plans, catalog, 0, watched=(("z", ("id",)),))
     for second in (1, 2):
         live = make_live_job([job], catalog, {}, {})
         times = pa.array([second * 1_000_000, 9_000_000])

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ontoweir.runtime.write_results import ResultWriter, repeating_columns, write_part
+from ontoweir.runtime.results.write_results import ResultWriter, repeating_columns, write_part
 
 ROWS = 20_000
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import DataError, OntoweirError
-from ontoweir.mappings.materialize_triples import materialize_triples
+from ontoweir.mappings.materialize.materialize_triples import materialize_triples
 from tests.suites.nquads import read_nquads, same_quads
 from tests.suites.r2rml_cases import (
     LEFT_OUT,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from ontoweir.errors import UsageError
-from ontoweir.find_output import STDOUT, StreamOutput, find_output
+from ontoweir.files.find_output import STDOUT, StreamOutput, find_output
 
 
 class ArgumentParser(argparse.ArgumentParser):

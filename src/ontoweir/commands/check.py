@@ -22,7 +22,7 @@ from ontoweir.errors import (
 if TYPE_CHECKING:
     from ontoweir.commands.decide_queries import Outcome
     from ontoweir.commands.hold_warnings import Warnings
-    from ontoweir.pipeline import Workspace
+    from ontoweir.pipeline.pipeline import Workspace
 
 TIERS = (
     "stateless",
@@ -105,7 +105,7 @@ def _check(given: argparse.Namespace) -> int:
         return _check_all(given)
     except (CatalogError, OntologyError, MappingError, QueryError) as error:
         if given.format == "sarif":  # where code scanning looks for it
-            from ontoweir.render_sarif import render_sarif
+            from ontoweir.report.render_sarif import render_sarif
 
             root = find_root(given.project) if Path(given.project).exists() else Path.cwd()
             log = render_sarif([], root, repairs=[], errors=[error])
@@ -114,11 +114,11 @@ def _check(given: argparse.Namespace) -> int:
 
 
 def _check_all(given: argparse.Namespace) -> int:
-    from ontoweir.checker.verdict import Tier
+    from ontoweir.checker.verdict.verdict import Tier
     from ontoweir.commands.decide_queries import Decided, decide_queries
     from ontoweir.commands.tell_verdict import print_told, tell_json, tell_text
-    from ontoweir.pipeline import require_queries
-    from ontoweir.refused_query import RefusedQuery
+    from ontoweir.pipeline.pipeline import require_queries
+    from ontoweir.pipeline.refused_query import RefusedQuery
 
     _check_witness(given)
     if given.mappings_only:
@@ -185,7 +185,7 @@ def _decide(
     else:
         decided = decide_queries(workspace, names, warnings, lambda found: found, timed=timed)
     if given.static_data:
-        from ontoweir.read_statistics import read_statistics
+        from ontoweir.run.read_statistics import read_statistics
 
         known = read_statistics(workspace, [d.compiled for d in decided if isinstance(d, Decided)])
         for place, d in enumerate(decided):
@@ -196,7 +196,7 @@ def _decide(
             if refined.plans is not None:
                 decided[place] = Decided(d.compiled, refined, ())
     if given.witness is not None:
-        from ontoweir.write_witness import write_witnesses
+        from ontoweir.trace.write_witness import write_witnesses
 
         told = write_witnesses(
             workspace,
@@ -218,8 +218,8 @@ def _print_page(
 ) -> None:
     from ontoweir.commands.decide_queries import Decided
     from ontoweir.commands.render_page import render_page
-    from ontoweir.refused_query import RefusedQuery
-    from ontoweir.render_sarif import render_sarif
+    from ontoweir.pipeline.refused_query import RefusedQuery
+    from ontoweir.report.render_sarif import render_sarif
 
     if given.format == "html":
         print(render_page(workspace, decided, warnings), end="")

@@ -11,9 +11,9 @@ from ontoweir.errors import UsageError
 
 def check_mappings(given: argparse.Namespace) -> int:
     """`check --mappings-only`."""
-    from ontoweir.checker.verdict import Tier
-    from ontoweir.lint_mappings import lint_mappings
-    from ontoweir.render_lint import dump_lint, print_lint, reaches, render_lint_sarif
+    from ontoweir.checker.verdict.verdict import Tier
+    from ontoweir.lint.lint_mappings import lint_mappings
+    from ontoweir.lint.render_lint import dump_lint, print_lint, reaches, render_lint_sarif
 
     for option in ("query", "sql", "witness"):
         if getattr(given, option) is not None:

@@ -17,7 +17,7 @@ def add_completion(commands: Any) -> None:
 
 
 def _complete(given: argparse.Namespace) -> int:
-    from ontoweir.write_completion import write_completion
+    from ontoweir.commands.write_completion import write_completion
 
     print(write_completion(given.commands, given.shell), end="")
     return 0

@@ -10,12 +10,12 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
-from ontoweir.checker.verdict import Verdict
+from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.commands.hold_warnings import Warnings
-from ontoweir.describe_repairs import DescribedRepair
+from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, RunError
-from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.refused_query import RefusedQuery
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.pipeline.refused_query import RefusedQuery
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ def add_doctor(commands: Any) -> None:
 
 
 def _doctor(given: argparse.Namespace) -> int:
-    from ontoweir.doctor import examine
+    from ontoweir.report.doctor import examine
 
     found = examine()
     if given.format == "json":

@@ -25,7 +25,7 @@ def add_drop(commands: Any) -> None:
 
 
 def _drop(given: argparse.Namespace) -> int:
-    from ontoweir.drop_query import drop_query
+    from ontoweir.registry.drop_query import drop_query
 
     registry = find_registry(given, find_root(given.project))
     drop_query(registry, given.name, purge=given.purge)

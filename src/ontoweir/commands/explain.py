@@ -18,7 +18,7 @@ def add_explain(commands: Any) -> None:
 
 
 def _explain(given: argparse.Namespace) -> int:
-    from ontoweir.explain_code import code_titles, explain_code
+    from ontoweir.report.explain_code import code_titles, explain_code
 
     page = explain_code(given.code)
     if given.format == "json":

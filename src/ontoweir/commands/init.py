@@ -23,8 +23,8 @@ def add_init(commands: Any) -> None:
 
 
 def _init(given: argparse.Namespace) -> int:
-    from ontoweir.new_project import list_files
-    from ontoweir.write_folder import write_folder
+    from ontoweir.files.write_folder import write_folder
+    from ontoweir.project.new_project import list_files
 
     folder = Path(given.folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

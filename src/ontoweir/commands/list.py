@@ -30,9 +30,9 @@ _FIELDS = (
 
 
 def _list(given: argparse.Namespace) -> int:
-    from ontoweir.entry_status import read_status
-    from ontoweir.list_entries import list_entries
-    from ontoweir.registry_entry import tell_bound
+    from ontoweir.registry.entry_status import read_status
+    from ontoweir.registry.list_entries import list_entries
+    from ontoweir.registry.registry_entry import tell_bound
 
     registry = find_registry(given, find_root(given.named or given.project))
     found = [read_status(registry, entry) for entry in list_entries(registry)]

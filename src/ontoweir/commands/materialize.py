@@ -28,7 +28,7 @@ def add_materialize(commands: Any) -> None:
 
 
 def _materialize(given: argparse.Namespace) -> int:
-    from ontoweir.materializing import materialize
+    from ontoweir.run.materializing import materialize
 
     materialize(
         Path(given.mappings),

@@ -23,15 +23,15 @@ def add_ontology(commands: Any) -> None:
 
 
 def _ontology(given: argparse.Namespace) -> int:
+    from ontoweir.lint.report_ontology import describe_ontology, show_ontology, warn_unsatisfiable
     from ontoweir.ontology.load_ontology import read_ontology
-    from ontoweir.report_ontology import describe_ontology, show_ontology, warn_unsatisfiable
 
     warnings = Warnings(quiet=given.quiet)
     if given.ontology:
         files = [Path(f) for f in given.ontology]
         reading = read_ontology(files, strict=given.strict, warn=lambda _: None)
     else:
-        from ontoweir.project import load_project
+        from ontoweir.project.project import load_project
 
         project = load_project(Path(given.project), overrides=given.set)
         reading = read_ontology(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ontoweir.commands.hold_warnings import Warnings
 
 if TYPE_CHECKING:
-    from ontoweir.pipeline import Workspace
+    from ontoweir.pipeline.pipeline import Workspace
 
 
 def open_workspace(
@@ -21,9 +21,9 @@ def open_workspace(
     Raises:
         OntoweirError: the project is wrong.
     """
-    from ontoweir.pipeline import Workspace
-    from ontoweir.project import load_project
-    from ontoweir.show_work import WorkProgress
+    from ontoweir.pipeline.pipeline import Workspace
+    from ontoweir.progress.show_work import WorkProgress
+    from ontoweir.project.project import load_project
 
     project = load_project(Path(given.project), overrides=given.set)
     warnings = Warnings(quiet=given.quiet)

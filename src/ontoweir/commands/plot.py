@@ -9,8 +9,8 @@ from ontoweir.commands.open_workspace import open_workspace
 from ontoweir.errors import DataError, Source, UsageError
 
 if TYPE_CHECKING:
-    from ontoweir.draw_chart import Chart
-    from ontoweir.pipeline import CompiledQuery, Workspace
+    from ontoweir.draw.draw_chart import Chart
+    from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 
 KINDS = ("state", "throughput", "witness", "graph")
 SIZE, MOST = 16, 64
@@ -56,9 +56,9 @@ def add_plot(commands: Any) -> None:
 
 
 def _plot(given: argparse.Namespace) -> int:
-    from ontoweir.draw_chart import draw_chart_file
-    from ontoweir.draw_query import draw_query
-    from ontoweir.refuse_inputs import refuse_inputs
+    from ontoweir.draw.draw_chart import draw_chart_file
+    from ontoweir.draw.draw_query import draw_query
+    from ontoweir.project.refuse_inputs import refuse_inputs
 
     _check_options(given)
     read_output(given.output)
@@ -85,13 +85,13 @@ def _plot(given: argparse.Namespace) -> int:
 def _chart(given: argparse.Namespace, workspace: "Workspace", compiled: "CompiledQuery") -> "Chart":
     """A chart of a replay or of a counterexample."""
     if given.show == "witness":
-        from ontoweir.draw_growth import chart_growth
-        from ontoweir.grow_witness import grow_witness
+        from ontoweir.trace.draw_growth import chart_growth
+        from ontoweir.trace.grow_witness import grow_witness
 
         return chart_growth(grow_witness(workspace, compiled, given.size or SIZE))
     from ontoweir.commands.replay import read_span
-    from ontoweir.draw_trace import chart_trace_state, chart_trace_throughput
-    from ontoweir.trace_replay import trace_replay
+    from ontoweir.trace.draw_trace import chart_trace_state, chart_trace_throughput
+    from ontoweir.trace.trace_replay import trace_replay
 
     start, stop = read_span(given)
     trace = trace_replay(workspace, compiled, start=start, stop=stop)
@@ -146,7 +146,7 @@ def _check_options(given: argparse.Namespace) -> None:
 
 
 def _write(given: argparse.Namespace, drawn: str) -> None:
-    from ontoweir.write_file import write_file
+    from ontoweir.files.write_file import write_file
 
     output = read_output(given.output)
     write_file(output, drawn)

@@ -46,9 +46,9 @@ def add_register(commands: Any) -> None:
 
 
 def _register(given: argparse.Namespace) -> int:
-    from ontoweir.pipeline import read_text
-    from ontoweir.register_query import register_query
-    from ontoweir.registry_entry import tell_verdict
+    from ontoweir.pipeline.pipeline import read_text
+    from ontoweir.registry.register_query import register_query
+    from ontoweir.registry.registry_entry import tell_verdict
 
     workspace, warnings = open_workspace(given)
     if given.query is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ontoweir.commands.decide_queries import Outcome
     from ontoweir.commands.hold_warnings import Warnings
-    from ontoweir.pipeline import Workspace
+    from ontoweir.pipeline.pipeline import Workspace
 
 
 def render_page(
@@ -17,7 +17,7 @@ def render_page(
 ) -> str:
     """Verdicts, reasons and repairs as one HTML page; `live`: how queries run."""
     from ontoweir.commands.decide_queries import Decided
-    from ontoweir.render_html import render_html
+    from ontoweir.report.render_html import render_html
 
     project = workspace.project
     return render_html(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.commands.arguments import add_project_arguments, choose_channel, read_output
 from ontoweir.commands.open_workspace import open_workspace
 from ontoweir.commands.warn_rejects import warn_rejects
-from ontoweir.read_moment import check_span, read_moment
+from ontoweir.project.read_moment import check_span, read_moment
 
 if TYPE_CHECKING:
-    from ontoweir.pipeline import CompiledQuery
+    from ontoweir.pipeline.pipeline import CompiledQuery
 
 
 def add_replay(commands: Any) -> None:
@@ -61,8 +61,8 @@ def add_replay(commands: Any) -> None:
 
 
 def _replay(given: argparse.Namespace) -> int:
-    from ontoweir.replaying import ReplayOptions, choose_format, replay_query
-    from ontoweir.run_options import read_pairs
+    from ontoweir.run.replaying import ReplayOptions, choose_format, replay_query
+    from ontoweir.run.run_options import read_pairs
 
     start, stop = read_span(given)
     output = read_output(given.output)

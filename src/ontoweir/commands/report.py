@@ -46,10 +46,10 @@ def add_report(commands: Any) -> None:
 
 def _report(given: argparse.Namespace) -> int:
     from ontoweir.commands.decide_queries import decide_queries
-    from ontoweir.pipeline import require_queries
-    from ontoweir.refuse_inputs import refuse_inputs
-    from ontoweir.refused_query import RefusedQuery
-    from ontoweir.write_file import write_file
+    from ontoweir.files.write_file import write_file
+    from ontoweir.pipeline.pipeline import require_queries
+    from ontoweir.pipeline.refused_query import RefusedQuery
+    from ontoweir.project.refuse_inputs import refuse_inputs
 
     if (given.registry or given.metrics) and not given.live:
         raise UsageError(

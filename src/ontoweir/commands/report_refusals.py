@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from ontoweir.errors import OntoweirError
-from ontoweir.refused_query import list_errors
+from ontoweir.pipeline.refused_query import list_errors
 
 
 def report_refusals(errors: Sequence[OntoweirError], *, skip: bool) -> int:

@@ -36,13 +36,13 @@ def add_rewrite(commands: Any) -> None:
 
 
 def _rewrite(given: argparse.Namespace) -> int:
-    from ontoweir.show_stage import show_stage
+    from ontoweir.report.show_stage import show_stage
 
     lines: Sequence[str]
     if given.show == "graph" or given.output is not None:
         return _draw(given)
     if given.ontology:
-        from ontoweir.show_stage import show_ontology_alone
+        from ontoweir.report.show_stage import show_ontology_alone
 
         if given.show != "ucq":
             raise UsageError(
@@ -50,7 +50,7 @@ def _rewrite(given: argparse.Namespace) -> int:
                 why="without a project there are no mappings and no catalog",
                 fix="use --show ucq, or name a project",
             )
-        from ontoweir.show_work import WorkProgress
+        from ontoweir.progress.show_work import WorkProgress
 
         warnings = Warnings(quiet=given.quiet)
         name, lines, more = show_ontology_alone(
@@ -83,9 +83,9 @@ def _rewrite(given: argparse.Namespace) -> int:
 
 def _draw(given: argparse.Namespace) -> int:
     """`rewrite --show graph --output F.svg`."""
-    from ontoweir.draw_query import draw_query
-    from ontoweir.refuse_inputs import refuse_inputs
-    from ontoweir.write_file import write_file
+    from ontoweir.draw.draw_query import draw_query
+    from ontoweir.files.write_file import write_file
+    from ontoweir.project.refuse_inputs import refuse_inputs
 
     if given.show != "graph" or given.output is None or given.ontology:
         raise UsageError(

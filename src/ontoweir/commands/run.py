@@ -21,7 +21,7 @@ from ontoweir.errors import Source, UsageError
 
 def add_run(commands: Any) -> None:
     """Add `run` to the commands."""
-    from ontoweir.run_options import add_run_options
+    from ontoweir.run.run_options import add_run_options
 
     run = commands.add_parser(
         "run",
@@ -67,7 +67,7 @@ def add_run(commands: Any) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    from ontoweir.list_entries import list_entries
+    from ontoweir.registry.list_entries import list_entries
 
     registry = find_registry(given, find_root(given.project))
     if given.query and (given.serve or given.registry):
@@ -88,9 +88,9 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _run_queries(given: argparse.Namespace) -> int:
-    from ontoweir.pipeline import require_queries
-    from ontoweir.run_options import read_run_options
-    from ontoweir.running import run_queries
+    from ontoweir.pipeline.pipeline import require_queries
+    from ontoweir.run.run_options import read_run_options
+    from ontoweir.run.running import run_queries
 
     workspace, warnings = open_workspace(given)
     require_queries(workspace)
@@ -104,8 +104,8 @@ def _run_queries(given: argparse.Namespace) -> int:
 
 
 def _serve(given: argparse.Namespace, registry: Path) -> int:
-    from ontoweir.run_options import read_run_options
-    from ontoweir.serving import serve_registry
+    from ontoweir.registry.serving import serve_registry
+    from ontoweir.run.run_options import read_run_options
 
     for option in ("checkpoint", "metrics"):
         if getattr(given, option):

@@ -9,7 +9,7 @@ from pathlib import Path
 from ontoweir.commands.arguments import find_registry
 from ontoweir.dashboard.serve import Wait, parse_address, require_web, say_where, serve_dashboard
 from ontoweir.dashboard.site import Site
-from ontoweir.project import FILE_NAME
+from ontoweir.project.project import FILE_NAME
 
 LIMIT = 30.0
 """Seconds of a check."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ontoweir.commands.arguments import add_registry_argument, find_registry, find_root
 from ontoweir.dashboard.show_numbers import show_lag
-from ontoweir.registry_entry import tell_verdict
+from ontoweir.registry.registry_entry import tell_verdict
 
 
 def add_status(commands: Any) -> None:
@@ -30,8 +30,8 @@ def add_status(commands: Any) -> None:
 
 
 def _status(given: argparse.Namespace) -> int:
-    from ontoweir.entry_status import read_status
-    from ontoweir.list_entries import find_entry, list_entries
+    from ontoweir.registry.entry_status import read_status
+    from ontoweir.registry.list_entries import find_entry, list_entries
 
     name, project = given.name, given.project
     if name is not None and project == "." and _is_project(name):

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ontoweir.checker.verdict import Tier
+from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.commands.decide_queries import Outcome
 from ontoweir.errors import OntoweirError
-from ontoweir.mappings.catalog import Catalog
-from ontoweir.refused_query import REFUSED, RefusedQuery, describe_refused
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.pipeline.refused_query import REFUSED, RefusedQuery, describe_refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ Tell: TypeAlias = Callable[[Outcome], Told]
 
 def tell_json(catalog: Catalog) -> Tell:
     """Verdicts as JSON describes them."""
-    from ontoweir.describe import describe_verdict
+    from ontoweir.report.describe import describe_verdict
 
     def tell(found: Outcome) -> Told:
         if isinstance(found, RefusedQuery):
@@ -44,7 +44,7 @@ def tell_text(catalog: Catalog, names: Sequence[str], *, verbose: bool) -> Tell:
     """Verdicts as text for people, coloured on a terminal; `names`: of all queries."""
     from rich.console import Console
 
-    from ontoweir.render_check import render_refused, render_verdict
+    from ontoweir.report.render_check import render_refused, render_verdict
 
     console, width = Console(highlight=False), max(map(len, names), default=0)
 
@@ -69,7 +69,7 @@ def print_told(told: Sequence[Told], form: str) -> None:
         return
     from rich.console import Console
 
-    from ontoweir.render_check import render_total
+    from ontoweir.report.render_check import render_total
 
     if all(t.error is not None for t in told):
         return  # what is on stderr says it all

@@ -39,7 +39,7 @@ def add_ui(commands: Any) -> None:
 
 def _ui(given: argparse.Namespace) -> int:
     from ontoweir.commands.serve_ui import serve_ui
-    from ontoweir.project import load_project
+    from ontoweir.project.project import load_project
 
     if not 0 < given.time_limit < 86_400:
         raise UsageError(

@@ -10,7 +10,7 @@ def warn_rejects(summary: Mapping[str, Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from ontoweir.tell_rejects import tell_rejects
+    from ontoweir.report.tell_rejects import tell_rejects
 
     told = tell_rejects(summary)
     if told is not None:

@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ontoweir.checker.verdict import Verdict
+from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.dashboard.worker import Worker
-from ontoweir.describe import describe_verdict
 from ontoweir.errors import OntoweirError
-from ontoweir.lint_mappings import MappingLint, lint_mappings
-from ontoweir.pipeline import CompiledQuery, Workspace
-from ontoweir.project import Project, load_project
-from ontoweir.refused_query import list_errors
-from ontoweir.register_query import compile_text
-from ontoweir.registry_entry import Language
-from ontoweir.render_html_query import render_query
+from ontoweir.lint.lint_mappings import MappingLint, lint_mappings
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.pipeline.refused_query import list_errors
+from ontoweir.project.project import Project, load_project
+from ontoweir.registry.register_query import compile_text
+from ontoweir.registry.registry_entry import Language
+from ontoweir.report.describe import describe_verdict
+from ontoweir.report.render_html_query import render_query
 
 T = TypeVar("T")
 

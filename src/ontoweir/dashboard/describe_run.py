@@ -3,7 +3,7 @@
 from typing import Any
 
 from ontoweir.dashboard.read_runs import Moment, Run
-from ontoweir.draw_chart import COLOURS, Chart, Series
+from ontoweir.draw.draw_chart import COLOURS, Chart, Series
 
 _MOST = COLOURS - 2
 """Synopses that have a line of their own; the greatest."""

@@ -17,12 +17,12 @@ from ontoweir.dashboard.list_queries import list_queries
 from ontoweir.dashboard.read_runs import MOST, Run, read_runs
 from ontoweir.dashboard.show_numbers import FILTERS
 from ontoweir.dashboard.site import Site
-from ontoweir.draw_chart import draw_chart
+from ontoweir.draw.draw_chart import draw_chart
 from ontoweir.errors import OntoweirError
-from ontoweir.lint_mappings import PROBES
-from ontoweir.registry_entry import Language
-from ontoweir.render_html_style import STYLE
-from ontoweir.render_lint import describe_lint
+from ontoweir.lint.lint_mappings import PROBES
+from ontoweir.lint.render_lint import describe_lint
+from ontoweir.registry.registry_entry import Language
+from ontoweir.report.render_html_style import STYLE
 
 _BODY = 1 << 18
 """Bytes of a request's body, at most."""

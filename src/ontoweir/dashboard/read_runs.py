@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.dashboard.read_tail import read_object, read_tail
-from ontoweir.entry_status import STATUS
-from ontoweir.hold_lock import is_held
-from ontoweir.registry_entry import ENTRY
+from ontoweir.files.hold_lock import is_held
+from ontoweir.registry.entry_status import STATUS
+from ontoweir.registry.registry_entry import ENTRY
 
 METRICS = "metrics.jsonl"
 

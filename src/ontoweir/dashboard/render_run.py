@@ -5,7 +5,7 @@ from html import escape
 from ontoweir.dashboard.describe_run import chart_state, chart_throughput
 from ontoweir.dashboard.read_runs import Moment, Run
 from ontoweir.dashboard.show_numbers import show_count, show_lag, show_moment, show_stamp
-from ontoweir.draw_chart import draw_chart
+from ontoweir.draw.draw_chart import draw_chart
 
 
 def render_run(run: Run) -> str:

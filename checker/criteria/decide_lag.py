@@ -1,0 +1,303 @@
+"""The lag criterion (theory §7): an attribute may be unbounded iff everything that still needs it
+arrives within a bounded lag."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from ontoweir.checker.model.normal_form import Kind, NormalForm
+from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
+from ontoweir.errors import Source
+from ontoweir.rewriter.model.spj import Compare, FoldFunction, Op
+
+FOLDED = -1
+"""In the place of a class: the partner outside of a value whose minimum or maximum is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A violated condition: its name ("E1"), a sentence, a hint, and where it comes from.
+
+    `value`: the class to blame; `values`: all classes involved, if more than it; `members`: the
+    members involved.
+    """
+
+    condition: str
+    message: str
+    hint: str
+    value: int | None = None
+    members: tuple[int, ...] = ()
+    source: Source | None = None
+    values: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """The outcome of one criterion by name; it holds iff nothing failed.
+
+    `sufficient`, `necessary`: what follows from its holding or failing, for this query.
+    """
+
+    name: str
+    failures: tuple[Failure, ...]
+    sufficient: bool
+    necessary: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether every condition holds."""
+        return not self.failures
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The names of the violated conditions, in order, once each."""
+        return tuple(dict.fromkeys(f.condition for f in self.failures))
+
+
+def decide_lag(form: NormalForm) -> Criterion:
+    """Decide one satisfiable disjunct by the lag criterion.
+
+    Bags: E1-E3, exact without self-joins. Sets: C1, C2 = E2, C3 (the pair criterion), sound, and
+    complete in all fuzzing without self-joins, `≠` and unions. Aggregates: G1 in the place of E1;
+    a minimum or maximum is one more comparison with all that is still to come, for C3.
+    """
+    failures = [*_projections(form), *_equalities(form)]
+    if form.distinct:
+        failures += _pairs(form)
+    else:
+        failures += _inequalities(form)
+    if len(form.members) < 2 and not form.distinct:
+        failures = []
+    if form.folds is not None and not form.distinct:
+        failures = [*_groups_unbounded(form), *(f for f in failures if f.condition != "E1")]
+    return Criterion("lag", tuple(failures), sufficient=True, necessary=_is_exact(form))
+
+
+def _is_exact(form: NormalForm) -> bool:
+    """Whether no algorithm has bounded memory where the criterion fails: argued for bags (theory
+    §7), complete in all fuzzing for sets. Everything that may bound a query unseen is left out:
+    self-joins, finite streams, `≠`, static data, strings by order, and numbers of different or no
+    grain (of a float and a bounded integer only finitely many comparisons matter, and limits of
+    mixed grains need not be the tightest). Of sets also limits on one side of what is compared,
+    by which split_ranges may divide the query; of aggregates everything (an average of equal
+    values needs nothing)."""
+    streams = [m.stream for m in form.members]
+    if len(set(streams)) < len(streams) or any(m.finite or m.statics for m in form.members):
+        return False
+    if form.disequalities or form.time_differences or form.folds is not None:
+        return False
+    numbers = {c.grain for c in form.classes if c.kind in (Kind.NUMBER, Kind.FLOAT)}
+    if len(numbers) > 1 or 0 in numbers:
+        return False
+    for c in form.query.conditions:
+        if not isinstance(c, Compare):
+            continue
+        if c.op is Op.NE:
+            return False
+        if form.kinds.get(c.left) is Kind.STRING and c.op is not Op.EQ:
+            return False
+    return not form.distinct or not any(
+        form.bounds.limit(form.class_nodes[q.x], 0) or form.bounds.limit(0, form.class_nodes[q.y])
+        for q in form.inequalities
+        if not q.clips
+    )
+
+
+def _groups_unbounded(form: NormalForm) -> list[Failure]:
+    """G1 ([A] Th. 8.5, 8.6 C1 and C2): the current answer is kept, one row for each group."""
+    return [
+        Failure(
+            "G1",
+            f"{g.name} tells groups or counted values apart and is unbounded: a number would have "
+            "to be kept for every value of it",
+            f"bound {g.name} (declare a range, an enumeration or a reference), or group by "
+            "something bounded",
+            g.index,
+            tuple(sorted(g.members)),
+        )
+        for g in form.classes
+        if g.projected and not g.domain.finite
+    ]
+
+
+def _projections(form: NormalForm) -> list[Failure]:
+    found = []
+    for group in form.classes:
+        if not group.projected or group.domain.finite:
+            continue
+        if form.distinct:
+            found.append(
+                Failure(
+                    "C1",
+                    f"{group.name} is in the result and unbounded: every distinct value of it "
+                    "would have to be remembered",
+                    f"bound {group.name} (declare a range, an enumeration or a reference), "
+                    "project something bounded, or select without DISTINCT",
+                    group.index,
+                    tuple(sorted(group.members)),
+                )
+            )
+            continue
+        waits = [
+            (i, j)
+            for i in sorted(group.members)
+            for j in range(len(form.members))
+            if j != i and form.has_unbounded_lag(i, j)
+        ]
+        free = {i for i in group.members if not any(a == i for a, _ in waits)}
+        if waits and not free:
+            i, j = waits[0]
+            found.append(
+                Failure(
+                    "E1",
+                    f"{group.name} is in the result and unbounded, and a tuple of "
+                    f"{form.members[i].alias} may wait for one of {form.members[j].alias} for ever",
+                    f"bound {group.name}, do not project it, or limit the time between "
+                    f"{form.members[i].alias} and {form.members[j].alias} by a window",
+                    group.index,
+                    (i, j),
+                )
+            )
+    return found
+
+
+def _equalities(form: NormalForm) -> list[Failure]:
+    found = []
+    for group in form.classes:
+        if group.domain.finite:
+            continue
+        for i, j in combinations(sorted(group.members), 2):
+            if form.has_unbounded_lag(i, j) or form.has_unbounded_lag(j, i):
+                found.append(
+                    Failure(
+                        "C2" if form.distinct else "E2",
+                        f"{group.name} joins {form.members[i].alias} with {form.members[j].alias} "
+                        "by equality, is unbounded, and their tuples may be any time apart",
+                        f"bound {group.name} (a reference to a static relation, a range, an "
+                        "enumeration), or limit the time between them by a window",
+                        group.index,
+                        (i, j),
+                    )
+                )
+                break
+    return found
+
+
+def _apart(form: NormalForm, x: int, y: int) -> tuple[int, int] | None:
+    """Two members of two classes, the first one's value unbounded, where its tuple may have to
+    wait for the other's for ever."""
+    for near, far in ((x, y), (y, x)):
+        if form.classes[near].domain.finite:
+            continue
+        for i in sorted(form.classes[near].members):
+            for j in sorted(form.classes[far].members):
+                if i != j and form.has_unbounded_lag(i, j):
+                    return i, j
+    return None
+
+
+def _inequalities(form: NormalForm) -> list[Failure]:
+    found = []
+    for q in form.inequalities:
+        apart = _apart(form, q.x, q.y)
+        if q.clips or apart is None:
+            continue
+        x, y = form.classes[q.x], form.classes[q.y]
+        found.append(
+            Failure(
+                "E3",
+                f"{x.name} is compared with {y.name} by order, both are unbounded, and their "
+                "tuples may be any time apart",
+                f"bound {x.name} from above or {y.name} from below, or limit the time between "
+                "them by a window",
+                q.x,
+                apart,
+                q.source,
+                (q.x, q.y),
+            )
+        )
+    for d in form.disequalities:
+        x, y = form.classes[d.x], form.classes[d.y]
+        apart = _apart(form, d.x, d.y)
+        if (x.domain.finite and y.domain.finite) or apart is None:
+            continue
+        discrete = x.grain and y.grain and x.kind is not Kind.STRING
+        if (x.domain.known or y.domain.known) and (
+            discrete
+            or break_at(form.classes, form.unit, d.x, d.y, d.shift) is not None
+            or break_at(form.classes, form.unit, d.y, d.x, -d.shift) is not None
+        ):
+            continue
+        if overlap_unequal(form.classes, form.unit, d.x, d.y, d.shift) is not None:
+            continue
+        found.append(
+            Failure(
+                "E2",
+                f"{x.name} must differ from {y.name}, both are unbounded, and their tuples may "
+                "be any time apart",
+                f"bound {x.name} or {y.name}, or limit the time between them by a window",
+                d.x,
+                apart,
+                d.source,
+                (d.x, d.y),
+            )
+        )
+    return found
+
+
+def _pairs(form: NormalForm) -> list[Failure]:
+    """C3: at most one distinct group of unbounded inequality joins leaves any comparable pair.
+
+    `≠` fails no condition: few values suffice to differ from later ones, or the plan says that it
+    cannot keep them (citations, 18)."""
+    found: list[Failure] = []
+    for a in range(len(form.members)):
+        for b in range(a, len(form.members)):
+            if a != b and form.lag[a][b] is None and form.lag[b][a] is None:
+                continue
+            groups = _groups(form, {a, b}, form.reach({a, b}))
+            if len(groups) > 1:
+                names = [
+                    " and ".join(sorted({form.classes[v].name for v, _, _ in g})) for g in groups
+                ]
+                pair = " and ".join(dict.fromkeys(form.members[i].alias for i in (a, b)))
+                found.append(
+                    Failure(
+                        "C3",
+                        f"matches of {pair} are compared by order with later tuples in "
+                        f"{len(groups)} independent ways ({'; '.join(names)}), all unbounded: no "
+                        "bounded number of best matches suffices",
+                        "bound one of the compared columns, or limit the time to the later "
+                        "tuples by a window",
+                        None,
+                        (a, b),
+                        values=tuple(sorted({v for g in groups for v, _, _ in g})),
+                    )
+                )
+    return found
+
+
+def _groups(
+    form: NormalForm, pair: set[int], closed: frozenset[int]
+) -> set[frozenset[tuple[int, int, int | Fraction]]]:
+    """The distinct groups of unbounded inequality joins between a pair and streams outside."""
+    raw: dict[tuple[int, int], set[tuple[int, int, int | Fraction]]] = {}
+    for q in form.inequalities:
+        if q.clips:
+            continue
+        for inside, outside, sign in ((q.x, q.y, 1), (q.y, q.x, -1)):
+            near, far = form.classes[inside], form.classes[outside]
+            if near.members & pair and far.members - closed and not far.members & pair:
+                raw.setdefault((outside, sign), set()).add((inside, sign, -q.limit))
+    for fold in form.folds or ():
+        # the least (greatest) value so far is compared with all that is still to come
+        group = form.classes[fold.value]
+        if fold.function is not FoldFunction.SUM and group.members & pair:
+            sign = 1 if fold.function is FoldFunction.MIN else -1
+            if not group.domain.finite:
+                raw.setdefault((FOLDED, sign), set()).add((fold.value, sign, 0))
+    found = set()
+    for terms in raw.values():
+        base = min(terms)[2]
+        found.add(frozenset((v, s, shift - base) for v, s, shift in terms))
+    return found

@@ -1,0 +1,332 @@
+"""Decide the disjuncts of one query, or of one part of an aggregate query, and disprove them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from ontoweir.checker.criteria.decide_aggregates import decide_aggregates
+from ontoweir.checker.criteria.decide_lag import Failure, decide_lag
+from ontoweir.checker.criteria.decide_published import decide_arasu, decide_set, decide_tree
+from ontoweir.checker.criteria.is_unique import is_unique
+from ontoweir.checker.explain.explain_failure import explain_failure, explain_obstacle
+from ontoweir.checker.explain.explain_stop import explain_stop, name_stopped
+from ontoweir.checker.model.declarations import Declaration, key_declaration, list_declarations
+from ontoweir.checker.model.normal_form import NormalForm, Statistics
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.normalise.drop_windows import drop_windows
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.normalise.split_times import split_times
+from ontoweir.checker.plans.choose_plan import choose_plan
+from ontoweir.checker.plans.make_plan import make_plan
+from ontoweir.checker.split.split_dates import split_dates
+from ontoweir.checker.split.split_ranges import split_ranges
+from ontoweir.checker.split.split_unequal import split_unequal
+from ontoweir.checker.verdict.verdict import (
+    Bounded,
+    Criteria,
+    DisjunctVerdict,
+    Failing,
+    Tier,
+    Unsatisfiable,
+)
+from ontoweir.checker.witness.confirm_aggregates import MOST_SUBSETS
+from ontoweir.checker.witness.evaluate_naively import counting_steps
+from ontoweir.checker.witness.find_witness import find_witness
+from ontoweir.checker.witness.witness import Witness
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.algebra.list_lags import apply_lags
+from ontoweir.rewriter.model.aggregation import Aggregate
+from ontoweir.rewriter.model.spj import Attribute, Compare, SpjQuery, SpjUnion
+from ontoweir.rewriter.model.watch_time import OutOfTimeError, look
+
+
+class DisjunctChecker:
+    """What all disjuncts of one query, or of one part of an aggregate query, share."""
+
+    def __init__(
+        self,
+        union: SpjUnion,
+        catalog: Catalog,
+        statistics: Statistics,
+        timed: bool,
+        aggregates: tuple[Aggregate, ...] = (),
+        size: int = 4,
+        whole: SpjUnion | None = None,
+    ) -> None:
+        self.size, self.whole = size, union if whole is None else whole
+        self.union, self.catalog, self.aggregates = union, catalog, aggregates
+        self.statistics, self.timed = statistics, timed
+        self.forms: dict[SpjQuery, tuple[NormalForm, tuple[Failure, ...]]] = {}
+        self.known: dict[tuple[SpjQuery, bool], NormalForm] = {}
+
+    def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
+        """The normal form of a disjunct, with all that is declared."""
+        key = (query, self.timed if timed is None else timed)
+        if key not in self.known:
+            self.known[key] = self.normal_by(query, lambda _: True, timed=key[1])
+        return self.known[key]
+
+    def normal_by(
+        self, query: SpjQuery, use: Callable[[Declaration], bool], *, timed: bool
+    ) -> NormalForm:
+        """The normal form with those declared constraints alone."""
+        form = self._normalise(query, use, timed, distinct=self.union.distinct)
+        # (groups of aggregates are kept whatever determines them)
+        alone = len(self.union.disjuncts) == 1 and not self.aggregates
+        if not (form.distinct and alone and is_unique(query, self.catalog, use)):
+            return form
+        if is_unique(query, self.catalog, lambda d: d.kind != "key" and use(d)):
+            return self._normalise(query, use, timed, distinct=False)
+        # what rests on a key that no run can enforce is taken only where nothing else helps
+        if form.satisfiable and not _is_bounded(form):
+            return self._normalise(query, use, timed, distinct=False)
+        return form
+
+    def _normalise(
+        self,
+        query: SpjQuery,
+        use: Callable[[Declaration], bool],
+        timed: bool,
+        *,
+        distinct: bool,
+    ) -> NormalForm:
+        return normalise_query(
+            query,
+            distinct=distinct,
+            catalog=self.catalog,
+            statistics=self.statistics,
+            use=use,
+            timed=timed,
+        )
+
+    def decide(self, query: SpjQuery) -> DisjunctVerdict:
+        """The verdict on a disjunct; without a plan too where the time is over."""
+        try:
+            look()
+            return self._decide(query)
+        except OutOfTimeError:
+            unknown = name_stopped()
+            criteria = Criteria(unknown, unknown, None, unknown)
+            because = (explain_stop("a plan", self.union),)
+            return Failing(query, Tier.UNDECIDED, criteria, because)
+
+    def _decide(self, query: SpjQuery) -> DisjunctVerdict:
+        form = self.normal(query)
+        if not form.satisfiable or find_contradiction(query, self.catalog) is not None:
+            return Unsatisfiable(query)
+        order = drop_windows(query, self.catalog)
+        ordered = form if order == query else self.normal(order)
+        parts = split_times(ordered)
+        lag = decide_lag(form)
+        criteria = Criteria(
+            arasu=decide_arasu(self.normal(query, timed=False)),
+            tree=decide_tree(ordered, parts),
+            published_set=decide_set(ordered) if form.distinct else None,
+            lag=lag,
+            grouped=decide_aggregates(self.normal(query, timed=False), self.aggregates)
+            if self.aggregates
+            else None,
+        )
+        plan = choose_plan(form) if lag.holds else ()
+        if isinstance(plan, SynopsisPlan):
+            conditions = self.conditions(query)
+            conditions += self.limiting(query, plan, conditions)
+            keys = ((self.catalog.streams[name], key) for name, key in query.merged)
+            merged = (key_declaration(stream, key) for stream, key in keys)
+            conditions = tuple(dict.fromkeys((*conditions, *merged)))
+            tier = self.tier(form, ordered, criteria, conditions)
+            return Bounded(query, tier, criteria, plan, conditions)
+        self.forms[query] = (form, lag.failures)
+        because = tuple(explain_failure(form, f, self.union, self.catalog) for f in lag.failures)
+        if not because and not isinstance(plan, SynopsisPlan):
+            because = tuple(explain_obstacle(form, o, self.union, self.catalog) for o in plan)
+        return Failing(query, Tier.UNDECIDED, criteria, because)
+
+    def decide_parts(self, query: SpjQuery) -> tuple[DisjunctVerdict, ...]:
+        """The verdict on a disjunct; of a set query without a plan, those on parts of it that
+        have plans, if it can be split so."""
+        whole = self.decide(query)
+        if not isinstance(whole, Failing):
+            return (whole,)
+        try:
+            for parts in self.splits(query):
+                decided = tuple(map(self.decide, parts))
+                if not any(isinstance(d, Failing) for d in decided):
+                    return decided
+        except OutOfTimeError:
+            because = (*whole.because, explain_stop("a plan of its parts", self.union))
+            return (replace(whole, because=because),)
+        return (whole,)
+
+    def splits(self, query: SpjQuery) -> Iterator[tuple[SpjQuery, ...]]:
+        """Ways to split a disjunct that has no plan into parts that may have one."""
+        dated = split_dates(query, self.catalog, self.normal) if self.timed else (query,)
+        if len(dated) > 1:
+            yield dated
+        if self.union.distinct:
+            unequal = tuple(p for part in dated for p in self.split_unequal(part))
+            if len(unequal) > len(dated):
+                yield unequal
+            ranged = tuple(p for part in unequal for p in split_ranges(part, self.normal))
+            if len(ranged) > len(unequal):
+                yield ranged
+
+    def split_unequal(self, query: SpjQuery) -> tuple[SpjQuery, ...]:
+        """The satisfiable parts of a set query without `≠` of unbounded numbers."""
+        parts = split_unequal(self.normal(query))
+        if len(parts) == 1:
+            return parts
+        return tuple(p for p in parts if self.normal(p).satisfiable)
+
+    def holds(self, query: SpjQuery, use: Callable[[Declaration], bool] | None = None) -> bool:
+        """Whether a disjunct is bounded with those declared constraints alone (None: all)."""
+        form = self.normal(query) if use is None else self.normal_by(query, use, timed=self.timed)
+        if not form.satisfiable:
+            return True
+        return _is_bounded(form)
+
+    def conditions(self, query: SpjQuery) -> tuple[Declaration, ...]:
+        """A minimal set of declared constraints that suffices; none where the query's own
+        selection does."""
+        needed = list(list_declarations(query, self.catalog))
+        if not needed or self.holds(query, lambda _: False):
+            return ()
+        # keys go first, if they can: no run can enforce them
+        for declaration in sorted(needed, key=lambda d: d.kind != "key"):
+            rest = [d for d in needed if d != declaration]
+            if rest and self.holds(query, rest.__contains__):
+                needed = rest
+        return tuple(needed)
+
+    def limiting(
+        self, query: SpjQuery, plan: SynopsisPlan, conditions: tuple[Declaration, ...]
+    ) -> tuple[Declaration, ...]:
+        """Of a verdict that rests on declarations, the keys and sizes of static relations without
+        which its bound would be greater, or have no number."""
+        if not conditions:
+            return ()
+        declared = list_declarations(query, self.catalog)
+        found = []
+        for one in declared:
+            if one.kind not in ("key", "max_rows") or one in conditions:
+                continue
+            form = self.normal_by(query, lambda d, one=one: d != one, timed=self.timed)  # type: ignore[misc]
+            other = choose_plan(form) if decide_lag(form).holds else ()
+            rows = other.bound.rows if isinstance(other, SynopsisPlan) else None
+            if rows != plan.bound.rows:
+                found.append(one)
+        return tuple(found)
+
+    def tier(
+        self,
+        form: NormalForm,
+        ordered: NormalForm,
+        criteria: Criteria,
+        conditions: tuple[Declaration, ...],
+    ) -> Tier:
+        if conditions:
+            return Tier.CONDITIONALLY_BOUNDED
+        plan = make_plan(form)
+        if isinstance(plan, SynopsisPlan) and len(plan.tables) == 1:
+            return Tier.STATELESS
+        windowed = ordered is not form and not (
+            decide_lag(ordered).holds and isinstance(make_plan(ordered, sized=False), SynopsisPlan)
+        )
+        if windowed:
+            return Tier.WINDOW_BOUNDED
+        structure = {"C1", "C2"} & set(criteria.tree.failed)
+        if criteria.tree.holds or (form.distinct and not structure):
+            return Tier.TREE_BOUNDED
+        return Tier.JOINTLY_BOUNDED
+
+    def reference_query(self, union: SpjUnion) -> SpjUnion:
+        """The query that a witness is confirmed against: with declared lags; in the arrival model
+        without timestamps, so that tuples may arrive in the order of any timestamps."""
+        if self.timed:
+            return apply_lags(union, self.catalog)
+        streams = self.catalog.streams
+
+        def drop(query: SpjQuery) -> SpjQuery:
+            times = {
+                Attribute(o.alias, streams[o.table].timestamp)
+                for o in query.occurrences
+                if o.table in streams
+            }
+            kept = (c for c in query.conditions if not (isinstance(c, Compare) and c.left in times))
+            return replace(query, conditions=tuple(kept))
+
+        return replace(union, disjuncts=tuple(map(drop, union.disjuncts)))
+
+    def disprove(
+        self, disjuncts: tuple[DisjunctVerdict, ...]
+    ) -> tuple[Witness | None, tuple[DisjunctVerdict, ...]]:
+        """A confirmed witness against the whole union, from some failing disjunct; and the
+        verdicts, which say so where the time was over before it was found."""
+        try:
+            failing = [d.query for d in disjuncts if isinstance(d, Failing)]
+            with counting_steps():
+                return self._disprove([q for q in failing if q in self.forms]), disjuncts
+        except OutOfTimeError:
+            stopped = explain_stop("a counterexample", self.union)
+            return None, tuple(
+                replace(d, because=(*d.because, stopped)) if isinstance(d, Failing) else d
+                for d in disjuncts
+            )
+
+    def _disprove(self, failing: Sequence[SpjQuery]) -> Witness | None:
+        if not failing:
+            return None
+        look()
+        sizes: tuple[int, ...] = (self.size,)
+        if self.aggregates:
+            sizes = tuple(dict.fromkeys((self.size, min(self.size, MOST_SUBSETS))))
+        answers = self.reference_query(self.whole)
+        for query in failing:
+            form, failures = self.forms[query]
+            for size in sizes:
+                witness = find_witness(form, answers, failures, self.catalog, size=size)
+                if witness is not None:
+                    return witness
+        return self.disprove_groups(failing) if self.aggregates else None
+
+    def disprove_groups(self, failing: Sequence[SpjQuery]) -> Witness | None:
+        """A witness that tells subsets of tuples apart by which groups a suffix brings: whatever
+        is aggregated then has to tell them apart too."""
+        aggregation = self.whole.aggregation
+        assert aggregation is not None
+
+        def grouped(query: SpjQuery) -> SpjQuery:
+            outputs = tuple((v, o) for v, o in query.outputs if v in aggregation.group)
+            return replace(query, outputs=outputs, folds=None)
+
+        plain = replace(
+            self.union,
+            variables=aggregation.group,
+            disjuncts=tuple(map(grouped, self.union.disjuncts)),
+            distinct=True,
+        )
+        plain = self.reference_query(plain)
+        checker = DisjunctChecker(plain, self.catalog, self.statistics, self.timed, size=self.size)
+        for query in failing:
+            form = checker.normal(grouped(query))
+            witness = find_witness(
+                form,
+                plain,
+                decide_lag(form).failures,
+                self.catalog,
+                size=self.size,
+                again=False,  # a group that was there may get the update of one that was not
+            )
+            if witness is not None:
+                return witness
+        return None
+
+
+def _is_bounded(form: NormalForm) -> bool:
+    """Whether a satisfiable disjunct has a plan."""
+    try:
+        plan = make_plan(form, sized=False) if decide_lag(form).holds else ()
+        return isinstance(plan, SynopsisPlan)
+    except QueryError:  # too large a plan; `decide` says so
+        return False

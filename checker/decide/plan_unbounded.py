@@ -1,0 +1,83 @@
+"""Plans for a query that is not bounded, for those who insist: whatever is needed is kept.
+
+The plan is that of the query with every value taken for bounded (theory §8 without its premise;
+citations 17): the answers are the same, and the state grows with the streams.
+"""
+
+from dataclasses import dataclass, replace
+
+from ontoweir.checker.criteria.decide_lag import decide_lag
+from ontoweir.checker.decide.check_query import reduce_union
+from ontoweir.checker.model.normal_form import NormalForm, Statistics
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.plans.make_plan import make_plan
+from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
+
+
+@dataclass(frozen=True, slots=True)
+class UnboundedPlans:
+    """What runs a query whatever it takes.
+
+    `plans`: one for each satisfiable disjunct (part after part, for aggregates); `parts`: of an
+    aggregate query, each with the number of its plans.
+    """
+
+    plans: tuple[SynopsisPlan, ...]
+    parts: tuple[tuple[AggregatePart, int], ...]
+
+
+def plan_unbounded(
+    union: SpjUnion, catalog: Catalog, *, statistics: Statistics | None = None
+) -> UnboundedPlans:
+    """Plans that give the answers of any query, in memory that may grow without limit.
+
+    Raises:
+        QueryError: a comparison mixes types, or a plan would have too many steps.
+    """
+    known = statistics or Statistics()
+    if union.aggregation is None:
+        plans = _plan_union(union, catalog, known)
+        return UnboundedPlans(plans, ())
+    parts = [(p, _plan_union(p.union, catalog, known)) for p in split_aggregates(union)]
+    return UnboundedPlans(
+        tuple(plan for _, plans in parts for plan in plans),
+        tuple((part, len(plans)) for part, plans in parts),
+    )
+
+
+def _plan_union(
+    union: SpjUnion, catalog: Catalog, statistics: Statistics
+) -> tuple[SynopsisPlan, ...]:
+    if union.distinct:
+        union = reduce_union(union, catalog)
+    found = (_plan(q, union.distinct, catalog, statistics) for q in union.disjuncts)
+    return tuple(plan for plan in found if plan is not None)
+
+
+def _plan(
+    query: SpjQuery, distinct: bool, catalog: Catalog, statistics: Statistics
+) -> SynopsisPlan | None:
+    """The plan of a disjunct; None where it is unsatisfiable."""
+    form = normalise_query(query, distinct=distinct, catalog=catalog, statistics=statistics)
+    if not form.satisfiable or find_contradiction(query, catalog) is not None:
+        return None
+    plan = make_plan(form) if decide_lag(form).holds else ()
+    if not isinstance(plan, SynopsisPlan):
+        plan = make_plan(_take_for_bounded(form))
+    assert isinstance(plan, SynopsisPlan)  # nothing is in the way of what may be kept
+    return plan
+
+
+def _take_for_bounded(form: NormalForm) -> NormalForm:
+    """The form with every domain taken for finite, of unknown size and unknown values."""
+    classes = tuple(
+        c
+        if c.domain.finite
+        else replace(c, domain=replace(c.domain, finite=True, size=None, awaited=True))
+        for c in form.classes
+    )
+    return replace(form, classes=classes)

@@ -1,0 +1,164 @@
+"""Why a disjunct is bounded: each value that its plan keeps, and what makes it finite."""
+
+from ontoweir.checker.model.normal_form import NormalForm, ValueClass
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.diagnostics import Label, Reason
+from ontoweir.errors import Source
+from ontoweir.mappings.model.catalog import Catalog, Column, Stream
+from ontoweir.rewriter.model.spj import Compare, Constant, OneOf
+
+
+def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
+    """One reason for each value that is kept, and for each unbounded one that need not be."""
+    form = plan.form
+    stored = [t for t in plan.tables if t.stored]
+    found: dict[Reason, None] = {}
+    if not stored:
+        found[Reason("nothing is kept: what arrives at one time is answered before the next")] = (
+            None
+        )
+    elif not any(t.keys or t.frontier for t in stored):
+        what = "whether there was a match" if form.distinct else "how many matches there were"
+        found[Reason(f"only {what} is kept, and none of their values")] = None
+    live = {k.member: k.live for t in stored for k in t.kept if k.live is not None}
+    kept = dict.fromkeys(k.value for t in stored for k in t.keys)
+    for value in kept:
+        group = form.classes[value]
+        if group.domain.finite:
+            found[_finite(form, group, catalog)] = None
+        else:
+            found[_for_a_while(form, group, live)] = None
+    optima = dict.fromkeys(
+        (term.value, term.sign) for t in stored for f in t.frontier for term in f.terms
+    )
+    for value, sign in optima:
+        found[_optimum(form, form.classes[value], sign)] = None
+    for group in form.classes:
+        if group.projected and not group.domain.finite and group.index not in kept:
+            alias = form.members[min(group.members)].alias if group.members else group.name
+            found[
+                Reason(
+                    f"{group.name} has no finite domain, but is not kept: nothing comes after "
+                    f"{alias} that it would have to wait for"
+                )
+            ] = None
+    for member, steps in live.items():
+        label = _window(form, member)
+        found[
+            Reason(
+                f"a match is dropped {steps} steps after its {form.members[member].alias}", label
+            )
+        ] = None
+    return tuple(found)
+
+
+def _finite(form: NormalForm, group: ValueClass, catalog: Catalog) -> Reason:
+    leaves: dict[Reason, None] = {}
+    for relation, column in group.domain.within:
+        table = catalog.relations[relation]
+        rows = "" if table.max_rows is None else f", at most {table.max_rows} rows"
+        label = None if table.source is None else Label("catalog", table.source, "static")
+        leaves[Reason(f"every value is in the static {relation}.{column}{rows}", label)] = None
+    tables = {o.alias: o.table for o in form.query.occurrences}
+    for attribute, _ in group.attributes:
+        stream = catalog.table(tables[attribute.alias])
+        declared = stream.column(attribute.column)
+        if declared is None or not isinstance(stream, Stream):
+            continue
+        if declared.enum is not None or not declared.minimum is declared.maximum is None:
+            leaves[_declared(stream, declared)] = None
+        for reference in stream.references:
+            to = (reference.relation, reference.to[0])
+            if reference.columns == (declared.name,) and to in group.domain.within:
+                label = None
+                if stream.source is not None:
+                    label = Label("catalog", stream.source, "a declared reference")
+                leaves[
+                    Reason(f"{stream.name}.{declared.name} references {'.'.join(to)}", label)
+                ] = None
+    if not leaves:
+        leaves = dict.fromkeys(_filters(form, group))
+    return Reason(
+        f"{group.name} is kept, and has finitely many values: {group.domain.formula}",
+        because=tuple(leaves),
+    )
+
+
+def _declared(stream: Stream, column: Column) -> Reason:
+    if column.enum is not None:
+        what = f"is one of {len(column.enum)} values"
+    else:
+        low = "-∞" if column.minimum is None else column.minimum
+        what = f"lies in {low}..{'∞' if column.maximum is None else column.maximum}"
+    label = None
+    if column.source is not None:
+        label = Label("catalog", column.source, "a declared domain", column.name)
+    return Reason(f"{stream.name}.{column.name} {what}", label)
+
+
+def _filters(form: NormalForm, group: ValueClass) -> list[Reason]:
+    """The conditions that limit a class by constants."""
+    attributes = {a for a, _ in group.attributes}
+    found = []
+    for c in form.query.conditions:
+        text = None
+        if isinstance(c, Compare) and c.left in attributes and isinstance(c.right, Constant):
+            text = f"{c.left} {c.op} {c.right.value}"
+        elif isinstance(c, OneOf) and c.attribute in attributes:
+            text = f"{c.attribute} is one of {len(c.values)} constants"
+        if text is not None:
+            label = _label(form, c.source, "limited here")
+            found.append(Reason(f"the selection says {text}", label))
+    return found
+
+
+def _for_a_while(form: NormalForm, group: ValueClass, live: dict[int, int]) -> Reason:
+    holders = [m for m in sorted(group.members) if m in live]
+    if not holders:
+        few = [form.members[m] for m in sorted(group.members) if form.members[m].total is not None]
+        if few and few[0].total is not None:
+            return Reason(
+                f"{group.name} has no finite domain, but {few[0].stream} has finitely many rows, "
+                f"one for each value of its key: {few[0].total[1]}"
+            )
+        return Reason(f"{group.name} has no finite domain, but its stream ends at a fixed time")
+    steps = min(live[m] for m in holders)
+    return Reason(
+        f"{group.name} has no finite domain, but is kept for {steps} steps only",
+        because=(
+            Reason(
+                f"everything that still needs it arrives within {steps} steps",
+                _window(form, holders[0]),
+            ),
+        ),
+    )
+
+
+def _optimum(form: NormalForm, group: ValueClass, sign: int) -> Reason:
+    which = "least" if sign > 0 else "greatest"
+    source = next((q.source for q in form.inequalities if group.index in (q.x, q.y)), None)
+    return Reason(
+        f"of {group.name} only the {which} is kept, although it has no finite domain",
+        because=(
+            Reason(
+                f"DISTINCT only asks whether one fits: if any does, then the {which} does",
+                _label(form, source, "compared here"),
+            ),
+        ),
+    )
+
+
+def _window(form: NormalForm, member: int) -> Label | None:
+    source = next(
+        (t.source for t in form.times if t.earlier == member and t.steps >= 0 and t.source),
+        None,
+    )
+    return _label(form, source, "limited here")
+
+
+def _label(form: NormalForm, source: Source | None, text: str) -> Label | None:
+    """A label; conditions come from the query or from a mapping's SQL."""
+    if source is None:
+        return None
+    mapped = any(p.mapping_source == source for _, p in form.query.provenance)
+    return Label("mapping" if mapped else "query", source, text)

@@ -1,0 +1,202 @@
+"""The reasons that explanations share: what a column can hold, what still needs it, what lags."""
+
+from collections.abc import Iterable
+
+from ontoweir.checker.model.normal_form import FoldedValue, NormalForm, ValueClass
+from ontoweir.diagnostics import Label, Reason
+from ontoweir.errors import Source
+from ontoweir.mappings.model.catalog import Catalog, Column, FloatType, IntType, Stream, StringType
+from ontoweir.mappings.model.column_types import name_column_type
+from ontoweir.rewriter.model.spj import Attribute, Compare, Op, SpjUnion, output_attributes
+
+
+def explain_domain(form: NormalForm, group: ValueClass, catalog: Catalog) -> Reason:
+    """Why the values of a class are not known to be finitely many: its columns' declarations."""
+    leaves: dict[tuple[str, str], Reason] = {}
+    tables = {o.alias: o.table for o in form.query.occurrences}
+    for attribute, _ in group.attributes:
+        table = catalog.table(tables[attribute.alias])
+        column = table.column(attribute.column)
+        if column is not None and isinstance(table, Stream):
+            leaves.setdefault((table.name, column.name), _undeclared(table, column, group))
+    found = tuple(leaves.values())
+    if len(found) == 1:
+        return found[0]
+    names = " = ".join(dict.fromkeys(str(a) for a, _ in group.attributes))
+    return Reason(
+        f"the equal columns {names} have no finite domain; to bound one of them suffices",
+        because=found,
+    )
+
+
+def _undeclared(stream: Stream, column: Column, group: ValueClass) -> Reason:
+    name, kind = f"{stream.name}.{column.name}", name_column_type(column.type)
+    match column.type:
+        case FloatType():
+            what = f"{name} is a {kind}: between any two values there are more, whatever its range"
+            hint = f'declare {column.name} = "decimal(10,2)", or enumerate its values'
+        case StringType():
+            what = f"{name} is a string without an enumeration or a reference"
+            hint = f'declare {column.name} = {{ type = "string", enum = [ … ] }}, or a reference'
+        case _:
+            open_ends = [
+                end
+                for end, limit in (("least", group.domain.low), ("greatest", group.domain.high))
+                if limit is None
+            ]
+            what = (
+                f"{name} is of type {kind}, with no {' and no '.join(open_ends) or 'known'} value"
+            )
+            hint = f'declare {column.name} = {{ type = "{kind}", min = …, max = … }}'
+            if isinstance(column.type, IntType):
+                hint += ", or a reference"
+    label = None
+    if column.source is not None:
+        label = Label("catalog", column.source, "no finite domain", column.name)
+    return Reason(what, label, hint)
+
+
+def explain_lag(form: NormalForm, near: int, far: int, union: SpjUnion) -> Reason:
+    """Why a tuple of `near` may wait for one of `far` for ever: no upper limit on the time."""
+    first, second = form.members[near].alias, form.members[far].alias
+    order = next((t for t in form.times if (t.later, t.earlier) == (near, far)), None)
+    window = f"{second}'s timestamp <= {first}'s + INTERVAL 1 HOUR"
+    if _is_sparql(form):
+        window = 'FILTER(?t2 - ?t1 <= "PT1H"^^xsd:dayTimeDuration)'
+    hint = f"limit the time between them by a window, such as {window}"
+    if order is not None and order.source is not None:
+        least = f", by {-order.steps} steps or more" if order.steps < -1 else ""
+        said = (
+            f"{first} comes before {second}{least}, but nothing says how long before"
+            if order.steps < 0
+            else f"{first} comes {order.steps} steps after {second} at the latest, but may come "
+            "any time before it"
+        )
+        return Reason(
+            f"nothing bounds the lag from {first} to {second}: {said}",
+            Label("query", order.source, "a time order without a limit"),
+            hint,
+        )
+    ignored = next(
+        (
+            c.source
+            for c in form.query.conditions
+            if isinstance(c, Compare)
+            and isinstance(c.right, Attribute)
+            and c.left not in form.class_of
+            and {c.left.alias, c.right.alias} == {first, second}
+        ),
+        None,
+    )
+    if ignored is not None and not form.times and not form.time_differences:
+        return Reason(
+            f"nothing bounds the lag from {first} to {second}: arrival order ignores timestamps",
+            Label("query", ignored, "a time order that is ignored"),
+            "check with --model application-time",
+        )
+    source = place_of(form, first) or union.source
+    label = None if source is None else Label("query", source, f"{first} is read here")
+    return Reason(
+        f"nothing bounds the lag from {first} to {second}: no time filter between them limits it",
+        label,
+        hint,
+    )
+
+
+def explain_projection(form: NormalForm, group: ValueClass, union: SpjUnion) -> Reason:
+    """A class is needed because a variable of the result is made from it."""
+    attributes = {a for a, _ in group.attributes}
+    names = [v for v, o in form.query.outputs if attributes & set(output_attributes(o))]
+    shown = " and ".join(f"?{n}" for n in names) if _is_sparql(form) else " and ".join(names)
+    label = None
+    if union.source is not None:
+        mark = None if not names else f"?{names[0]}" if _is_sparql(form) else names[0]
+        label = Label("query", union.source, "asked for here", mark)
+    return Reason(
+        f"{group.name} is still needed: the result {shown or 'row'} is made from it",
+        label,
+        f"leave {shown or 'it'} out of SELECT",
+    )
+
+
+def explain_equality(
+    form: NormalForm, group: ValueClass, near: int, far: int, union: SpjUnion
+) -> Reason:
+    """A class is needed because tuples of two members must agree in it."""
+    ours = next(a for a, _ in group.attributes if in_member(form, a, near))
+    theirs = next(a for a, _ in group.attributes if in_member(form, a, far))
+    attributes = {a for a, _ in group.attributes}
+    source = (
+        next(
+            (
+                c.source
+                for c in form.query.conditions
+                if isinstance(c, Compare)
+                and c.op is Op.EQ
+                and c.source is not None
+                and c.left in attributes
+                and c.right in attributes
+            ),
+            None,
+        )
+        or place_of(form, theirs.alias)
+        or union.source
+    )
+    label = None if source is None else Label("query", source, "still needed here")
+    return Reason(
+        f"{ours} is still needed: a later tuple must have an equal {theirs}",
+        label,
+        "join over a column that a static relation holds, or leave the join out",
+    )
+
+
+def explain_comparison(
+    form: NormalForm, x: int, y: int, source: Source | None, union: SpjUnion
+) -> Reason:
+    """A class is needed because a later tuple is compared with it."""
+    left, right, source = form.classes[x].name, form.classes[y].name, source or union.source
+    label = None if source is None else Label("query", source, "still needed here")
+    return Reason(
+        f"{left} and {right} are still needed: the one that comes first is compared with every "
+        "later one of the other",
+        label,
+        "leave the comparison out, or bound both sides",
+    )
+
+
+def explain_fold(form: NormalForm, fold: FoldedValue, union: SpjUnion) -> Reason:
+    """A class is needed because its least or greatest value, or its sum, is asked for."""
+    label = None
+    if union.source is not None:
+        label = Label("query", union.source, "asked for here", f"?{fold.name}")
+    return Reason(
+        f"{form.classes[fold.value].name} is still needed: {fold.function} of it is asked for",
+        label,
+        "leave the aggregate out",
+    )
+
+
+def in_member(form: NormalForm, attribute: Attribute, member: int) -> bool:
+    """Whether an attribute belongs to a member or to a static occurrence folded into it."""
+    found = form.members[member]
+    return attribute.alias in (found.alias, *(o.alias for o in found.statics))
+
+
+def place_of(form: NormalForm, alias: str) -> Source | None:
+    """The query's line that an occurrence comes from."""
+    return next(
+        (p.query_source for a, p in form.query.provenance if a == alias and p.query_source), None
+    )
+
+
+def labels_of(reasons: Iterable[Reason]) -> Iterable[Label]:
+    """Every label of the trees, from the top."""
+    for reason in reasons:
+        if reason.label is not None:
+            yield reason.label
+        yield from labels_of(reason.because)
+
+
+def _is_sparql(form: NormalForm) -> bool:
+    """Whether a disjunct comes from mappings; plain SQL does not."""
+    return bool(form.query.provenance)

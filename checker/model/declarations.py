@@ -1,0 +1,125 @@
+"""Declared constraints that a verdict may rest on."""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from ontoweir.errors import Source
+from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Reference, Relation, Stream
+from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.rewriter.algebra.list_lags import list_lags
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    IsNull,
+    NotNull,
+    OneOf,
+    SpjQuery,
+    output_attributes,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A declared constraint that a verdict may rest on: a column's domain ("domain"), a reference
+    ("reference"), a lag ("lag"), a key without the timestamp ("key"), the size of a static relation
+    ("max_rows")."""
+
+    kind: str
+    table: str
+    columns: tuple[str, ...]
+    text: str
+    source: Source | None = None
+
+
+def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, ...]:
+    """The declared constraints that may matter to a disjunct: on columns of its streams that it
+    mentions or that are in a key, keys of whole streams, lags, sizes of static relations."""
+    used = set(mentioned_attributes(query))
+    found: dict[Declaration, None] = {}
+    relations: dict[str, None] = {}
+    for occurrence in query.occurrences:
+        stream = catalog.streams.get(occurrence.table)
+        if stream is None:
+            relations[occurrence.table] = None
+            continue
+        keys = list_stream_keys(stream)
+        keyed = {column for key in keys for column in key}
+        for column in stream.columns:
+            if Attribute(occurrence.alias, column.name) not in used and column.name not in keyed:
+                continue
+            if column.enum is not None or not (column.minimum is None and column.maximum is None):
+                found[domain_declaration(stream, column)] = None
+            for reference in stream.references:
+                if reference.columns == (column.name,):
+                    found[reference_declaration(stream, reference)] = None
+                    relations[reference.relation] = None
+        found.update((key_declaration(stream, key), None) for key in keys)
+    for name, lag, _ in list_lags(query, catalog):
+        found[lag_declaration(name, lag)] = None
+    for name in relations:
+        if catalog.relations[name].max_rows is not None:
+            found[size_declaration(catalog.relations[name])] = None
+    return tuple(found)
+
+
+def list_stream_keys(stream: Stream) -> tuple[tuple[str, ...], ...]:
+    """The keys that hold over the whole stream: those without the timestamp."""
+    return tuple(key for key in stream.keys if key and stream.timestamp not in key)
+
+
+def key_declaration(stream: Stream, key: tuple[str, ...]) -> Declaration:
+    """A key without the timestamp, as what a verdict may rest on: a run compares rows of one
+    timestamp only."""
+    text = f"{stream.name} has the key ({', '.join(key)})"
+    return Declaration("key", stream.name, key, text, stream.source)
+
+
+def reference_declaration(stream: Stream, reference: Reference) -> Declaration:
+    """A reference of one column, as what a verdict may rest on."""
+    text = f"{stream.name}.{reference.columns[0]} references {reference.relation}.{reference.to[0]}"
+    return Declaration("reference", stream.name, reference.columns, text, stream.source)
+
+
+def size_declaration(relation: Relation) -> Declaration:
+    """The declared size of a static relation, as what a bound may rest on."""
+    text = f"{relation.name} has at most {relation.max_rows} rows"
+    return Declaration("max_rows", relation.name, (), text, relation.source)
+
+
+def lag_declaration(stream: str, lag: Lag) -> Declaration:
+    """A declared lag of a stream, as what a verdict may rest on ([B] k-constraints)."""
+    columns = ", ".join(f"{a} = {lag.behind}.{b}" for a, b in zip(lag.columns, lag.to, strict=True))
+    text = f"{stream} follows {lag.behind} on {columns} within {show_duration(lag.within_us)}"
+    return Declaration("lag", stream, lag.columns, text, lag.source)
+
+
+def domain_declaration(stream: Stream, column: Column) -> Declaration:
+    """A column's declared range or enumeration, as what a verdict may rest on."""
+    if column.enum is not None:
+        text = f"{stream.name}.{column.name} in {{{', '.join(map(str, column.enum))}}}"
+    else:
+        low = "-∞" if column.minimum is None else column.minimum
+        high = "∞" if column.maximum is None else column.maximum
+        text = f"{stream.name}.{column.name} in {low}..{high}"
+    return Declaration("domain", stream.name, (column.name,), text, column.source)
+
+
+def mentioned_attributes(query: SpjQuery) -> list[Attribute]:
+    """Every attribute whose value a disjunct mentions, once, in order."""
+    found: dict[Attribute, None] = {}
+    for condition in query.conditions:
+        match condition:
+            case Compare(left=left, right=right):
+                found[left] = None
+                if isinstance(right, Attribute):
+                    found[right] = None
+            case NotNull(attribute=attribute) | OneOf(attribute=attribute):
+                found[attribute] = None
+            case IsNull():
+                pass
+            case _:
+                assert_never(condition)
+    for _, output in query.outputs:
+        for attribute in output_attributes(output):
+            found[attribute] = None
+    return list(found)

@@ -1,0 +1,231 @@
+"""The normal form a decision is made on: members, value classes, what relates them ([S] Def. 4).
+
+A *member* is one stream occurrence with the static occurrences folded into it. A *value class* is
+a set of attributes that the selection makes equal (up to a shift). Conditions inside a member are
+local: they hold or fail when its tuple arrives. What remains relates classes of different members.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+
+from ontoweir.checker.model.difference_bounds import DifferenceBounds
+from ontoweir.errors import Source
+from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Condition,
+    FoldFunction,
+    Occurrence,
+    SpjQuery,
+)
+
+
+class Kind(StrEnum):
+    """What values of a class are compared as."""
+
+    NUMBER = "number"
+    FLOAT = "float"
+    STRING = "string"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStatistics:
+    """Of a static relation's column: distinct values, and extremes of numbers (of doubles None:
+    infinite)."""
+
+    distinct: int
+    minimum: Scalar | None = None
+    maximum: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is known of the static data (empty: the schema alone is known)."""
+
+    rows: Mapping[str, int] = field(default_factory=dict)
+    columns: Mapping[tuple[str, str], ColumnStatistics] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values a class can take: finite or not; how many, if known, and a formula for it.
+
+    `low`, `high`: limits in units, where known. `values`: the constants it is limited to.
+    `within`: columns (static relation, column) that hold every value. A run filters every member
+    by these when a tuple arrives, so that no synopsis holds a value outside the domain. `awaited`:
+    it is finite only because finite streams hold it, so that the values are not known beforehand.
+    """
+
+    finite: bool
+    size: int | None
+    formula: str
+    low: int | Fraction | None = None
+    high: int | Fraction | None = None
+    values: tuple[Scalar, ...] | None = None
+    within: tuple[tuple[str, str], ...] = ()
+    awaited: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether it is finite, and its values are known before any tuple arrives."""
+        return self.finite and not self.awaited
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A stream occurrence and the static occurrences folded into it.
+
+    `local`: conditions over its attributes alone. `first`, `last`: limits of its timestamps, in
+    steps. `total`: the most tuples of the stream that ever pass, by a key without the timestamp
+    (the number, None if it is not known, and a formula); None: nothing limits them.
+    """
+
+    index: int
+    alias: str
+    stream: str
+    statics: tuple[Occurrence, ...]
+    local: tuple[Condition, ...]
+    first: int | None
+    last: int | None
+    total: tuple[int | None, str] | None = None
+
+    @property
+    def finite(self) -> bool:
+        """Whether it has finitely many tuples: its timestamps have an upper limit ([S]
+        preprocessing step 3), or a key of it has finitely many values."""
+        return self.last is not None or self.total is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueClass:
+    """Attributes made equal: `attribute = value + shift` (units) for every listed one.
+
+    `members` hold at least one of them. `grain`: values are multiples of it (0: dense).
+    """
+
+    index: int
+    kind: Kind
+    grain: int
+    attributes: tuple[tuple[Attribute, int | Fraction], ...]
+    members: frozenset[int]
+    domain: Domain
+    projected: bool
+
+    @property
+    def name(self) -> str:
+        """A readable name: its first attribute."""
+        return str(self.attributes[0][0])
+
+
+@dataclass(frozen=True, slots=True)
+class Inequality:
+    """`value(x) - value(y) <= limit` (`<` where strict) between classes of different members,
+    implied by nothing else. `clips`: finitely many comparisons matter (theory §8, clipping)."""
+
+    x: int
+    y: int
+    limit: int | Fraction
+    strict: bool
+    clips: bool
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disequality:
+    """`value(x) - value(y) != shift`."""
+
+    x: int
+    y: int
+    shift: int | Fraction
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """`t_later - t_earlier <= steps` between two members (negative: a minimum distance)."""
+
+    later: int
+    earlier: int
+    steps: int
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeDifference:
+    """`t_left != t_right + steps` between two members."""
+
+    left: int
+    right: int
+    steps: int = 0
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedValue:
+    """A fold of a query: of the values of a class (plus `shift`), which `member` holds."""
+
+    name: str
+    function: FoldFunction
+    value: int
+    shift: int | Fraction
+    member: int
+
+
+@dataclass(frozen=True, slots=True)
+class NormalForm:
+    """One disjunct, ready to be decided.
+
+    `unit`: numbers are stored as whole multiples of 1/unit. `lag[i][j]` = sup(t_j - t_i), None:
+    infinite (theory §7). `strings`: codes of the string constants.
+    """
+
+    query: SpjQuery
+    distinct: bool
+    satisfiable: bool
+    unit: int
+    members: tuple[Member, ...]
+    classes: tuple[ValueClass, ...]
+    class_of: Mapping[Attribute, int]
+    kinds: Mapping[Attribute, Kind]
+    inequalities: tuple[Inequality, ...]
+    disequalities: tuple[Disequality, ...]
+    times: tuple[TimeLimit, ...]
+    time_differences: tuple[TimeDifference, ...]
+    lag: tuple[tuple[int | None, ...], ...]
+    bounds: DifferenceBounds
+    class_nodes: tuple[int, ...]
+    """The node of `bounds` that stands for a class."""
+
+    rates: tuple[int | None, ...]
+    """The most tuples of each member, statics folded in, that share a timestamp (None: unknown)."""
+
+    totals: tuple[int | None, ...]
+    """The most tuples of each member that there ever are, statics folded in (None: unknown, or
+    without limit)."""
+
+    determined: tuple[tuple[frozenset[int], frozenset[int]], ...]
+    """Keys of static relations: the values of these classes determine those of those."""
+
+    folds: tuple[FoldedValue, ...] | None = None
+    """What is folded over the matches of a group; None: the matches themselves are the answer."""
+
+    def has_unbounded_lag(self, i: int, j: int) -> bool:
+        """Whether a tuple of member i may have to wait for one of member j for ever (finitely
+        many tuples may: a finite stream is kept whole)."""
+        return self.lag[i][j] is None and not self.members[i].finite
+
+    def reach(self, start: Iterable[int]) -> frozenset[int]:
+        """All members whose tuples can only arrive within a bounded lag of those of `start`."""
+        reached = set(start)
+        while True:
+            more = {
+                j for i in reached for j in range(len(self.members)) if self.lag[i][j] is not None
+            } - reached
+            if not more:
+                return frozenset(reached)
+            reached |= more

@@ -1,0 +1,190 @@
+"""Synopsis plans: what to keep, and how partial matches grow (theory §8).
+
+For a set K of members whose tuples are all in the past, table K maps a key to a weight: the number
+of partial matches (bag), or presence with the Pareto-minimal frontier values (set).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.mappings.model.catalog import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Breakpoints `first`, `first + step`, … up to `last`, in units."""
+
+    first: int | Fraction
+    last: int | Fraction
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """Breakpoints at constants, shifted (units)."""
+
+    values: tuple[Scalar, ...]
+    shift: int | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class StaticValues:
+    """Breakpoints at the values of a static relation's column, shifted (units); `size`: how many
+    there are, where that is known."""
+
+    table: str
+    column: str
+    shift: int | Fraction
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Breakpoints that a run has looked up: an array of numbers (or codes of strings), sorted."""
+
+    numbers: Any
+
+
+Break: TypeAlias = Grid | Constants | StaticValues | Points
+"""Breakpoints that one partner sets, a closed union (theory §8): of a class that is only compared,
+all values between two of them are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A value class kept in a table's key, where that loses nothing clipped to `low`..`high`, or
+    reduced to its place among breakpoints."""
+
+    value: int
+    low: int | Fraction | None = None
+    high: int | Fraction | None = None
+    breaks: tuple[Break, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the value itself is kept."""
+        return self.low is None and self.high is None and not self.breaks
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """`sign * value(class) + shift`."""
+
+    value: int
+    sign: int
+    shift: int | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """A frontier value, the greatest of its terms; of two matches with one key the one with the
+    less frontier value serves every future partner that the other serves.
+
+    `serves`: the comparisons it is kept for, as (class outside, sign, strict): with sign 1
+    `term <= outside`, with sign -1 `outside <= term`, up to a shift.
+    """
+
+    terms: tuple[Term, ...]
+    serves: tuple[tuple[int, int, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The timestamp of a member, kept until `live` steps after it (its lag to someone outside
+    has run out, the match is dropped), or forgotten after `settle` steps (minimum distances
+    pass). Exactly one is given where only one applies."""
+
+    member: int
+    live: int | None
+    settle: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A value class in a table's key that is needed only because later values, `partners` of them,
+    must differ from it: whatever its domain, few rows of each remaining key suffice."""
+
+    value: int
+    partners: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """New matches of a table: tuples of the members `now` at the marker, with matches of the
+    tables `past` (pairwise disjoint member sets) from strictly before it."""
+
+    now: frozenset[int]
+    past: tuple[frozenset[int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A bound on rows: a number where everything is declared or known, and its formula."""
+
+    rows: int | None
+    formula: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Partial matches over `members`: their key, kept timestamps, frontier, and how they arise.
+
+    `stored`: kept from marker to marker (the last table is stored only as the set of results
+    already written, for set semantics, or as the groups' minima or maxima).
+    `sums`: the folds (their places in the normal form) whose sums go with the weight.
+    `apart`: the classes of its key of which few values suffice (sets only).
+    """
+
+    members: frozenset[int]
+    keys: tuple[Key, ...]
+    kept: tuple[Kept, ...]
+    frontier: tuple[Frontier, ...]
+    steps: tuple[Step, ...]
+    stored: bool
+    bound: Bound
+    sums: tuple[int, ...] = ()
+    apart: tuple[Apart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SynopsisPlan:
+    """An executable plan for one disjunct: tables by increasing size; the last one is the answer.
+
+    Raises:
+        ValueError: the tables do not build on one another.
+    """
+
+    form: NormalForm
+    tables: tuple[Table, ...]
+
+    def __post_init__(self) -> None:
+        known: set[frozenset[int]] = set()
+        for table in self.tables:
+            for step in table.steps:
+                if not set(step.past) <= known:
+                    raise ValueError("a step uses a table that is built later")
+            known.add(table.members)
+
+    @property
+    def bound(self) -> Bound:
+        """The bound on all rows kept."""
+        return total_bound([t.bound for t in self.tables if t.stored])
+
+
+def total_bound(bounds: Sequence[Bound]) -> Bound:
+    """The sum of bounds; equal formulas are counted: `4 · (|road.street| = 55)`."""
+    rows: int | None = 0
+    formulas: dict[str, int] = {}
+    for bound in bounds:
+        rows = None if rows is None or bound.rows is None else rows + bound.rows
+        if bound.formula != "0":
+            formulas[bound.formula] = formulas.get(bound.formula, 0) + 1
+    parts = [
+        f if n == 1 else f"{n} · {f}" if " · " in f else f"{n} · ({f})" for f, n in formulas.items()
+    ]
+    if len(parts) > 1:
+        parts = [p if " · " in p else f"({p})" for p in parts]
+    return Bound(rows, " + ".join(parts) or "0")

@@ -1,0 +1,147 @@
+"""A bound on the rows of a table of partial matches: a number and its formula (theory §7, 8).
+
+A row is a key, kept timestamps, and frontier values. The key has at most as many values as the
+product of the factors that cover it: the domain of a class; or, of a member whose tuples are kept
+only for some steps (or that is finite), how many tuples those are, which covers all it holds.
+What the keys of static relations determine needs no factor.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.plan import Apart, Bound, Frontier, Kept, Key
+from ontoweir.checker.plans.bound_front import bound_front
+from ontoweir.checker.sizes.size_key import Factor, size_key
+
+MOST_MEMBERS = 6
+"""Of more members that may be counted by tuples, only each alone and all together are tried."""
+
+
+def bound_table(
+    form: NormalForm,
+    members: frozenset[int],
+    keys: Sequence[Key],
+    kept: Sequence[Kept],
+    frontier: Sequence[Frontier],
+    waits: Mapping[int, int | None],
+    apart: Sequence[Apart] = (),
+) -> Bound:
+    """The least bound found on the rows of a table.
+
+    Args:
+        form: the disjunct.
+        members: what the table joins.
+        keys: its key.
+        kept: the timestamps it keeps.
+        frontier: its frontier values.
+        waits: the members whose tuples are kept for so many steps (None: a finite stream's, for
+            ever), which bounds how many there are.
+        apart: classes of the key of which few values suffice.
+    """
+    several = sorted(waits)
+    subsets: Iterable[tuple[int, ...]] = (
+        (s for n in range(len(several) + 1) for s in combinations(several, n))
+        if len(several) <= MOST_MEMBERS
+        else ((), *((i,) for i in several), tuple(several))
+    )
+    few = {a.value: _few(form, a) for a in apart}
+    covers = [_cover(form, keys, kept, waits, frozenset(s), few) for s in subsets]
+    factors = min(covers, key=_cost)
+    if len(frontier) > 1:
+        fixed = {k.value for k in keys if k.whole}
+        factors = [*factors, *bound_front(form, members, frontier, fixed)]
+    return _product(factors)
+
+
+def bound_groups(form: NormalForm, values: Iterable[int]) -> Bound:
+    """A bound on the number of distinct combinations of some classes' values."""
+    return _product(_domains(form, [Key(v) for v in dict.fromkeys(values)], set(), {}))
+
+
+def _cover(
+    form: NormalForm,
+    keys: Sequence[Key],
+    kept: Sequence[Kept],
+    waits: Mapping[int, int | None],
+    counted: frozenset[int],
+    few: Mapping[int, Factor],
+) -> list[Factor]:
+    """Factors for a key and timestamps where the tuples of some members are counted."""
+    factors = [_tuples(form, i, waits[i]) for i in sorted(counted)]
+    for k in kept:
+        if k.member not in counted:
+            steps = k.settle if k.live is None else k.live
+            factors.append(Factor(steps, f"{steps} steps of {form.members[k.member].alias}"))
+    held = {c.index for c in form.classes if c.members & counted}
+    return [*factors, *_domains(form, keys, held, few)]
+
+
+def _few(form: NormalForm, apart: Apart) -> Factor:
+    """How many values of a class suffice beside those of the rest of the key."""
+    size = apart.partners + 1
+    return Factor(size, f"{size} values of {form.classes[apart.value].name} that differ")
+
+
+def _domains(
+    form: NormalForm, keys: Sequence[Key], given: set[int], few: Mapping[int, Factor]
+) -> list[Factor]:
+    """Factors for the classes of a key that neither the given ones nor each other determine."""
+    sizes = {k.value: few.get(k.value) or size_key(form, k) for k in keys}
+    whole = {k.value for k in keys if k.whole}
+    needed = [k.value for k in keys]
+    # the largest first: what the others determine is left out
+    for value in sorted(needed, key=lambda v: (sizes[v].size is None, sizes[v].size or 0))[::-1]:
+        rest = [v for v in needed if v != value]
+        if value in _closure(form, given | (whole & set(rest))):
+            needed = rest
+    return [sizes[v] for v in needed]
+
+
+def _closure(form: NormalForm, values: set[int]) -> set[int]:
+    """The classes that the values of some determine, by keys of static relations."""
+    found = set(values)
+    while True:
+        more = {v for known, all_ in form.determined if known <= found for v in all_} - found
+        if not more:
+            return found
+        found |= more
+
+
+def _tuples(form: NormalForm, member: int, wait: int | None) -> Factor:
+    """How many tuples of a member (statics folded in) are kept."""
+    one = form.members[member]
+    rate = form.rates[member]
+    steps, text = wait, f"{wait} steps"
+    if wait is None:
+        steps = None if one.first is None or one.last is None else one.last - one.first + 1
+        text = f"{'all' if steps is None else steps} steps of a finite stream"
+    size = None if rate is None or steps is None else rate * max(steps, 0)
+    kept = Factor(size, f"R({one.alias}) · {text}")
+    if one.total is None:
+        return kept
+    total = form.totals[member]
+    if size is not None and (total is None or size <= total):
+        return kept
+    return Factor(total, f"rows of {one.alias} by its key ({one.total[1]})")
+
+
+def _cost(factors: Sequence[Factor]) -> tuple[int, int, int]:
+    """Fewest factors without a limit first, then fewest unknown ones, then the least product."""
+    product = 1
+    for f in factors:
+        product *= 1 if f.size is None else f.size
+    unknown = [f for f in factors if f.size is None]
+    return sum(f.formula == "∞" for f in unknown), len(unknown), product
+
+
+def _product(factors: Sequence[Factor]) -> Bound:
+    if not factors:
+        return Bound(1, "1")
+    rows: int | None = 1
+    for f in factors:
+        rows = None if rows is None or f.size is None else rows * f.size
+    texts = [f.formula for f in factors]
+    if len(texts) > 1:
+        texts = [f"({text})" if " " in text else text for text in texts]
+    return Bound(rows, " · ".join(texts))

@@ -1,0 +1,263 @@
+"""Changes to a query or a catalog that can make a query bounded, as a closed union."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import TypeAlias, assert_never
+
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DateType,
+    DecimalType,
+    FloatType,
+    Reference,
+    Scalar,
+    Stream,
+    StringType,
+)
+from ontoweir.rewriter.model.spj import Attribute, Compare, Op, SpjQuery, SpjUnion
+from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
+
+NUMBERS = 1000
+"""How many numbers a range is tried with: whether it is bounded does not depend on them."""
+DAYS = 10_958
+FIRST_DAY = date(2000, 1, 1)
+VALUES = ("value 1", "value 2", "value 3")
+SCALE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareDomain:
+    """Declare the values of a stream's column: a range, for strings an enumeration; a float
+    becomes a decimal with a range. `start`: where a range of numbers begins."""
+
+    stream: str
+    column: str
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareReference:
+    """Declare that a stream's column holds values of a static relation's key."""
+
+    stream: str
+    column: str
+    relation: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareKey:
+    """Declare that columns tell a stream's rows apart, so that rows which agree on them are one."""
+
+    stream: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AddWindow:
+    """`later - earlier <= steps`, between two times of the query."""
+
+    earlier: str
+    later: str
+    steps: int = 12
+
+
+@dataclass(frozen=True, slots=True)
+class AddOrder:
+    """`earlier < later`, between two times of the query."""
+
+    earlier: str
+    later: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropVariable:
+    """Do not select a variable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropGroup:
+    """Group by a variable less: the groups are coarser."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetDistinct:
+    """SELECT DISTINCT (True) instead of SELECT, or the other way round."""
+
+    distinct: bool
+
+
+Change: TypeAlias = (
+    DeclareKey
+    | DeclareDomain
+    | DeclareReference
+    | AddWindow
+    | AddOrder
+    | DropVariable
+    | DropGroup
+    | SetDistinct
+)
+"""One change."""
+
+
+def rank_change(change: Change) -> int:
+    """How unlikely a change is to be what a person wants.
+
+    A reference says what is known of the data, to a relation that is there. A window, DISTINCT and
+    coarser groups ask for something that is as useful. What is declared without a sign of it in the
+    catalog, a key or a range, is most often not so: values are measured, and names grow. It comes
+    after them; but before an answer with a part less.
+    """
+    match change:
+        case DeclareReference():
+            return 0
+        case AddWindow():
+            return 1
+        case SetDistinct() | DropGroup():
+            return 2
+        case AddOrder() | DeclareKey():
+            return 3
+        case DeclareDomain():
+            return 4
+        case DropVariable():
+            return 5
+        case _:
+            assert_never(change)
+
+
+def name_times(query: SpjQuery, catalog: Catalog) -> dict[str, str]:
+    """The time of every stream occurrence, by alias: the query's variable, or the alias itself
+    where the query is plain SQL."""
+    known = {alias: p.time for alias, p in query.provenance if p.time is not None}
+    streams = (o.alias for o in query.occurrences if o.table in catalog.streams)
+    return {alias: known.get(alias, alias) for alias in streams}
+
+
+def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog]:
+    """The union and the catalog after a change."""
+    match change:
+        case DeclareDomain(stream=name, column=column, start=start):
+            stream = catalog.streams[name]
+            columns = tuple(
+                bound_column(c, start) if c.name == column else c for c in stream.columns
+            )
+            return union, _with(catalog, replace(stream, columns=columns))
+        case DeclareReference(stream=name, column=column, relation=relation, to=to):
+            stream = catalog.streams[name]
+            reference = Reference((column,), relation, (to,))
+            references = (*stream.references, reference)
+            return union, _with(catalog, replace(stream, references=references))
+        case DeclareKey(stream=name, columns=key):
+            stream = catalog.streams[name]
+            keyed = _with(catalog, replace(stream, keys=(*stream.keys, key)))
+            merged = tuple(remove_self_joins(q, keyed) for q in union.disjuncts)
+            return replace(union, disjuncts=merged), keyed
+        case AddWindow(earlier=earlier, later=later, steps=steps):
+            return _compare_times(union, catalog, later, Op.LE, earlier, steps), catalog
+        case AddOrder(earlier=earlier, later=later):
+            return _compare_times(union, catalog, earlier, Op.LT, later, 0), catalog
+        case DropVariable(name=name):
+            kept = tuple(v for v in union.variables if v != name)
+            disjuncts = tuple(
+                replace(q, outputs=tuple((v, o) for v, o in q.outputs if v != name))
+                for q in union.disjuncts
+            )
+            return replace(union, variables=kept, disjuncts=disjuncts), catalog
+        case DropGroup(name=name):
+            return _without_group(union, name), catalog
+        case SetDistinct(distinct=distinct):
+            return replace(union, distinct=distinct), catalog
+        case _:
+            assert_never(change)
+
+
+def _without_group(union: SpjUnion, name: str) -> SpjUnion:
+    assert union.aggregation is not None
+    aggregation = replace(
+        union.aggregation,
+        group=tuple(v for v in union.aggregation.group if v != name),
+        columns=tuple(v for v in union.aggregation.columns if v != name),
+    )
+    kept = aggregation.variables
+    disjuncts = tuple(
+        replace(q, outputs=tuple((v, o) for v, o in q.outputs if v in kept))
+        for q in union.disjuncts
+    )
+    return replace(union, variables=kept, disjuncts=disjuncts, aggregation=aggregation)
+
+
+def bound_column(column: Column, start: int = 0) -> Column:
+    """A column with a domain, as DeclareDomain declares it; a limit that it has is kept."""
+    low, high = column.minimum, column.maximum
+    match column.type:
+        case StringType():
+            return replace(column, enum=VALUES)
+        case DateType():
+            low, high = _days(low, high)
+            return replace(column, minimum=low, maximum=high)
+        case _:
+            first, last = (None if x is None else Decimal(str(x)) for x in (low, high))
+    if first is None:
+        first = Decimal(start) if last is None else min(Decimal(start), last - NUMBERS + 1)
+    if last is None:
+        last = max(Decimal(start), first) + NUMBERS - 1
+    kind = column.type
+    if isinstance(kind, FloatType):
+        digits = len(str(int(max(abs(first), abs(last)))))
+        kind = DecimalType(digits + SCALE, SCALE)
+    elif isinstance(kind, DecimalType):
+        most = Decimal(10) ** (kind.precision - kind.scale) - 1
+        first, last = max(first, -most), min(last, most)
+    return replace(column, type=kind, minimum=_number(first), maximum=_number(last))
+
+
+def _number(value: Decimal) -> Scalar:
+    return int(value) if value == value.to_integral_value() else value
+
+
+def _days(low: Scalar | None, high: Scalar | None) -> tuple[str, str]:
+    """Both ends of a range of days."""
+    first = None if low is None else date.fromisoformat(str(low))
+    last = None if high is None else date.fromisoformat(str(high))
+    if first is None:
+        first = FIRST_DAY if last is None else min(FIRST_DAY, last - timedelta(DAYS - 1))
+    if last is None:
+        last = max(first, FIRST_DAY) + timedelta(DAYS - 1)
+    return first.isoformat(), last.isoformat()
+
+
+def _with(catalog: Catalog, stream: Stream) -> Catalog:
+    streams: Mapping[str, Stream] = {**catalog.streams, stream.name: stream}
+    return replace(catalog, streams=streams)
+
+
+def _compare_times(
+    union: SpjUnion, catalog: Catalog, left: str, op: Op, right: str, offset: int
+) -> SpjUnion:
+    disjuncts = []
+    for query in union.disjuncts:
+        names = name_times(query, catalog)
+        tables = {o.alias: o.table for o in query.occurrences}
+
+        def attribute(
+            time: str, names: Mapping[str, str] = names, tables: Mapping[str, str] = tables
+        ) -> Attribute | None:
+            alias = next((a for a, n in names.items() if n == time), None)
+            if alias is None:
+                return None
+            return Attribute(alias, catalog.streams[tables[alias]].timestamp)
+
+        a, b = attribute(left), attribute(right)
+        if a is None or b is None:
+            disjuncts.append(query)
+        else:
+            more = Compare(a, op, b, offset)
+            disjuncts.append(replace(query, conditions=(*query.conditions, more)))
+    return replace(union, disjuncts=tuple(disjuncts))

@@ -1,0 +1,146 @@
+"""Changes that may make a query bounded: what its unbounded values and waits suggest."""
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import combinations
+from math import floor
+
+from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
+from ontoweir.checker.repair.changes import (
+    NUMBERS,
+    AddOrder,
+    AddWindow,
+    Change,
+    DeclareDomain,
+    DeclareKey,
+    DeclareReference,
+    DropGroup,
+    DropVariable,
+    SetDistinct,
+    name_times,
+    rank_change,
+)
+from ontoweir.mappings.model.catalog import BooleanType, Catalog, Column, Stream, TimestampType
+from ontoweir.rewriter.model.spj import Attribute, SpjUnion, output_attributes
+
+
+def propose_changes(
+    union: SpjUnion, forms: Iterable[NormalForm], catalog: Catalog
+) -> tuple[Change, ...]:
+    """Changes worth trying, those that a person is likely to want first.
+
+    Args:
+        union: the query.
+        forms: its disjuncts that have no plan.
+        catalog: its tables.
+    """
+    found: dict[Change, None] = {}
+    for form in forms:
+        found.update(dict.fromkeys(_keys(form, catalog)))
+        found.update(dict.fromkeys(_columns(form, catalog)))
+        found.update(dict.fromkeys(_times(form, catalog)))
+        found.update(dict.fromkeys(_variables(form, union)))
+        found.update(dict.fromkeys(_groups(form, union)))
+    if union.aggregation is None:
+        found[SetDistinct(not union.distinct)] = None
+    return tuple(sorted(found, key=rank_change))
+
+
+def _columns(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
+    """A domain, or a reference, for every unbounded value that someone else needs."""
+    tables = {o.alias: o.table for o in form.query.occurrences}
+    for group in form.classes:
+        if group.domain.finite or not _matters(form, group):
+            continue
+        for attribute, _ in group.attributes:
+            stream = catalog.streams.get(tables[attribute.alias])
+            column = None if stream is None else stream.column(attribute.column)
+            if stream is None or column is None:
+                continue
+            if not isinstance(column.type, BooleanType | TimestampType):
+                yield DeclareDomain(stream.name, column.name, _start(form, group, attribute))
+            yield from _references(stream, column, catalog)
+
+
+def _start(form: NormalForm, group: ValueClass, attribute: Attribute) -> int:
+    """Where a range of the column's numbers begins that the query can meet."""
+    if group.kind not in (Kind.NUMBER, Kind.FLOAT):
+        return 0
+    shift = dict(group.attributes)[attribute]
+    low, high = (
+        None if limit is None else floor(Fraction(limit + shift) / form.unit)
+        for limit in (group.domain.low, group.domain.high)
+    )
+    if low is not None and low >= NUMBERS:
+        return low
+    return high - NUMBERS + 1 if high is not None and high < 0 else 0
+
+
+def _matters(form: NormalForm, group: ValueClass) -> bool:
+    compared = {i for q in form.inequalities for i in (q.x, q.y)}
+    compared |= {i for d in form.disequalities for i in (d.x, d.y)}
+    folded = {f.value for f in form.folds or ()}
+    return group.projected or len(group.members) > 1 or group.index in compared | folded
+
+
+def _references(stream: Stream, column: Column, catalog: Catalog) -> Iterator[Change]:
+    """A reference to each static relation with a key that is called like the column."""
+    for relation in catalog.relations.values():
+        for key in relation.keys:
+            target = relation.column(key[0]) if len(key) == 1 else None
+            if target is None or target.type != column.type:
+                continue
+            if target.name.lower() == column.name.lower():
+                yield DeclareReference(stream.name, column.name, relation.name, target.name)
+
+
+def _keys(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
+    """A key of a stream that is joined with itself, of all columns that are equated there."""
+    for one, other in combinations(form.members, 2):
+        stream = catalog.streams[one.stream]
+        if one.stream != other.stream:
+            continue
+        equated = [
+            c.name
+            for c in stream.columns
+            if (mine := form.class_of.get(Attribute(one.alias, c.name))) is not None
+            and mine == form.class_of.get(Attribute(other.alias, c.name))
+            and not form.classes[mine].domain.finite
+        ]
+        if equated:
+            yield DeclareKey(stream.name, tuple(equated))
+
+
+def _times(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
+    """A window, or an order, for every wait without a limit."""
+    names = name_times(form.query, catalog)
+    for i, one in enumerate(form.members):
+        for j, other in enumerate(form.members):
+            if i == j or not form.has_unbounded_lag(i, j):
+                continue
+            earlier, later = names[one.alias], names[other.alias]
+            if earlier == later:
+                continue
+            yield AddWindow(earlier, later)
+            if form.has_unbounded_lag(j, i):
+                yield AddOrder(earlier, later)
+
+
+def _variables(form: NormalForm, union: SpjUnion) -> Iterator[Change]:
+    """Every selected variable that is made of an unbounded value, while another one is left."""
+    if union.aggregation is not None or len(union.variables) < 2:
+        return
+    for name, output in form.query.outputs:
+        classes = (form.classes[form.class_of[a]] for a in output_attributes(output))
+        if any(not c.domain.finite for c in classes):
+            yield DropVariable(name)
+
+
+def _groups(form: NormalForm, union: SpjUnion) -> Iterator[Change]:
+    """Every group variable that is made of an unbounded value."""
+    if union.aggregation is None:
+        return
+    for name, output in form.query.outputs:
+        classes = (form.classes[form.class_of[a]] for a in output_attributes(output))
+        if name in union.aggregation.group and any(not c.domain.finite for c in classes):
+            yield DropGroup(name)

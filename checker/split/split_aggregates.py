@@ -1,0 +1,174 @@
+"""Split an aggregate query into queries that are decided and run on their own ([A] section 8.2).
+
+[A]: a query with several aggregates is bounded iff each of them is. COUNT, SUM and AVG need the
+same matches, and share one part; a minimum, a maximum or distinct values need less than all
+matches (π), and a median needs the values themselves: each is a part of its own.
+
+In SQL an argument may be NULL in a match, and its aggregate then passes over it: such an argument
+has parts of its own, of the matches where it has a value. Where no part has all matches, one more
+says which groups there are: those of which nothing else is known have no values.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from ontoweir.rewriter.algebra.equality_classes import valued_attributes
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.model.spj import (
+    Fold,
+    FoldFunction,
+    LiteralOutput,
+    NotNull,
+    NullOutput,
+    SpjQuery,
+    SpjUnion,
+    output_attributes,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatePart:
+    """Aggregates that are computed of one union of grouped matches.
+
+    `union`: its variables are the group's, then the argument of COUNT DISTINCT and MEDIAN, whose
+    values are counted one by one; the arguments of the others are its queries' folds. `over`: the
+    argument that has a value in its matches, and may have none in others (None: its matches are
+    all there are). `once`: a group has at most one match, by a key; the union's variables are then
+    the group's and all arguments whose values matter, and nothing is folded.
+    """
+
+    aggregates: tuple[Aggregate, ...]
+    union: SpjUnion
+    over: str | None = None
+    once: bool = False
+
+    @property
+    def counts_values(self) -> bool:
+        """Whether its matches are distinct values (or groups), each told once."""
+        if self.once:
+            return False
+        return self.aggregates[0].function is AggregateFunction.COUNT_DISTINCT
+
+
+_EXISTENCE = Aggregate("", AggregateFunction.COUNT_DISTINCT, None)
+"""Not shown: one for every group."""
+
+
+_FOLDS = {
+    AggregateFunction.SUM: FoldFunction.SUM,
+    AggregateFunction.AVG: FoldFunction.SUM,
+    AggregateFunction.MIN: FoldFunction.MIN,
+    AggregateFunction.MAX: FoldFunction.MAX,
+}
+
+
+def split_aggregates(
+    union: SpjUnion, unrepeated: Collection[str] = ()
+) -> tuple[AggregatePart, ...]:
+    """The parts of an aggregate query, in the order of their first aggregates. `unrepeated`: names
+    of COUNT DISTINCT whose values never repeat in a group, so that it is COUNT."""
+    assert union.aggregation is not None
+    groups: dict[object, list[Aggregate]] = {}
+    overs: dict[object, str | None] = {}
+    for aggregate in union.aggregation.aggregates:
+        if aggregate.name in unrepeated:
+            aggregate = replace(aggregate, function=AggregateFunction.COUNT)
+        over = aggregate.argument if _may_be_null(union, aggregate.argument) else None
+        key: object
+        match aggregate.function:
+            case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
+                key = over
+            case _:
+                key = (aggregate.function, aggregate.argument)
+        groups.setdefault(key, []).append(aggregate)
+        overs[key] = over
+    if None not in overs.values():
+        groups[_EXISTENCE], overs[_EXISTENCE] = [_EXISTENCE], None
+    group = union.aggregation.group
+    return tuple(
+        AggregatePart(tuple(members), _part(union, group, tuple(members), overs[key]), overs[key])
+        for key, members in groups.items()
+    )
+
+
+def split_once(union: SpjUnion) -> tuple[AggregatePart, ...]:
+    """The parts of an aggregate query whose groups have at most one match each: that one, and
+    which of the arguments that may be NULL have a value in it."""
+    assert union.aggregation is not None
+    groups: dict[str | None, list[Aggregate]] = {None: []}
+    for aggregate in union.aggregation.aggregates:
+        over = aggregate.argument if _may_be_null(union, aggregate.argument) else None
+        groups.setdefault(over, []).append(aggregate)
+    return tuple(
+        AggregatePart(tuple(members), _part_once(union, members, over), over, once=True)
+        for over, members in groups.items()
+    )
+
+
+def _part_once(union: SpjUnion, aggregates: Sequence[Aggregate], over: str | None) -> SpjUnion:
+    assert union.aggregation is not None
+    counts = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
+    valued = (a.argument for a in aggregates if a.argument and a.function not in counts)
+    variables = tuple(dict.fromkeys((*union.aggregation.group, *valued)))
+    queries = [q if over is None else _present(q, over) for q in union.disjuncts]
+    outputs = [tuple((v, dict(q.outputs)[v]) for v in variables) for q in queries]
+    return SpjUnion(
+        name=union.name,
+        variables=variables,
+        disjuncts=tuple(replace(q, outputs=o) for q, o in zip(queries, outputs, strict=True)),
+        distinct=False,
+        source=union.source,
+    )
+
+
+def _may_be_null(union: SpjUnion, argument: str | None) -> bool:
+    """Whether some match may have no value of an argument."""
+    if argument is None:
+        return False
+    for query in union.disjuncts:
+        output = dict(query.outputs)[argument]
+        valued = {a for c in query.conditions for a in valued_attributes(c)}
+        if isinstance(output, NullOutput) or not valued.issuperset(output_attributes(output)):
+            return True
+    return False
+
+
+def _part(
+    union: SpjUnion, group: tuple[str, ...], aggregates: tuple[Aggregate, ...], over: str | None
+) -> SpjUnion:
+    first = aggregates[0]
+    variables = group
+    if first.function.holistic and first.argument is not None:
+        variables = tuple(dict.fromkeys((*group, first.argument)))
+    queries = [q if over is None else _present(q, over) for q in union.disjuncts]
+    return SpjUnion(
+        name=union.name,
+        variables=variables,
+        disjuncts=tuple(_grouped(q, variables, aggregates) for q in queries),
+        distinct=not first.function.duplicate_sensitive,
+        source=union.source,
+    )
+
+
+def _present(query: SpjQuery, over: str) -> SpjQuery:
+    """The matches where a variable has a value: none where it is NULL, which is a contradiction."""
+    output = dict(query.outputs)[over]
+    attributes = (output.value,) if isinstance(output, NullOutput) else output_attributes(output)
+    valued = {a for c in query.conditions for a in valued_attributes(c)}
+    more = tuple(NotNull(a) for a in dict.fromkeys(attributes) if a not in valued)
+    return replace(query, conditions=(*query.conditions, *more))
+
+
+def _grouped(
+    query: SpjQuery, variables: tuple[str, ...], aggregates: tuple[Aggregate, ...]
+) -> SpjQuery:
+    outputs = dict(query.outputs)
+    folds: dict[Fold, None] = {}
+    for aggregate in aggregates:
+        function = _FOLDS.get(aggregate.function)
+        if function is None or aggregate.argument is None:
+            continue
+        output = outputs[aggregate.argument]
+        assert isinstance(output, LiteralOutput | NullOutput)  # check_aggregates saw to it
+        folds[Fold(aggregate.argument, function, output.value)] = None
+    return replace(query, outputs=tuple((v, outputs[v]) for v in variables), folds=tuple(folds))

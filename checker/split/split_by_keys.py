@@ -1,0 +1,75 @@
+"""Aggregates that a key decides: groups of one match, and values that never repeat."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+from ontoweir.checker.criteria.is_unique import is_unique
+from ontoweir.checker.model.declarations import Declaration, list_declarations
+from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates, split_once
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.aggregation import AggregateFunction
+from ontoweir.rewriter.model.spj import NullOutput, SpjQuery, SpjUnion
+
+
+def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[AggregatePart, ...]]:
+    """The ways to split an aggregate query in parts, the one that rests on no key first.
+
+    Where the columns of a group hold, up to equalities, a key of every occurrence, the group has at
+    most one match, and is forgotten once it is told. Where they do together with the argument
+    of COUNT(DISTINCT …), every match brings a new value: it is COUNT. The keys that this needs are
+    marked as those by which occurrences are one row (`SpjQuery.merged`): verdicts rest on them.
+    """
+    assert union.aggregation is not None
+    yield split_aggregates(union)
+    group = union.aggregation.group
+    if (marked := _mark(union, group, catalog)) is not None:
+        yield split_once(marked)
+    counted = [
+        a
+        for a in union.aggregation.aggregates
+        if a.function is AggregateFunction.COUNT_DISTINCT and a.argument is not None
+    ]
+    names = []
+    for aggregate in counted:
+        assert aggregate.argument is not None
+        marked = _mark(union, (*group, aggregate.argument), catalog)
+        if marked is not None:
+            names.append(aggregate.name)
+            union = marked
+    if names:
+        yield split_aggregates(union, names)
+
+
+def _mark(union: SpjUnion, names: tuple[str, ...], catalog: Catalog) -> SpjUnion | None:
+    """The union with the keys by which no two matches agree on some variables; None: they may.
+
+    Matches of two disjuncts agree on nothing where one of them has NULL and the other has not.
+    """
+    nulls = [
+        {name for name, o in q.outputs if name in names and isinstance(o, NullOutput)}
+        for q in union.disjuncts
+    ]
+    if any(one == other for one, other in combinations(nulls, 2)):
+        return None
+    marked = [_mark_query(q, names, catalog) for q in union.disjuncts]
+    if any(query is None for query in marked):
+        return None
+    return replace(union, disjuncts=tuple(q for q in marked if q is not None))
+
+
+def _mark_query(query: SpjQuery, names: tuple[str, ...], catalog: Catalog) -> SpjQuery | None:
+    shown = replace(query, outputs=tuple((n, o) for n, o in query.outputs if n in names))
+    needed = [d for d in list_declarations(shown, catalog) if d.kind == "key"]
+
+    def suffices(keys: list[Declaration]) -> bool:
+        return is_unique(shown, catalog, keys.__contains__)
+
+    if not suffices(needed):
+        return None
+    for key in list(needed):
+        rest = [d for d in needed if d != key]
+        if suffices(rest):
+            needed = rest
+    more = ((d.table, d.columns) for d in needed)
+    return replace(query, merged=tuple(dict.fromkeys((*query.merged, *more))))

@@ -1,0 +1,113 @@
+"""Witnesses of unbounded memory (theory §9): optional tuples that later tuples tell apart.
+
+For a failed condition of the lag criterion, N copies of a match are laid out in time and value by
+difference constraints, so that each optional tuple is needed by its own suffix; the relational
+answer, computed naively, then confirms it. What is not confirmed is not a witness.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ontoweir.checker.criteria.decide_lag import Failure
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.witness.confirm_witness import confirm_witness
+from ontoweir.checker.witness.construct_witness import Spread, Statics, construct_witness
+from ontoweir.checker.witness.evaluate_naively import TooLongError
+from ontoweir.checker.witness.is_legal import is_legal
+from ontoweir.checker.witness.plan_layouts import Layout, plan_layouts
+from ontoweir.checker.witness.witness import Witness
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.watch_time import phase
+
+MOST_TRIES = 60
+"""How many layouts are tried of a disjunct: of many occurrences there are many, and much alike."""
+_BOTH_WAYS = 4
+"""Of at most so many members, values that differ are laid out in either order: it takes as long
+again, and of more members one order takes seconds."""
+
+
+def find_witness(
+    form: NormalForm,
+    union: SpjUnion,
+    failures: Sequence[Failure],
+    catalog: Catalog,
+    *,
+    size: int = 4,
+    again: bool = True,
+) -> Witness | None:
+    """A confirmed witness with `size` optional tuples for some failure, or None.
+
+    Only a layout that also has room for three times as many copies, with the same static values,
+    is tried, and only if those are legal too: a domain that is finite without our knowing it
+    must not pass for an unbounded one.
+    What static data limits could still pass by its slack: there the larger one is confirmed too.
+    """
+    try:
+        with phase("looking for a counterexample", MOST_TRIES) as done:
+            return _find(form, union, failures, catalog, size, again, done)
+    except TooLongError:  # of many occurrences of one stream
+        return None
+
+
+def _find(
+    form: NormalForm,
+    union: SpjUnion,
+    failures: Sequence[Failure],
+    catalog: Catalog,
+    size: int,
+    again: bool,
+    done: Callable[[int], None],
+) -> Witness | None:
+    streams = [m.stream for m in form.members]
+    spreads = tuple(Spread) if len(set(streams)) < len(streams) else (Spread.KEYS, Spread.NONE)
+    tries = 0
+    finite = {c.index for c in form.classes if c.domain.finite}
+    ordered = len(form.members) <= _BOTH_WAYS and any(
+        not {d.x, d.y} & finite for d in form.disequalities
+    )
+    for failure in failures:
+        layouts = list(plan_layouts(form, failure))
+        if ordered:  # the other way round too, whichever is written first
+            layouts += [replace(layout, above=True) for layout in layouts]
+        for layout in layouts:
+            if layout.again and not again:
+                continue
+            for spread in spreads:
+                tries += 1
+                if tries > MOST_TRIES:
+                    return None
+                done(tries)
+                found = construct_witness(form, catalog, layout, size, spread)
+                if found is None or not confirm_witness(
+                    union, catalog, found[0], ranked=layout.ranked
+                ):
+                    continue
+                if _has_room(form, union, catalog, layout, size, spread, found[1]):
+                    return found[0]
+    return None
+
+
+def _has_room(
+    form: NormalForm,
+    union: SpjUnion,
+    catalog: Catalog,
+    layout: Layout,
+    size: int,
+    spread: Spread,
+    statics: Statics,
+) -> bool:
+    """Whether three times as many copies fit, with static values that are great, and least."""
+    choices = [statics]
+    if statics:
+        least = construct_witness(form, catalog, layout, size, spread, least=True)
+        if least is None:
+            return False
+        choices.append(least[1])
+    for chosen in choices:
+        larger = construct_witness(form, catalog, layout, 3 * size, spread, chosen)
+        if larger is None or not is_legal(larger[0], catalog):
+            return False
+        if statics and not confirm_witness(union, catalog, larger[0], ranked=layout.ranked):
+            return False
+    return True

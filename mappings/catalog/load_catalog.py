@@ -1,0 +1,426 @@
+"""Builds the catalog from the `[streams.*]` and `[relations.*]` sections of the project file."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from ontoweir.errors import with_article
+from ontoweir.mappings.catalog.check_view import check_view
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    FloatType,
+    IntType,
+    Lag,
+    Reference,
+    Relation,
+    Scalar,
+    Stream,
+)
+from ontoweir.mappings.model.column_types import (
+    KNOWN_TYPES,
+    epoch_us,
+    name_column_type,
+    parse_column_type,
+    parse_constant,
+    parse_instant,
+    type_family,
+)
+from ontoweir.mappings.model.parse_duration import parse_duration
+from ontoweir.mappings.model.read_table import Table, did_you_mean
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+
+_COMMON = ("source", "keys", "references", "columns")
+_STREAM = (
+    *("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns"),
+    "on_bad_file",
+)
+_RELATION = (*_COMMON, "max_rows")
+
+
+def load_catalog(root: Table) -> Catalog:
+    """The catalog declared in the project file's root table.
+
+    Raises:
+        CatalogError: something is wrong, with its line.
+    """
+    streams_table, relations_table = root.table("streams"), root.table("relations")
+    streams = {n: _read_stream(streams_table.table(n)) for n in streams_table.values}
+    relations = {n: _read_relation(relations_table.table(n)) for n in relations_table.values}
+    for name in streams.keys() & relations.keys():
+        raise relations_table.error(
+            name,
+            f"{name!r} is both a stream and a relation",
+            why="tables are known by their name alone",
+            fix="rename one of them",
+        )
+    tables: list[Stream | Relation] = [*streams.values(), *relations.values()]
+    for table in tables:
+        section = (streams_table if isinstance(table, Stream) else relations_table).table(
+            table.name
+        )
+        _check_references(table, section, relations, streams)
+        if isinstance(table, Stream):
+            _check_lags(table, section, streams)
+    catalog = Catalog(streams, relations, root.lines.file)
+    for relation in relations.values():
+        if relation.data.view is not None:
+            _check_view(relation, relation.data.view, catalog, relations_table)
+    return catalog
+
+
+def _check_view(relation: Relation, view: str, catalog: Catalog, relations: Table) -> None:
+    try:
+        check_view(relation, view, catalog)
+    except SqlRefusal as error:
+        line = "" if error.line is None else f", line {error.line}"
+        raise (
+            relations.table(relation.name)
+            .table("source")
+            .error(
+                "view",
+                f"the view of {relation.name}{line}: {error.what}",
+                why=error.why,
+                fix=error.fix,
+            )
+        ) from None
+
+
+def _read_stream(table: Table) -> Stream:
+    table.refuse_unknown(_STREAM)
+    table.need("source", '{ format = "parquet", path = "…" }')
+    table.need("timestamp", '{ column = "ts", unit = "1 second" }')
+    time = table.table("timestamp")
+    time.refuse_unknown(("column", "unit", "idle", "start"))
+    time.need("column", '"ts"')
+    time.need("unit", '"5 minutes"')
+    column, unit = time.text("column") or "", time.text("unit") or ""
+    step = parse_duration(unit)
+    if step is None or step <= 0:
+        raise time.error(
+            "unit",
+            f"the unit of time {unit!r} is no positive duration",
+            why="one step of the flow of time has a fixed length",
+            fix='write a number and a unit, e.g. "5 minutes", or an ISO duration, e.g. "PT5M"',
+        )
+    idle = time.text("idle")
+    patience = None if idle is None else parse_duration(idle)
+    if idle is not None and (patience is None or patience <= 0):
+        raise time.error(
+            "idle",
+            f"{idle!r} is no positive duration",
+            why="it is how long, by the clock, others wait for a stream that says nothing",
+            fix='write a number and a unit, e.g. "1 minute", or leave it out: then they wait',
+        )
+    start = _read_start(time, step)
+    bad = table.text("on_bad_file") or "stop"
+    if bad not in ("stop", "quarantine"):
+        raise table.error(
+            "on_bad_file",
+            f"on_bad_file is {bad!r}",
+            why="a file that cannot be read stops a live run, or is moved away",
+            fix='write "stop" or "quarantine"',
+        )
+    columns = tuple(c for c in _read_columns(table) if c.name != column)
+    return Stream(
+        name=table.path[-1],
+        data=_read_source(table.table("source"), static=False),
+        timestamp=column,
+        step_us=step,
+        max_per_timestamp=table.count("max_per_timestamp", least=1),
+        columns=columns,
+        keys=_read_keys(table, [column, *(c.name for c in columns)]),
+        references=_read_references(table, [column, *(c.name for c in columns)]),
+        source=table.lines.place(*table.path),
+        idle_us=patience,
+        lags=_read_lags(table, [c.name for c in columns], step),
+        start_us=start,
+        on_bad_file=bad,
+    )
+
+
+def _read_start(time: Table, step_us: int) -> int | None:
+    """The declared first timestamp, in microseconds since 1970."""
+    value = time.values.get("start")
+    if value is None:
+        return None
+    start = None
+    if not isinstance(value, (bool, int, float, list, dict)):
+        try:
+            start = epoch_us(parse_instant(str(value)))
+        except ValueError:
+            start = None
+    if start is None or start % step_us:
+        raise time.error(
+            "start",
+            f"{value!r} is no timestamp of this stream",
+            why="it is the first timestamp that the stream has, a whole number of steps since 1970",
+            fix='write e.g. start = "2014-08-01T00:00:00"',
+        )
+    return start
+
+
+def _read_lags(table: Table, known: list[str], step_us: int) -> tuple[Lag, ...]:
+    found: list[Lag] = []
+    for item in table.items("lags"):
+        if not isinstance(item, dict):
+            raise table.wrong("lags", "a list of tables { behind, columns, to, within }")
+        entry = Table(item, (*table.path, "lags"), table.lines)
+        entry.refuse_unknown(("behind", "columns", "to", "within"))
+        for key, example in (
+            ("behind", '"alarm"'),
+            ("columns", '["id"]'),
+            ("to", '["id"]'),
+            ("within", '"1 hour"'),
+        ):
+            entry.need(key, example)
+        columns, to = entry.texts("columns"), entry.texts("to")
+        _check_columns(entry, "columns", columns, known, table.path[-1])
+        if not columns or len(columns) != len(to):
+            raise entry.error(
+                "to",
+                f"{len(columns)} columns join {len(to)}",
+                why="a lag is between rows that are joined column by column",
+                fix="list as many columns as to",
+            )
+        text = entry.text("within") or ""
+        within = parse_duration(text)
+        if within is None or within < 0 or within % step_us:
+            raise entry.error(
+                "within",
+                f"{text!r} is no whole number of the stream's steps",
+                why="time is counted in steps of the stream's unit",
+                fix='write a duration that is a multiple of the unit, e.g. "1 hour"',
+            )
+        place = table.lines.place(*table.path, "lags")
+        found.append(Lag(entry.text("behind") or "", columns, to, within, place))
+    return tuple(found)
+
+
+def _read_relation(table: Table) -> Relation:
+    table.refuse_unknown(_RELATION)
+    table.need("source", '{ format = "csv", path = "…" }')
+    columns = _read_columns(table)
+    return Relation(
+        name=table.path[-1],
+        data=_read_source(table.table("source"), static=True),
+        columns=columns,
+        keys=_read_keys(table, [c.name for c in columns]),
+        references=_read_references(table, [c.name for c in columns]),
+        max_rows=table.count("max_rows", least=0),
+        source=table.lines.place(*table.path),
+    )
+
+
+def _read_source(table: Table, *, static: bool) -> DataSource:
+    table.refuse_unknown(("format", "path", "options", "sort", "view"))
+    view, kind, path = table.text("view"), table.text("format"), table.text("path")
+    if view is not None and (not static or kind is not None or path is not None):
+        raise table.error(
+            "view",
+            f"[{table.name()}] has a view" + (" and a format or path" if static else ""),
+            why="a view is Spark SQL over static relations and takes the place of format and path",
+            fix="keep only the view" if static else "give the stream a format and a path",
+        )
+    if view is None:
+        table.need("format", '"parquet"')
+    options_table = table.table("options")
+    options = tuple((key, _option(options_table, key)) for key in options_table.values)
+    if kind == "view" and (options or path is None):
+        raise table.error(
+            "format",
+            f"[{table.name()}] is a temporary view of Spark, with "
+            + ("options" if options else "no path"),
+            why="its path is the view's name, and it has no options",
+            fix="remove the options" if options else 'write path = "NAME"',
+        )
+    return DataSource(kind or "view", path, options, view, table.flag("sort"))
+
+
+def _option(table: Table, key: str) -> str:
+    value = table.values[key]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (str, int, float, Decimal)):
+        return str(value)
+    raise table.wrong(key, "a string")
+
+
+def _read_columns(table: Table) -> tuple[Column, ...]:
+    table.need("columns", '{ id = "int" }')
+    columns = table.table("columns")
+    return tuple(_read_column(columns, name) for name in columns.values)
+
+
+def _read_column(columns: Table, name: str) -> Column:
+    value = columns.values[name]
+    table = columns
+    options = Table({}, (*columns.path, name), columns.lines)
+    if isinstance(value, dict):
+        table = options = columns.table(name)
+        options.refuse_unknown(("type", "min", "max", "enum"))
+        options.need("type", '"int"')
+    spelled = options.text("type") if isinstance(value, dict) else columns.text(name)
+    kind = parse_column_type(spelled or "")
+    if kind is None:
+        raise table.error(
+            "type" if isinstance(value, dict) else name,
+            f"column {name!r} has the unknown type {spelled!r}",
+            why=f"known types are {', '.join(KNOWN_TYPES)}",
+            fix=did_you_mean(spelled or "", [*KNOWN_TYPES[:4], "decimal(10,2)", *KNOWN_TYPES[5:]]),
+        )
+    low = _bound(options, "min", kind_name=spelled or "")
+    high = _bound(options, "max", kind_name=spelled or "")
+    if low is not None and high is not None and type_family(kind) == "number":
+        if isinstance(low, str) or isinstance(high, str):
+            raise options.wrong("min", "a number")
+        if low > high:
+            raise options.error(
+                "max",
+                f"column {name!r} has min {low} above max {high}",
+                why="no value lies between them",
+                fix="exchange them",
+            )
+    enum: tuple[Scalar, ...] | None = None
+    if "enum" in options.values:
+        enum = tuple(_constant(options, "enum", v, spelled or "") for v in options.items("enum"))
+        if not enum:
+            raise options.wrong("enum", "a list with at least one value")
+    return Column(name, kind, low, high, enum, options.lines.place(*options.path))
+
+
+def _bound(options: Table, key: str, *, kind_name: str) -> Scalar | None:
+    value = options.values.get(key)
+    if value is None:
+        return None
+    kind = parse_column_type(kind_name)
+    if kind is not None and type_family(kind) in ("string", "boolean"):
+        raise options.error(
+            key,
+            f"{options.name(key)} bounds {with_article(kind_name)} column",
+            why="min and max bound numbers, dates and timestamps only",
+            fix="declare an enum instead",
+        )
+    return _constant(options, key, value, kind_name)
+
+
+def _constant(options: Table, key: str, value: object, kind_name: str) -> Scalar:
+    """A constant of the column's type: no silent conversion from another family."""
+    kind = parse_column_type(kind_name)
+    if kind is None:
+        raise options.wrong(key, "a constant")
+    family = type_family(kind)
+    found: Scalar | None = None
+    if family == "boolean" and isinstance(value, bool):
+        found = value
+    elif family == "number" and isinstance(value, (int, float)) and not isinstance(value, bool):
+        found = parse_constant(str(value), kind)
+        if isinstance(kind, IntType) and not isinstance(found, int):
+            found = None
+        if isinstance(kind, FloatType) and found is not None:
+            found = float(found)
+    elif family == "string" and isinstance(value, str):
+        found = value
+    elif family in ("date", "timestamp") and not isinstance(value, (bool, int, float, list, dict)):
+        found = parse_constant(str(value), kind)
+    if found is None:
+        raise options.error(
+            key,
+            f"{options.name(key)} has {value!r}",
+            why=f"the column is {name_column_type(kind)}",
+            fix=f"write constants of type {name_column_type(kind)}",
+        )
+    return found
+
+
+def _read_keys(table: Table, known: list[str]) -> tuple[tuple[str, ...], ...]:
+    keys: list[tuple[str, ...]] = []
+    for key in table.items("keys"):
+        if not isinstance(key, list) or not key or not all(isinstance(c, str) for c in key):
+            raise table.wrong("keys", 'a list of keys, each a list of columns: [["id", "ts"]]')
+        _check_columns(table, "keys", key, known, table.path[-1])
+        keys.append(tuple(key))
+    return tuple(keys)
+
+
+def _read_references(table: Table, known: list[str]) -> tuple[Reference, ...]:
+    found: list[Reference] = []
+    for item in table.items("references"):
+        if not isinstance(item, dict):
+            raise table.wrong("references", "a list of tables { columns, relation, to }")
+        entry = Table(item, (*table.path, "references"), table.lines)
+        entry.refuse_unknown(("columns", "relation", "to"))
+        for key, example in (("columns", '["id"]'), ("relation", '"sensor"'), ("to", '["id"]')):
+            entry.need(key, example)
+        columns, to = entry.texts("columns"), entry.texts("to")
+        _check_columns(entry, "columns", columns, known, table.path[-1])
+        if not columns or len(columns) != len(to):
+            raise entry.error(
+                "to",
+                f"{len(columns)} columns reference {len(to)}",
+                why="a reference pairs columns one by one",
+                fix="list as many columns as to",
+            )
+        found.append(Reference(columns, entry.text("relation") or "", to))
+    return tuple(found)
+
+
+def _check_columns(
+    table: Table, key: str, columns: Iterable[str], known: list[str], owner: str
+) -> None:
+    for column in columns:
+        if column not in known:
+            raise table.error(
+                key,
+                f"unknown column {column!r} of {owner!r} in {key}",
+                why=f"{owner!r} declares {', '.join(known) or 'no columns'}",
+                fix=did_you_mean(column, known),
+            )
+
+
+def _check_lags(stream: Stream, section: Table, streams: dict[str, Stream]) -> None:
+    for lag in stream.lags:
+        behind = streams.get(lag.behind)
+        if behind is None:
+            raise section.error(
+                "lags",
+                f"{stream.name!r} lags behind the unknown stream {lag.behind!r}",
+                why="a lag is between two declared streams",
+                fix=did_you_mean(lag.behind, streams),
+            )
+        _check_columns(section, "lags", lag.to, [c.name for c in behind.columns], behind.name)
+
+
+def _check_references(
+    table: Stream | Relation,
+    section: Table,
+    relations: dict[str, Relation],
+    streams: dict[str, Stream],
+) -> None:
+    for reference in table.references:
+        target = relations.get(reference.relation)
+        if target is None:
+            is_stream = reference.relation in streams
+            raise section.error(
+                "references",
+                f"{table.name!r} references "
+                + ("the stream " if is_stream else "the unknown relation ")
+                + repr(reference.relation),
+                why="a reference points to a declared static relation",
+                fix=did_you_mean(reference.relation, relations),
+            )
+        _check_columns(
+            section, "references", reference.to, [c.name for c in target.columns], target.name
+        )
+        for name, other in zip(reference.columns, reference.to, strict=True):
+            mine, theirs = table.column(name), target.column(other)
+            if mine is None or theirs is None:
+                continue  # a stream's timestamp
+            if type_family(mine.type) != type_family(theirs.type):
+                raise section.error(
+                    "references",
+                    f"{table.name}.{name} is {name_column_type(mine.type)} and references "
+                    f"{target.name}.{other}, which is {name_column_type(theirs.type)}",
+                    why="values of different types are never equal",
+                    fix="declare both columns with one type",
+                )

@@ -1,0 +1,213 @@
+"""Mapping assertions: which rows of the catalog's tables make which triples, at which time."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal, TypeAlias
+
+from ontoweir.errors import MappingError, Source
+from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.ontology.tbox import Because
+
+CompareOp: TypeAlias = Literal["<", "<=", "=", ">=", ">", "<>"]
+"""A comparison operator in a mapping's source."""
+
+TermKind: TypeAlias = Literal["iri", "blank", "literal"]
+"""What kind of RDF term a term map makes."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SourceColumn:
+    """`alias.column` of a mapping's source; aliases are local to the mapping."""
+
+    alias: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SourceTable:
+    """A table of the catalog in a mapping's source, under an alias."""
+
+    alias: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConstant:
+    """A constant; compared with a stream's timestamp it is steps since 1970-01-01T00:00:00Z."""
+
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCompare:
+    """`left op right + offset`; offset in steps for timestamps, only with a column on the right."""
+
+    left: SourceColumn
+    op: CompareOp
+    right: SourceColumn | SourceConstant
+    offset: int | Decimal = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNotNull:
+    """`column IS NOT NULL`."""
+
+    column: SourceColumn
+
+
+SourceCondition: TypeAlias = SourceCompare | SourceNotNull
+"""A conjunct of a mapping's source."""
+
+
+@dataclass(frozen=True, slots=True)
+class MappingSource:
+    """The rows of the product of `tables` that satisfy all `conditions`: a logical table,
+    flattened."""
+
+    tables: tuple[SourceTable, ...]
+    conditions: tuple[SourceCondition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateMap:
+    """A term made from text and columns in turn. In IRIs the values are percent-encoded (R2RML
+    section 7.3), except that a single column alone (rr:column of type IRI) is taken as it is."""
+
+    parts: tuple[str | SourceColumn, ...]
+    kind: TermKind
+    datatype: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMap:
+    """A literal with a column's value; `datatype` is given or the column's natural one."""
+
+    column: SourceColumn
+    datatype: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantMap:
+    """A constant term: an IRI's text or a literal's lexical form."""
+
+    value: str
+    is_iri: bool
+    datatype: str | None = None
+    language: str | None = None
+
+
+TermMap: TypeAlias = TemplateMap | ColumnMap | ConstantMap
+"""How a term is made from a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class MappingAssertion:
+    """Every row of `source` whose columns in the term maps are not NULL makes one triple.
+
+    With `object` None it is `subject rdf:type predicate`. The triple holds at the timestamp of
+    `stream_alias`'s row, or always when that is None. `because` are the axioms that turned the
+    user's assertion into this one (T-mappings); `id` and `place` stay the triples map's.
+    """
+
+    id: str
+    predicate: str
+    source: MappingSource
+    subject: TermMap
+    object: TermMap | None
+    place: Source
+    stream_alias: str | None = None
+    because: tuple[Because, ...] = ()
+    graphs: tuple[TermMap, ...] = ()
+    """The named graphs the triple is in (rr:defaultGraph among them is the default graph); () is
+    the default graph alone."""
+    repeats: str | None = None
+    """Why the rows of `source` may make a triple more often than those of the logical table do,
+    which has DISTINCT or UNION; None: they do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedMap:
+    """A triples map that is refused, or a whole file: why, and the IRIs of the classes and
+    properties that it could be about (None: any)."""
+
+    id: str
+    error: MappingError
+    predicates: frozenset[str] | None = None
+
+    def concerns(self, iri: str) -> bool:
+        """Whether it could make triples of a class or property."""
+        return self.predicates is None or iri in self.predicates
+
+
+@dataclass(frozen=True, slots=True)
+class MappingSet:
+    """All assertions; `compiled` says that the ontology's hierarchy is already in them.
+
+    `refused`: triples maps that were refused. Whoever asks for what one of them could be about is
+    told so, by its error: nothing is decided on a part of the mappings.
+    """
+
+    assertions: tuple[MappingAssertion, ...]
+    compiled: bool = False
+    refused: tuple[RefusedMap, ...] = ()
+    _index: dict[tuple[str, bool], list[MappingAssertion]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        for assertion in self.assertions:
+            key = (assertion.predicate, assertion.object is None)
+            self._index.setdefault(key, []).append(assertion)
+
+    def classes_of(self, iri: str) -> tuple[MappingAssertion, ...]:
+        """The assertions that make members of the class `iri`.
+
+        Raises:
+            MappingError: a triples map is refused that could make some.
+        """
+        self._require(iri)
+        return tuple(self._index.get((iri, True), ()))
+
+    def properties_of(self, iri: str) -> tuple[MappingAssertion, ...]:
+        """The assertions that make triples of the property `iri`.
+
+        Raises:
+            MappingError: a triples map is refused that could make some.
+        """
+        self._require(iri)
+        return tuple(self._index.get((iri, False), ()))
+
+    def require_all(self) -> None:
+        """Raise MappingError where any triples map is refused."""
+        if self.refused:
+            raise self.refused[0].error.again()
+
+    def _require(self, iri: str) -> None:
+        for refused in self.refused:
+            if refused.concerns(iri):
+                raise refused.error.again()
+
+    def predicates(self) -> frozenset[str]:
+        """All class and property IRIs that are mapped."""
+        return self.classes() | self.properties()
+
+    def classes(self) -> frozenset[str]:
+        """All class IRIs that are mapped."""
+        return frozenset(iri for iri, is_class in self._index if is_class)
+
+    def properties(self) -> frozenset[str]:
+        """All property IRIs that are mapped."""
+        return frozenset(iri for iri, is_class in self._index if not is_class)
+
+
+def term_columns(term: TermMap | None) -> tuple[SourceColumn, ...]:
+    """The columns that a term map reads, in order."""
+    match term:
+        case TemplateMap(parts=parts):
+            return tuple(p for p in parts if isinstance(p, SourceColumn))
+        case ColumnMap(column=column):
+            return (column,)
+        case ConstantMap() | None:
+            return ()

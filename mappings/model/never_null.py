@@ -1,0 +1,13 @@
+"""Which columns of a table are never NULL in a row that is let in."""
+
+from ontoweir.mappings.model.catalog import Relation, Stream
+
+
+def never_null(table: Stream | Relation) -> frozenset[str]:
+    """A stream's timestamp, and the columns of its keys without it: a row with a NULL there is
+    rejected. (Rows with a NULL in a key with the timestamp, or of a static relation, may share it.)
+    """
+    if isinstance(table, Relation):
+        return frozenset()
+    whole = {column for key in table.keys if table.timestamp not in key for column in key}
+    return frozenset({table.timestamp, *whole})

@@ -1,0 +1,118 @@
+"""Names in SQL over the catalog: aliases, and the columns they have."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ontoweir.mappings.model.assertion import SourceColumn
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, Relation, Stream, TimestampType
+from ontoweir.mappings.model.read_table import did_you_mean
+
+
+class SqlRefusal(Exception):
+    """What a piece of SQL does wrong; the caller knows the file and makes the user's error."""
+
+    def __init__(self, what: str, *, why: str, fix: str, line: int | None = None) -> None:
+        super().__init__(what)
+        self.what, self.why, self.fix, self.line = what, why, fix, line
+
+
+def find_name(name: str, known: Iterable[str]) -> str | None:
+    """The declared spelling of a name: exactly, else by the only one equal but for case."""
+    names = list(known)
+    if name in names:
+        return name
+    folded = [n for n in names if n.lower() == name.lower()]
+    return folded[0] if len(folded) == 1 else None
+
+
+def find_table(name: str, catalog: Catalog, line: int | None = None) -> Stream | Relation:
+    """The declared table called `name`.
+
+    Raises:
+        SqlRefusal: there is none.
+    """
+    found = find_name(name, [*catalog.streams, *catalog.relations])
+    if found is None:
+        raise SqlRefusal(
+            f"unknown table {name!r}",
+            why=f"{catalog.file} declares no stream or relation of this name",
+            fix=did_you_mean(name, [*catalog.streams, *catalog.relations]),
+            line=line,
+        )
+    return catalog.table(found)
+
+
+def column_names(table: Stream | Relation) -> tuple[str, ...]:
+    """The columns of a table, a stream's timestamp included."""
+    names = tuple(c.name for c in table.columns)
+    return (table.timestamp, *names) if isinstance(table, Stream) else names
+
+
+def is_timestamp(table: Stream | Relation, column: str) -> bool:
+    """Whether a column is a stream's application time."""
+    return isinstance(table, Stream) and table.timestamp == column
+
+
+@dataclass(slots=True)
+class Scope:
+    """The aliases of a FROM clause, in order; `known`: columns that are not NULL in any row;
+    `merged`: columns that JOIN … USING makes one with that of the same name before them."""
+
+    catalog: Catalog
+    tables: dict[str, Stream | Relation]
+    known: frozenset[SourceColumn] = frozenset()
+    merged: frozenset[SourceColumn] = frozenset()
+
+    def resolve(self, alias: str | None, name: str, line: int | None = None) -> SourceColumn:
+        """The column `alias.name`, or the only column called `name` when alias is None.
+
+        Raises:
+            SqlRefusal: unknown or ambiguous.
+        """
+        if alias is not None:
+            found = find_name(alias, self.tables)
+            if found is None:
+                raise SqlRefusal(
+                    f"unknown alias {alias!r}",
+                    why=f"FROM has {', '.join(self.tables)}",
+                    fix=did_you_mean(alias, self.tables),
+                    line=line,
+                )
+            aliases = [found]
+        else:
+            aliases = list(self.tables)
+        hits = [
+            SourceColumn(a, c)
+            for a in aliases
+            if (c := find_name(name, column_names(self.tables[a]))) is not None
+            and (alias is not None or SourceColumn(a, c) not in self.merged)
+        ]
+        if len(hits) == 1:
+            return hits[0]
+        if hits:
+            raise SqlRefusal(
+                f"the column {name!r} is ambiguous",
+                why=f"{' and '.join(h.alias for h in hits)} both have it",
+                fix=f"write {hits[0].alias}.{name}",
+                line=line,
+            )
+        known = [c for a in aliases for c in column_names(self.tables[a])]
+        owner = ", ".join(repr(self.tables[a].name) for a in aliases)
+        raise SqlRefusal(
+            f"unknown column {name!r} of {owner}",
+            why=f"{self.catalog.file} declares no such column",
+            fix=did_you_mean(name, known),
+            line=line,
+        )
+
+    def step_of(self, column: SourceColumn) -> int | None:
+        """The unit of a stream's timestamp column in microseconds; None for other columns."""
+        table = self.tables[column.alias]
+        if isinstance(table, Stream) and column.column == table.timestamp:
+            return table.step_us
+        return None
+
+    def type_of(self, column: SourceColumn) -> ColumnType:
+        """The type of a resolved column."""
+        found = self.tables[column.alias].column(column.column)
+        return TimestampType() if found is None else found.type

@@ -1,0 +1,68 @@
+"""What a pass did to a disjunct, for `ontoweir rewrite --show trace`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ontoweir.rewriter.algebra.print_spj import show_condition, show_output
+from ontoweir.rewriter.model.spj import Compare, Condition, Op, SpjQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something a pass did: its name, to what (a disjunct's number, a predicate), and what."""
+
+    name: str
+    subject: str
+    did: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.subject}: {self.did}"
+
+
+Record: TypeAlias = Callable[[Step], None]
+"""Takes the steps as they are done."""
+
+
+def ignore_step(step: Step) -> None:
+    """No trace wanted."""
+
+
+def trace_steps(name: str, number: int, before: SpjQuery, after: SpjQuery) -> tuple[Step, ...]:
+    """The difference that a pass made to a disjunct: none, or one step in a sentence."""
+    subject = f"disjunct {number}"
+    if before == after:
+        return ()
+    if len(before.occurrences) == len(after.occurrences):
+        pairs = zip(before.occurrences, after.occurrences, strict=True)
+        names = [f"{a.alias} is {b.alias}" for a, b in pairs if a.alias != b.alias]
+        if names:
+            return (Step(name, subject, ", ".join(names)),)
+    said: list[str] = []
+    aliases = {o.alias for o in after.occurrences}
+    gone = [o for o in before.occurrences if o.alias not in aliases]
+    if gone:
+        joins = len(before.occurrences) - 1, len(after.occurrences) - 1
+        tables = ", ".join(f"{o.table} {o.alias}" for o in gone)
+        said.append(f"joins {joins[0]} → {joins[1]}, without {tables}")
+    old, new = ({_show(c): None for c in q.conditions} for q in (before, after))
+    more = [text for text in new if text not in old]
+    less = [text for text in old if text not in new]
+    if gone:
+        less = [text for text in less if not any(f"{o.alias}." in text for o in gone)]
+    if more:
+        said.append("with " + ", ".join(more))
+    if less:
+        said.append("without " + ", ".join(less))
+    for (variable, a), (_, b) in zip(before.outputs, after.outputs, strict=True):
+        if a != b:
+            said.append(f"?{variable} from {show_output(b)}")
+    return (Step(name, subject, "; ".join(said)),) if said else ()
+
+
+def _show(condition: Condition) -> str:
+    """A condition; equations in one orientation."""
+    if isinstance(condition, Compare) and condition.op is Op.EQ and not condition.offset:
+        sides = show_condition(condition).split(" = ", 1)
+        return " = ".join(sorted(sides))
+    return show_condition(condition)

@@ -1,0 +1,112 @@
+"""Conjunctive queries in the words of an ontology, over states at points in time."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+
+from ontoweir.errors import Source
+from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.spj import Op
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Variable:
+    """A variable; `name` without the question mark. Names that start with `_` are made by us."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Iri:
+    """An IRI."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Literal:
+    """A literal: lexical form, datatype IRI (None for a plain string), language tag."""
+
+    lexical: str
+    datatype: str | None = None
+    language: str | None = None
+
+
+Term: TypeAlias = Variable | Iri | Literal
+"""An argument of an atom."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassAtom:
+    """`cls(term)`, in the state at `time` (None: a static pattern)."""
+
+    cls: str
+    term: Term
+    time: Variable | None = None
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyAtom:
+    """`prop(subject, object)`, in the state at `time` (None: a static pattern)."""
+
+    prop: str
+    subject: Term
+    object: Term
+    time: Variable | None = None
+    source: Source | None = None
+
+
+Atom: TypeAlias = ClassAtom | PropertyAtom
+"""An atom of a conjunctive query."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueFilter:
+    """`left op right + offset` over values; offset is a number and only with a Variable."""
+
+    left: Variable
+    op: Op
+    right: Variable | Literal | Iri
+    offset: str = "0"
+    """A decimal number in text."""
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeFilter:
+    """`left op right + offset` over time variables; `right` may be a fixed point in time, an
+    xsd:dateTime literal (without a zone: UTC)."""
+
+    left: Variable
+    op: Op
+    right: Variable | Literal
+    offset: timedelta = timedelta(0)
+    source: Source | None = None
+
+
+Filter: TypeAlias = ValueFilter | TimeFilter
+"""A conjunct of FILTER."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConjunctiveQuery:
+    """SELECT [DISTINCT] head WHERE atoms, filters. Each answer variable
+    occurs in an atom or is a constant."""
+
+    name: str
+    head: tuple[Variable, ...]
+    atoms: tuple[Atom, ...]
+    filters: tuple[Filter, ...]
+    distinct: bool
+    source: Source | None = None
+    axioms: tuple[tuple[str, Source | None], ...] = ()
+    """The axioms (functional syntax, place) that led to this disjunct of a rewriting."""
+    constants: tuple[tuple[Variable, Iri | Literal], ...] = ()
+    """Answer variables with a fixed value (BIND, VALUES); they occur in no atom."""
+    branch: int = 0
+    """The number of the branch of the user's union that this is, or came from."""
+    graphs: tuple[str, ...] = ()
+    """The graphs that FROM names; none: the default graph."""
+    aggregation: Aggregation | None = None
+    """What is computed of the matches; the head is then that of the characteristic query."""

@@ -1,0 +1,265 @@
+"""Select-project-join queries over the catalog: what the rewriter hands to the checker.
+
+[S] Def. 4: Π_L( σ_P( R1 × … × S1 × … ) ). Π is duplicate-preserving (bag) or -eliminating (set).
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import TypeAlias, assert_never
+
+from ontoweir.errors import Source
+from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.rewriter.model.aggregation import Aggregation
+
+
+class Op(StrEnum):
+    """A comparison operator."""
+
+    LT = "<"
+    LE = "<="
+    EQ = "="
+    GE = ">="
+    GT = ">"
+    NE = "<>"
+
+    def flipped(self) -> "Op":
+        """The operator with its sides exchanged: a < b iff b > a."""
+        return _FLIPPED[self]
+
+
+_FLIPPED = {
+    Op.LT: Op.GT,
+    Op.LE: Op.GE,
+    Op.EQ: Op.EQ,
+    Op.GE: Op.LE,
+    Op.GT: Op.LT,
+    Op.NE: Op.NE,
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Attribute:
+    """A column of an occurrence, `alias.column`. A stream's timestamp column is one too."""
+
+    alias: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.alias}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Occurrence:
+    """A stream or static relation (a name in the catalog) in the FROM clause, under an alias."""
+
+    alias: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant. For a timestamp it is a whole number of steps since 1970-01-01T00:00:00Z."""
+
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`left op right + offset`; offset (steps for timestamps, else a number) only with an
+    Attribute on the right."""
+
+    left: Attribute
+    op: Op
+    right: Attribute | Constant
+    offset: int | Decimal = 0
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotNull:
+    """`attribute IS NOT NULL`."""
+
+    attribute: Attribute
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """`attribute IN (values)`: constants of its type, at least two, each once. (Never a stream's
+    timestamp.)"""
+
+    attribute: Attribute
+    values: tuple[Scalar, ...]
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """`attribute IS NULL`: of a row that has no value there. No other condition of the query
+    mentions the attribute."""
+
+    attribute: Attribute
+    source: Source | None = None
+
+
+Condition: TypeAlias = Compare | NotNull | OneOf | IsNull
+"""A conjunct of the selection."""
+
+
+@dataclass(frozen=True, slots=True)
+class IriOutput:
+    """An IRI made from a template: text parts and attributes in turn (percent-encoded values)."""
+
+    parts: tuple[str | Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralOutput:
+    """A literal with the value of an attribute, of a datatype IRI (None: plain) or language."""
+
+    value: Attribute
+    datatype: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateLiteralOutput:
+    """A string literal made from a template."""
+
+    parts: tuple[str | Attribute, ...]
+    datatype: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlankOutput:
+    """A blank node made from a template."""
+
+    parts: tuple[str | Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantOutput:
+    """A constant RDF term; `value` is an IRI's text or a literal's lexical form."""
+
+    value: str
+    is_iri: bool
+    datatype: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NullOutput:
+    """No value: `value` is NULL in every row that satisfies the conditions (IsNull)."""
+
+    value: Attribute
+
+
+Output: TypeAlias = (
+    IriOutput | LiteralOutput | TemplateLiteralOutput | BlankOutput | ConstantOutput | NullOutput
+)
+"""How a projected variable is made from attributes."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Provenance:
+    """Where a part of a disjunct came from: a triples map, and the axioms that led to it."""
+
+    mapping: str
+    mapping_source: Source | None = None
+    axioms: tuple[str, ...] = ()
+    axiom_sources: tuple[Source, ...] = ()
+    query_source: Source | None = None
+    time: str | None = None
+    """The query's variable for the time at which it holds."""
+
+
+class FoldFunction(StrEnum):
+    """What is computed of an attribute while matching, instead of projecting it."""
+
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """`function` of `attribute` over the matches of a group, as the column `name`."""
+
+    name: str
+    function: FoldFunction
+    attribute: Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class SpjQuery:
+    """One SPJ query. Attributes used in `outputs` are guaranteed not NULL by `conditions`
+    (NotNull, or any comparison), but for the arguments of aggregates in SQL: each aggregate takes
+    the matches in which its own argument is not NULL. No timestamp is in `outputs` ([S] Def. 4).
+
+    `folds`: None for a plain query; otherwise its matches are grouped by `outputs` and folded
+    ([A] section 8.2): the reduced characteristic query of an aggregate.
+    """
+
+    occurrences: tuple[Occurrence, ...]
+    conditions: tuple[Condition, ...]
+    outputs: tuple[tuple[str, Output], ...]
+    provenance: tuple[tuple[str, Provenance], ...] = ()
+    """(alias, where that occurrence came from); the alias of an ontology's fact is empty."""
+    folds: tuple[Fold, ...] | None = None
+    merged: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(stream, key): keys without the timestamp by which occurrences were taken for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpjUnion:
+    """A union of SPJ queries with the same variables: the unfolded query.
+
+    `distinct`: set semantics (π, UNION) instead of bag semantics (π̇, UNION ALL).
+    `aggregation`: what is computed of the matches, which then are those of the characteristic
+    query ([A] Th. 8.4): `distinct` says that all aggregates ignore duplicates.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    disjuncts: tuple[SpjQuery, ...]
+    distinct: bool
+    source: Source | None = None
+    aggregation: Aggregation | None = None
+
+
+def output_attributes(output: Output) -> tuple[Attribute, ...]:
+    """The attributes whose values an output is made from, in order, repeats kept."""
+    match output:
+        case LiteralOutput(value=value):
+            return (value,)
+        case ConstantOutput() | NullOutput():
+            return ()
+        case IriOutput() | TemplateLiteralOutput() | BlankOutput():
+            return tuple(p for p in output.parts if isinstance(p, Attribute))
+
+
+def compare_scalars(left: Scalar, op: Op, right: Scalar) -> bool:
+    """`left op right` for constants of one type."""
+    if isinstance(left, str) or isinstance(right, str):
+        if not (isinstance(left, str) and isinstance(right, str)):
+            return op is Op.NE
+        before, equal = left < right, left == right
+    else:
+        before, equal = left < right, left == right
+    match op:
+        case Op.EQ:
+            return equal
+        case Op.NE:
+            return not equal
+        case Op.LT:
+            return before
+        case Op.LE:
+            return before or equal
+        case Op.GE:
+            return not before
+        case Op.GT:
+            return not before and not equal
+        case _ as unreachable:
+            assert_never(unreachable)

@@ -1,0 +1,1 @@
+"""rewriter/passes"""

@@ -1,0 +1,204 @@
+"""Distribute joins and filters over unions: the branches of a query, each a conjunction."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import assert_never
+
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.algebra.compare_filters import exclude_each_other, fix_values
+from ontoweir.rewriter.model.query import (
+    Atom,
+    ClassAtom,
+    Filter,
+    Iri,
+    Literal,
+    PropertyAtom,
+    Term,
+    ValueFilter,
+    Variable,
+)
+from ontoweir.rewriter.model.spj import Op
+from ontoweir.rewriter.model.substitute_terms import substitute_terms
+from ontoweir.rewriter.sparql.patterns import (
+    Both,
+    Comparison,
+    Either,
+    Formula,
+    Join,
+    Negation,
+    Never,
+    Pattern,
+    Single,
+    Union,
+    Values,
+    atom_terms,
+    filter_variables,
+    pattern_atoms,
+    pattern_values,
+)
+from ontoweir.rewriter.sparql.split_cases import TooManyCases, split_cases
+
+LIMIT = 500
+"""How many branches a query may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A conjunction of atoms and filters, and the variables that have fixed values."""
+
+    atoms: tuple[Atom, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    values: dict[Variable, Iri | Literal] = field(default_factory=dict)
+    formulas: tuple[Formula, ...] = ()
+    """Filters still to be split."""
+
+
+def distribute_unions(
+    pattern: Pattern,
+    *,
+    distinct: bool,
+    make_variable: Callable[[], Variable],
+    refuse: Callable[[str, str, str], QueryError],
+) -> tuple[Branch, ...]:
+    """The branches of a pattern, at least one: a union of conjunctions with the same matches.
+
+    Keeps multiplicities (SPARQL 1.1 section 18.5): a match of two branches of UNION, or of two
+    rows of VALUES, counts twice; a match of two alternatives of || counts once (split_cases).
+    VALUES and BIND join by identity of terms, so their values are put in place of the variables.
+    Branches whose filters contradict each other are left out, unless all are.
+
+    Raises:
+        QueryError: there are more than LIMIT branches.
+    """
+    expander = _Distributor(distinct, refuse)
+    raw = expander.branches(pattern)
+    try:
+        found = [done for branch in raw for done in expander.finish(branch)]
+    except TooManyCases:
+        raise expander.too_many() from None
+    live = [b for b in found if not exclude_each_other(b.filters)] or found[:1]
+    if len(live) > LIMIT:
+        raise expander.too_many()
+    return tuple(live) or (_never(pattern, make_variable),)
+
+
+class _Distributor:
+    def __init__(self, distinct: bool, refuse: Callable[[str, str, str], QueryError]) -> None:
+        self.distinct, self.refuse = distinct, refuse
+
+    def too_many(self) -> QueryError:
+        return self.refuse(
+            f"the query has more than {LIMIT} branches",
+            "UNION, VALUES, || and alternative paths multiply, and every branch is decided",
+            "load the values as a relation and join with it, or register several queries",
+        )
+
+    def branches(self, pattern: Pattern) -> list[Branch]:
+        match pattern:
+            case Single(atom=atom):
+                return [Branch((atom,))]
+            case Values(variables=variables, rows=rows):
+                return [Branch(values=dict(zip(variables, row, strict=True))) for row in rows]
+            case Union(branches=parts):
+                found = [b for part in parts for b in self.branches(part)]
+                if len(found) > LIMIT:
+                    raise self.too_many()
+                return found
+            case Join(parts=parts, filters=filters, time=time):
+                found = [Branch()]
+                for part in parts:
+                    more = self.branches(part)
+                    if len(found) * len(more) > LIMIT:
+                        raise self.too_many()
+                    joined = (_join(a, b) for a, b in product(found, more))
+                    found = [b for b in joined if b is not None]
+                return [_filter(b, filters, time) for b in found] if filters else found
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def finish(self, branch: Branch) -> list[Branch]:
+        """The branch with its values in place and its filters split."""
+        values: dict[Term, Term] = dict(branch.values.items())
+        atoms = tuple(substitute_terms(atom, values) for atom in branch.atoms)
+        if any(isinstance(_subject(atom), Literal) for atom in atoms):
+            return []  # no triple has a literal as its subject
+
+        cases = split_cases(
+            Both(branch.formulas),
+            lambda f: fix_values(f, branch.values),
+            disjoint=not self.distinct,
+            limit=LIMIT,
+        )
+        return [Branch(atoms, case, branch.values) for case in cases]
+
+
+def _join(left: Branch, right: Branch) -> Branch | None:
+    """Both branches; None if they fix a variable to different terms."""
+    if any(right.values.get(v, value) != value for v, value in left.values.items()):
+        return None
+    return Branch(
+        (*left.atoms, *right.atoms),
+        values={**left.values, **right.values},
+        formulas=(*left.formulas, *right.formulas),
+    )
+
+
+def _filter(branch: Branch, filters: tuple[Formula, ...], time: Variable | None) -> Branch:
+    """The branch with filters that see what it binds here: other variables are unbound."""
+    bound = set(branch.values)
+    for atom in branch.atoms:
+        bound.update(t for t in (*atom_terms(atom), atom.time) if isinstance(t, Variable))
+    if time is not None:
+        bound.add(time)
+    closed = tuple(_close(f, bound) for f in filters)
+    return replace(branch, formulas=(*branch.formulas, *closed))
+
+
+def _close(formula: Formula, bound: set[Variable]) -> Formula:
+    match formula:
+        case Comparison(filter=f):
+            return formula if bound.issuperset(filter_variables(f)) else Never()
+        case Never():
+            return formula
+        case Negation(part=part):
+            return Negation(_close(part, bound))
+        case Both(parts=parts):
+            return Both(tuple(_close(p, bound) for p in parts))
+        case Either(parts=parts):
+            return Either(tuple(_close(p, bound) for p in parts))
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _subject(atom: Atom) -> Term:
+    return atom.term if isinstance(atom, ClassAtom) else atom.subject
+
+
+def _never(pattern: Pattern, make_variable: Callable[[], Variable]) -> Branch:
+    """A branch without matches, of a pattern that has none: a variable differs from itself."""
+    atoms: list[Atom] = []
+    seen: list[Variable] = []
+    for atom in pattern_atoms(pattern):
+        if isinstance(_subject(atom), Literal):
+            atom = _replace_subject(atom, make_variable())
+        atoms.append(atom)
+        seen.extend(t for t in atom_terms(atom) if isinstance(t, Variable))
+    if not seen:
+        seen.append(make_variable())
+        atoms[0] = _replace_subject(atoms[0], seen[0])
+    values = {
+        v: value
+        for part in pattern_values(pattern)
+        for v, value in zip(part.variables, part.rows[0], strict=True)
+        if v not in seen
+    }
+    return Branch(tuple(atoms), (ValueFilter(seen[0], Op.NE, seen[0]),), values)
+
+
+def _replace_subject(atom: Atom, variable: Variable) -> Atom:
+    match atom:
+        case ClassAtom():
+            return replace(atom, term=variable)
+        case PropertyAtom():
+            return replace(atom, subject=variable)

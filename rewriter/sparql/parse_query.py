@@ -1,0 +1,376 @@
+"""Parse a SPARQL SELECT into a union of conjunctive queries over states at points in time.
+
+SPARQL 1.1 as rdflib parses it: patterns with finite paths, UNION, VALUES, BIND of a constant,
+`GRAPH ?t { … }` for the state at time ?t, and FILTER. What is outside is refused by name. rdflib
+keeps no positions: lines are found again by following its triples, which stand in order of
+appearance, through the tokens.
+"""
+
+import rdflib
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.query import (
+    Atom,
+    ClassAtom,
+    ConjunctiveQuery,
+    Iri,
+    PropertyAtom,
+    Term,
+    Variable,
+)
+from ontoweir.rewriter.sparql.check_variables import check_variables
+from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
+from ontoweir.rewriter.sparql.expand_path import expand_path, first_step
+from ontoweir.rewriter.sparql.locate_tokens import Token, Tokens
+from ontoweir.rewriter.sparql.parse_filter import parse_filter
+from ontoweir.rewriter.sparql.parse_sparql import parse_sparql
+from ontoweir.rewriter.sparql.patterns import (
+    Formula,
+    Join,
+    Pattern,
+    Union,
+    bound_variables,
+    filter_variables,
+    formula_filters,
+    holds_at,
+)
+from ontoweir.rewriter.sparql.read_aggregation import aggregated_variables, read_aggregation
+from ontoweir.rewriter.sparql.read_dataset import read_dataset
+from ontoweir.rewriter.sparql.read_terms import Terms, read_field
+from ontoweir.rewriter.sparql.read_values import ValuesReader
+
+_TYPE = str(rdflib.RDF.type)
+_OUTSIDE = (
+    "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND of a "
+    "constant, FILTER, GROUP BY and aggregates"
+)
+_COMPARISONS = {"<", "<=", "=", ">=", ">", "!=", "IN"}
+_REFUSED = {
+    "OptionalGraphPattern": ("OPTIONAL", "register one query with the pattern, one without it"),
+    "MinusGraphPattern": ("MINUS", "write a query of what holds: negation is not monotonic"),
+    "ServiceGraphPattern": ("SERVICE", "declare the other source as a relation in the catalog"),
+    "SubSelect": ("a subquery", "write its patterns in the query itself"),
+}
+_CLAUSES = {
+    "orderby": ("ORDER BY", "ORDER", "remove it: results are a stream, in order of `at`"),
+    "limitoffset": ("LIMIT or OFFSET", "LIMIT", "remove it: results are a stream without an end"),
+    "having": ("HAVING", "HAVING", "select the aggregate, and compare it in the results"),
+}
+_FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
+
+
+def parse_query(text: str, *, name: str, file: str) -> ConjunctiveQuery:
+    """The conjunctive query that `text` is: `parse_union` for a query of one branch.
+
+    Raises:
+        QueryError: as of parse_union, or it has several branches.
+    """
+    found = parse_union(text, name=name, file=file)
+    if len(found) > 1:
+        raise QueryError(
+            f"the query is a union of {len(found)} conjunctive queries",
+            why="one is asked for",
+            fix="write no UNION, VALUES, IN, || and alternative paths",
+            source=found[0].source,
+        )
+    return found[0]
+
+
+def parse_union(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, ...]:
+    """The conjunctive queries whose union `text` is, at least one, all with the same head.
+
+    Their matches add up to the query's own, also under bag semantics; they are told apart by
+    `branch`. A query whose filters never hold is one branch with filters that never hold.
+
+    Args:
+        text: SPARQL 1.1 SELECT or SELECT DISTINCT.
+        name: what the query is called.
+        file: where it stands, for messages.
+
+    Raises:
+        QueryError: the text is no SPARQL, or outside the query language.
+    """
+    tokens = Tokens(text)
+    prologue, query = parse_sparql(text, tokens, file)
+    return _Parser(tokens, name, file, prologue).read(query)
+
+
+class _Parser:
+    def __init__(self, tokens: Tokens, name: str, file: str, prologue: object) -> None:
+        self.tokens, self.name, self.file = tokens, name, file
+        used = frozenset(t.text[1:] for t in tokens.tokens if t.kind == "var")
+        self.terms = Terms(prologue, used, self.error)
+        self.times: dict[Variable, Source] = {}
+        self.first = tokens.line_of("SELECT", *_FORMS.values()) or 1
+
+    def error(self, what: str, why: str, fix: str, line: int | None = None) -> QueryError:
+        """A QueryError at a line."""
+        return QueryError(what, why=why, fix=fix, source=Source(self.file, line))
+
+    def read(self, query: CompValue) -> tuple[ConjunctiveQuery, ...]:
+        """The branches of a query as rdflib parsed it."""
+        if query.name in _FORMS:
+            fix = "write SELECT, or SELECT DISTINCT, and the variables"
+            raise self.error(_FORMS[query.name], _OUTSIDE, fix, self.first)
+        for key, (clause, word, fix) in _CLAUSES.items():
+            if key in query:
+                raise self.error(clause, _OUTSIDE, fix, self.tokens.line_of(word, "OFFSET"))
+        if read_field(query, "modifier") == "REDUCED":
+            fix = "write SELECT (every answer counts) or SELECT DISTINCT"
+            raise self.error("REDUCED", _OUTSIDE, fix, self.first)
+        graphs = read_dataset(query, self.tokens, self.terms, self.error)
+        aggregation = read_aggregation(query, self.tokens, self.file, self.error)
+        if aggregation is None:
+            distinct = read_field(query, "modifier") == "DISTINCT"
+            head = self.read_head(query)
+            counted: frozenset[Variable] = frozenset()
+        else:
+            distinct = not aggregation.duplicate_sensitive
+            head = tuple(map(Variable, aggregation.variables))
+            counted = frozenset(map(Variable, aggregated_variables(query)))
+        self.find_times(query["where"])
+        self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
+        self.tokens.next(lambda t: t.text == "{")
+        pattern: Pattern = self.read_group(query["where"], None)
+        if "valuesClause" in query:
+            line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
+            rows = self.values.read_values(query["valuesClause"], line)
+            pattern = Join((pattern, rows))
+        branches = distribute_unions(
+            pattern,
+            distinct=distinct,
+            make_variable=self.terms.make_variable,
+            refuse=lambda what, why, fix: self.error(what, why, fix, self.first),
+        )
+        source = Source(self.file, self.first)
+        self.check_names(aggregation, pattern)
+        head = check_variables(
+            head,
+            pattern,
+            branches,
+            frozenset(self.times),
+            hidden=frozenset(self.terms.fresh),
+            counted=counted,
+            aggregates=aggregation is not None,
+            locate=lambda v: self.tokens.line_of(f"?{v.name}", f"${v.name}") or self.first,
+            source=source,
+        )
+        return tuple(
+            ConjunctiveQuery(
+                self.name,
+                head,
+                branch.atoms,
+                branch.filters,
+                distinct,
+                source,
+                constants=tuple((v, branch.values[v]) for v in head if v in branch.values),
+                branch=number,
+                graphs=graphs,
+                aggregation=aggregation,
+            )
+            for number, branch in enumerate(branches)
+        )
+
+    def check_names(self, aggregation: Aggregation | None, pattern: Pattern) -> None:
+        """Raise the error for an aggregate that is called like a variable of the patterns."""
+        if aggregation is None:
+            return
+        bound = {variable.name for variable in bound_variables(pattern)}
+        for aggregate in aggregation.aggregates:
+            if aggregate.name in bound:
+                raise self.error(
+                    f"?{aggregate.name} names an aggregate and is in a pattern",
+                    "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.4)",
+                    f"write another name after AS, such as ?{aggregate.name}s",
+                    aggregate.source.line if aggregate.source else None,
+                )
+
+    def find_times(self, node: object) -> None:
+        """Note the variables of every GRAPH: filters before it may compare them."""
+        if isinstance(node, CompValue):
+            term = read_field(node, "term")
+            if node.name == "GraphGraphPattern" and isinstance(term, rdflib.Variable):
+                self.times.setdefault(Variable(str(term)), Source(self.file))
+            for part in node.values():
+                self.find_times(part)
+        elif isinstance(node, list):
+            for part in node:
+                self.find_times(part)
+
+    def read_head(self, query: CompValue) -> tuple[Variable, ...] | None:
+        """The answer variables; None for *."""
+        if "projection" not in query or query["projection"] == "*":
+            return None
+        head: list[Variable] = []
+        for item in query["projection"]:
+            if "var" not in item:
+                raise self.error(
+                    f"an expression in SELECT, as ?{item['evar']}",
+                    _OUTSIDE,
+                    "select the variables, and compute on the results",
+                    self.tokens.line_of(f"?{item['evar']}"),
+                )
+            if (answer := Variable(str(item["var"]))) not in head:
+                head.append(answer)
+        return tuple(head)
+
+    def read_group(self, group: CompValue, time: Variable | None) -> Join:
+        """The patterns of a group at a time, and its filters."""
+        if group.name == "SubSelect":
+            self.refuse(group)
+        parts: list[Pattern] = []
+        filters: list[tuple[Formula, int]] = []
+        for part in read_field(group, "part", ()):
+            match part.name:
+                case "TriplesBlock":
+                    for triples in part["triples"]:
+                        flat = list(triples)
+                        for i in range(0, len(flat), 3):
+                            parts.append(self.read_triple(flat[i], flat[i + 1], flat[i + 2], time))
+                case "Filter":
+                    line = self.tokens.next(lambda t: t.text.upper() == "FILTER")
+                    filters.append((self.read_filter(part["expr"], line), line))
+                case "GraphGraphPattern":
+                    parts.append(self.read_graph(part))
+                case "GroupOrUnionGraphPattern":
+                    found = tuple(self.read_group(inner, time) for inner in part["graph"])
+                    parts.append(Union(found) if len(found) > 1 else found[0])
+                case "InlineData":
+                    line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
+                    parts.append(self.values.read_values(part, line))
+                case "Bind":
+                    line = self.tokens.next(lambda t: t.text.upper() == "BIND")
+                    self.tokens.skip_parentheses()
+                    parts.append(self.values.read_bind(part, Join(tuple(parts)), line))
+                case _:
+                    self.refuse(part)
+        made = Join(tuple(parts), tuple(f for f, _ in filters), time)
+        self.check_scope(made)
+        return made
+
+    def check_scope(self, group: Join) -> None:
+        """Raise the error for a filter over what its own group does not bind."""
+        bound = bound_variables(group) | ({group.time} if group.time is not None else set())
+        for f in (f for formula in group.filters for f in formula_filters(formula)):
+            for variable in filter_variables(f):
+                if variable not in bound:
+                    raise self.error(
+                        f"?{variable.name} is in a FILTER but in no pattern of its group",
+                        "a filter compares what the patterns or GRAPH in its { … } bind",
+                        f"write a pattern with ?{variable.name} there (if it is a time, "
+                        f"GRAPH ?{variable.name} {{ … }}), or move the FILTER out of the braces",
+                        f.source.line if f.source else None,
+                    )
+
+    def refuse(self, part: CompValue) -> None:
+        """Raise the error for a pattern that is not in the language."""
+        what, fix = _REFUSED.get(part.name, (part.name, "write plain patterns"))
+        words = [what, "SELECT"] if part.name == "SubSelect" else [what]
+        lines = [t.line for t in self.tokens.tokens if t.text.upper() in words]
+        raise self.error(what, _OUTSIDE, fix, lines[-1] if lines else None)
+
+    def read_graph(self, part: CompValue) -> Join:
+        """GRAPH ?t { … }."""
+        line = self.tokens.next(lambda t: t.text.upper() == "GRAPH")
+        term = part["term"]
+        if not isinstance(term, rdflib.Variable):
+            raise self.error(
+                "GRAPH with an IRI",
+                "a graph is the state at a time, so its name is a time variable",
+                "write GRAPH ?t { … }, and leave static patterns outside GRAPH; a graph of the "
+                "mappings is asked with FROM and its IRI before WHERE",
+                line,
+            )
+        self.tokens.next(lambda t: t.text == "{")
+        time = Variable(str(term))
+        found = self.read_group(part["graph"], time)
+        if not holds_at(found, time):
+            raise self.error(
+                f"GRAPH ?{time.name} has no pattern",
+                "it would hold at every time, of which there is no end",
+                "write a pattern in it (in each branch of a UNION), or remove it",
+                line,
+            )
+        return found
+
+    def read_triple(self, s: object, p: object, o: object, time: Variable | None) -> Pattern:
+        """The patterns of a triple."""
+        line = self.locate(o, p)
+        place = self.tokens.place_pattern(self.file)
+        source = place if place.line == line else Source(self.file, line)
+
+        def make(predicate: object, subject: Term, value: Term) -> Atom:
+            iri = self.read_predicate(predicate, line)
+            if iri != _TYPE:
+                return PropertyAtom(iri, subject, value, time, source)
+            if isinstance(value, Iri):
+                return ClassAtom(value.value, subject, time, source)
+            raise self.error(
+                "rdf:type without a class",
+                "the class of a pattern is an IRI: a query ranges over data, not the vocabulary",
+                "name the class; if there are several, write UNION of one pattern for each",
+                line,
+            )
+
+        return expand_path(
+            p,
+            self.terms.read(s, line),
+            self.terms.read(o, line),
+            terms=self.terms,
+            make_atom=make,
+            refuse=lambda what, why, fix: self.error(what, why, fix, line),
+        )
+
+    def locate(self, o: object, p: object) -> int:
+        """The line of the next triple's object, or of its predicate if the object is blank."""
+        wanted = first_step(p) if isinstance(o, rdflib.BNode) else o
+        return self.tokens.next(lambda t: self.is_token(t, wanted))
+
+    def is_token(self, token: Token, node: object) -> bool:
+        """Does `token` stand for `node` as rdflib parsed it?"""
+        if isinstance(node, rdflib.Variable):
+            return token.kind == "var" and token.text[1:] == str(node)
+        if isinstance(node, rdflib.URIRef):
+            if node == rdflib.RDF.type and token.text == "a":
+                return True
+            return token.kind == "iri" and token.text[1:-1] == str(node)
+        if isinstance(node, CompValue) and node.name == "pname":
+            prefix = read_field(node, "prefix", "")
+            name = f"{prefix}:{read_field(node, 'localname', '')}"
+            return token.kind == "pname" and token.text.replace("\\", "") == name
+        if isinstance(node, CompValue) and node.name == "literal":
+            return token.kind == "string"
+        if isinstance(node, rdflib.Literal):
+            return token.text == str(node)
+        return False
+
+    def read_predicate(self, node: object, line: int) -> str:
+        """The IRI of a predicate."""
+        term = self.terms.read(node, line)
+        if isinstance(term, Iri):
+            return term.value
+        raise self.error(
+            f"?{term.name} as a predicate" if isinstance(term, Variable) else "a literal predicate",
+            "the predicate of a pattern is an IRI: a query ranges over data, not the vocabulary",
+            "name the property; if there are several, write them as alternatives: :p|:q",
+            line,
+        )
+
+    def read_filter(self, node: object, line: int) -> Formula:
+        """The formula of a FILTER that starts at `line`; the cursor is behind its word."""
+        inside = iter(self.tokens.skip_parentheses())
+
+        def locate() -> Source:
+            token = next((t for t in inside if t.text.upper() in _COMPARISONS), None)
+            if token is None:
+                return Source(self.file, line)
+            return self.tokens.place_comparison(self.file, token)
+
+        return parse_filter(
+            node,
+            times=frozenset(self.times),
+            read_term=lambda n: self.terms.read(n, line),
+            locate=locate,
+        )

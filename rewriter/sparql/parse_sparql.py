@@ -1,0 +1,100 @@
+"""Parse SPARQL text by rdflib, with located errors."""
+
+from itertools import pairwise
+from threading import Lock
+from typing import Any
+
+from pyparsing import ParseBaseException
+from rdflib.plugins.sparql.parser import parseQuery
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.sparql.locate_tokens import Tokens
+
+_ONE_AT_A_TIME = Lock()
+"""pyparsing finds out on the first call how many arguments each parse action takes; two threads
+that do so at once leave rdflib's grammar broken for the rest of the process."""
+
+
+def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[Any, CompValue]:
+    """The prologue and the query as rdflib parses them.
+
+    MEDIAN is not in SPARQL 1.1: it is parsed as SAMPLE, which is refused where it is written.
+
+    Raises:
+        QueryError: it is no SPARQL, or rdflib cannot read it.
+    """
+    standard = _without_median(text, tokens, file)
+    try:
+        with _ONE_AT_A_TIME:
+            parsed = parseQuery(standard)
+    except ParseBaseException as error:
+        raise _syntax_error(text, tokens, error, file) from None
+    except RecursionError:
+        raise QueryError(
+            "the query is nested too deeply",
+            why="the parser gives up",
+            fix="remove superfluous parentheses and braces",
+            source=Source(file, 1),
+        ) from None
+    except Exception as error:  # rdflib's parse actions raise whatever they like
+        raise _unreadable(tokens, error, file) from None
+    return parsed[0], parsed[1]
+
+
+def _without_median(text: str, tokens: Tokens, file: str) -> str:
+    """The text with SAMPLE, a word of the same length, in the place of MEDIAN."""
+    for word, parenthesis in pairwise(tokens.tokens):
+        if word.kind != "word" or parenthesis.text != "(":
+            continue
+        if word.text.upper() == "SAMPLE":
+            raise QueryError(
+                "aggregate SAMPLE",
+                why="its answer is not determined by the data",
+                fix="use MIN or MAX",
+                source=Source(file, word.line),
+            )
+        if word.text.upper() == "MEDIAN":
+            end = word.offset + len(word.text)
+            text = f"{text[: word.offset]}SAMPLE{text[end:]}"
+    return text
+
+
+def _unreadable(tokens: Tokens, error: Exception, file: str) -> QueryError:
+    """rdflib fails on negative decimals among triples and values, and on some literals."""
+    if "Not a number" in str(error):
+        for minus, number in pairwise(tokens.tokens):
+            if minus.text == "-" and number.kind == "number" and not number.text.isdecimal():
+                return QueryError(
+                    f"the number -{number.text} cannot be read",
+                    why="rdflib cannot parse negative decimal numbers outside FILTER",
+                    fix=f'write "-{number.text}"^^<http://www.w3.org/2001/XMLSchema#decimal>',
+                    source=Source(file, number.line),
+                )
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return QueryError(
+        "the query cannot be parsed",
+        why=f"rdflib says {what}",
+        fix="correct literals and IRIs that are not well-formed",
+        source=Source(file, tokens.tokens[0].line if tokens.tokens else 1),
+    )
+
+
+def _syntax_error(text: str, tokens: Tokens, error: ParseBaseException, file: str) -> QueryError:
+    opened = [t for t in tokens.tokens if t.text in "{}"]
+    depth = sum(1 if t.text == "{" else -1 for t in opened)
+    if depth > 0:
+        what, line = "a { is not closed", tokens.last_line
+    elif not tokens.tokens:
+        what, line = "the query is empty", 1
+    else:
+        token = tokens.at(error.loc)
+        near = token.text if token is not None else ""
+        what = f"syntax error at {near!r}"
+        line = token.line if token is not None else tokens.last_line
+    return QueryError(
+        what,
+        why="it is not SPARQL 1.1 from there on",
+        fix="correct the text there or just before it",
+        source=Source(file, line),
+    )

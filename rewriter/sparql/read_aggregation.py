@@ -1,0 +1,203 @@
+"""Read SELECT with aggregates, and GROUP BY, of a SPARQL query."""
+
+from collections.abc import Callable
+from typing import NoReturn
+
+import rdflib
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.model.query import Variable
+from ontoweir.rewriter.sparql.locate_tokens import Tokens
+from ontoweir.rewriter.sparql.read_terms import read_field
+
+Refuse = Callable[[str, str, str, int | None], QueryError]
+_FUNCTIONS = "COUNT, SUM, AVG, MIN, MAX, COUNT DISTINCT and MEDIAN"
+_WHY = f"a column of the result is a variable or one of {_FUNCTIONS} of a variable"
+_NAMES = {
+    "Aggregate_Count": AggregateFunction.COUNT,
+    "Aggregate_Sum": AggregateFunction.SUM,
+    "Aggregate_Avg": AggregateFunction.AVG,
+    "Aggregate_Min": AggregateFunction.MIN,
+    "Aggregate_Max": AggregateFunction.MAX,
+    "Aggregate_Sample": AggregateFunction.MEDIAN,  # parse_sparql writes SAMPLE for MEDIAN
+}
+
+
+def read_aggregation(
+    query: CompValue, tokens: Tokens, file: str, refuse: Refuse
+) -> Aggregation | None:
+    """The grouping and the aggregates of a query as rdflib parsed it; None if it has neither.
+
+    COUNT(?x) is COUNT(*): in the query language every variable of a match has a value.
+
+    Raises:
+        QueryError: a column is neither a variable nor a standard aggregate of one, a selected
+            variable is not grouped, or a grouped one is not selected.
+    """
+    return _Reader(tokens, file, refuse).read(query)
+
+
+class _Reader:
+    def __init__(self, tokens: Tokens, file: str, refuse: Refuse) -> None:
+        self.tokens, self.file, self.refuse = tokens, file, refuse
+
+    def read(self, query: CompValue) -> Aggregation | None:
+        projection = read_field(query, "projection", "*")
+        grouped = "groupby" in query
+        if not grouped and (
+            projection == "*" or not any(_find_aggregate(read_field(i, "expr")) for i in projection)
+        ):
+            return None
+        line = self.tokens.line_of("GROUP") or self.tokens.line_of("SELECT")
+        if projection == "*":
+            raise self.refuse(
+                "SELECT * with GROUP BY",
+                "the columns of groups are the grouped variables and aggregates",
+                "name them, such as SELECT ?x (COUNT(*) AS ?n)",
+                line,
+            )
+        group = self.read_group(query["groupby"]["condition"], line) if grouped else ()
+        columns: list[str] = []
+        aggregates: list[Aggregate] = []
+        for item in projection:
+            name = str(item["var"] if "var" in item else item["evar"])
+            place = self.tokens.line_of(f"?{name}", f"${name}")
+            if "var" in item:
+                if name not in columns:
+                    columns.append(name)
+                if name not in group:
+                    self.ungrouped(name, place)
+                continue
+            if name in columns:
+                raise self.refuse(
+                    f"?{name} is two columns",
+                    "a column of the result has one value",
+                    "give the aggregate another name after AS",
+                    place,
+                )
+            columns.append(name)
+            aggregates.append(self.read_aggregate(name, item["expr"], place))
+        for name in group:
+            if name not in columns:
+                raise self.refuse(
+                    f"?{name} is in GROUP BY but not in SELECT",
+                    "a result is an update of a group, and the group must be told apart",
+                    f"select ?{name} too",
+                    line,
+                )
+        if not aggregates:
+            raise self.refuse(
+                "GROUP BY without an aggregate",
+                "the groups alone are the distinct values",
+                "write SELECT DISTINCT without GROUP BY, or select an aggregate",
+                line,
+            )
+        return Aggregation(group, tuple(aggregates), tuple(columns))
+
+    def read_group(self, conditions: list[object], line: int | None) -> tuple[str, ...]:
+        found: list[str] = []
+        for condition in conditions:
+            variable = _plain(condition)
+            if variable is None:
+                raise self.refuse(
+                    "GROUP BY an expression",
+                    "groups are made of the values of variables",
+                    "map what you group by to a property, and group by a variable",
+                    line,
+                )
+            found.append(variable.name)
+        return tuple(dict.fromkeys(found))
+
+    def read_aggregate(self, name: str, node: object, line: int | None) -> Aggregate:
+        call = _unwrap(node)
+        if not isinstance(call, CompValue) or call.name not in _NAMES:
+            inner = _find_aggregate(node)
+            if inner is None:
+                what, fix = f"an expression in SELECT, as ?{name}", "select variables"
+            elif isinstance(call, CompValue) and call.name == inner:
+                word = inner.removeprefix("Aggregate_").upper().replace("GROUPC", "GROUP_C")
+                what = f"aggregate {word}, as ?{name}"
+                fix = f"use one of {_FUNCTIONS}"
+            else:
+                what = f"an expression of aggregates, as ?{name}"
+                fix = "select the aggregates, and compute on the results"
+            raise self.refuse(what, _WHY, fix, line)
+        function = _NAMES[call.name]
+        distinct = read_field(call, "distinct") == "DISTINCT"
+        argument = _plain(read_field(call, "vars"))
+        star = read_field(call, "vars") == "*"
+        if argument is None and not star:
+            raise self.refuse(
+                f"{function} of an expression, as ?{name}",
+                _WHY,
+                "map the value you aggregate to a property, and aggregate a variable",
+                line,
+            )
+        if distinct and star:
+            fix = "write COUNT(DISTINCT ?x) for one of the variables"
+            raise self.refuse(f"COUNT(DISTINCT *), as ?{name}", _WHY, fix, line)
+        if distinct and function in (
+            AggregateFunction.SUM,
+            AggregateFunction.AVG,
+            AggregateFunction.MEDIAN,
+        ):
+            raise self.refuse(
+                f"{function} of DISTINCT values, as ?{name}",
+                _WHY,
+                f"write {function} without DISTINCT, or SELECT DISTINCT the values and aggregate "
+                "the results",
+                line,
+            )
+        source = Source(self.file, line)
+        if function is AggregateFunction.COUNT:
+            if not distinct:
+                return Aggregate(name, function, None, source)
+            function = AggregateFunction.COUNT_DISTINCT
+        assert argument is not None
+        return Aggregate(name, function, argument.name, source)
+
+    def ungrouped(self, name: str, line: int | None) -> NoReturn:
+        raise self.refuse(
+            f"?{name} is in SELECT but neither grouped nor aggregated",
+            "a group has many values of it",
+            f"write GROUP BY ?{name}, or an aggregate such as (MAX(?{name}) AS ?most)",
+            line,
+        )
+
+
+def aggregated_variables(query: CompValue) -> frozenset[str]:
+    """The variables inside aggregates: also those of COUNT(?x), which counts matches."""
+    found: set[str] = set()
+    projection = read_field(query, "projection", "*")
+    for item in () if projection == "*" else projection:
+        call = _unwrap(read_field(item, "expr"))
+        argument = _plain(read_field(call, "vars")) if isinstance(call, CompValue) else None
+        if argument is not None:
+            found.add(argument.name)
+    return frozenset(found)
+
+
+def _plain(node: object) -> Variable | None:
+    """The variable that an expression is, if it is one."""
+    inner = _unwrap(node)
+    return Variable(str(inner)) if isinstance(inner, rdflib.Variable) else None
+
+
+def _unwrap(node: object) -> object:
+    """An expression without the levels that rdflib puts around it."""
+    while isinstance(node, CompValue) and set(node) == {"expr"}:
+        node = node["expr"]
+    return node
+
+
+def _find_aggregate(node: object) -> str | None:
+    """What rdflib calls an aggregate function in an expression."""
+    if isinstance(node, CompValue):
+        if node.name.startswith("Aggregate_"):
+            return node.name
+        return next((f for v in node.values() if (f := _find_aggregate(v)) is not None), None)
+    if isinstance(node, list):
+        return next((f for v in node if (f := _find_aggregate(v)) is not None), None)
+    return None

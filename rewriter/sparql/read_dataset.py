@@ -1,0 +1,35 @@
+"""Reads the dataset clause of a query: FROM <graph>, any number of times."""
+
+from collections.abc import Callable
+
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.model.query import Iri
+from ontoweir.rewriter.sparql.locate_tokens import Tokens
+from ontoweir.rewriter.sparql.read_terms import Terms, read_field
+
+
+def read_dataset(
+    query: CompValue, tokens: Tokens, terms: Terms, refuse: Callable[..., QueryError]
+) -> tuple[str, ...]:
+    """The IRIs of the graphs that are the query's default graph; none: the dataset's own.
+
+    Raises:
+        QueryError: FROM NAMED, or an IRI with an undeclared prefix.
+    """
+    found: dict[str, None] = {}
+    for clause in read_field(query, "datasetClause", ()):
+        line = tokens.line_of("FROM")
+        named = read_field(clause, "named")
+        if named is not None:
+            raise refuse(
+                "FROM NAMED",
+                "GRAPH names the time of a state, so it can name no graph of the mappings",
+                "write FROM and the IRI: patterns are then matched in this graph",
+                tokens.line_of("NAMED") or line,
+            )
+        graph = terms.read(read_field(clause, "default"), line)
+        assert isinstance(graph, Iri)
+        found[graph.value] = None
+    return tuple(found)

@@ -1,0 +1,95 @@
+"""Read VALUES, and BIND of a constant: variables with fixed values."""
+
+import rdflib
+from pyparsing import ParseResults
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from ontoweir.errors import Source
+from ontoweir.rewriter.model.query import Iri, Literal, Variable
+from ontoweir.rewriter.sparql.patterns import Join, Values, bound_variables
+from ontoweir.rewriter.sparql.read_terms import Refuse, Terms, read_field
+
+_CONSTANT = 'write a constant: an IRI, a number, or a literal such as "on" or "1"^^xsd:integer'
+
+
+class ValuesReader:
+    """Reads rows of values; no time has one."""
+
+    def __init__(self, terms: Terms, times: frozenset[Variable], file: str, refuse: Refuse) -> None:
+        self.terms, self.times, self.file, self.refuse = terms, times, file, refuse
+
+    def read_values(self, part: CompValue, line: int) -> Values:
+        """VALUES: every variable has a value in every row."""
+        names = [Variable(str(v)) for v in read_field(part, "var", ())]
+        self.check_fixed(names, line)
+        found: list[tuple[Iri | Literal, ...]] = []
+        for row in read_field(part, "value", ()):
+            nodes = list(row) if isinstance(row, ParseResults) else [row]
+            if "UNDEF" in [node for node in nodes if type(node) is str]:
+                raise self.refuse(
+                    "UNDEF in VALUES",
+                    "an unbound variable would match everything",
+                    "write VALUES without that variable in a branch of UNION of its own",
+                    line,
+                )
+            if len(nodes) != len(names):
+                raise self.refuse(
+                    f"VALUES has {len(names)} variables and a row of {len(nodes)} values",
+                    "each row gives one value to each variable",
+                    "add or remove values",
+                    line,
+                )
+            found.append(tuple(self.read_constant(node, line) for node in nodes))
+        if not found or not names:
+            fix = "write at least one variable and one row, or remove it"
+            raise self.refuse("VALUES without values", "it allows no answer", fix, line)
+        return Values(tuple(names), tuple(found), Source(self.file, line))
+
+    def read_bind(self, part: CompValue, before: Join, line: int) -> Values:
+        """BIND of a constant to a variable that is not bound yet."""
+        variable = Variable(str(part["var"]))
+        self.check_fixed([variable], line)
+        if variable in bound_variables(before):
+            raise self.refuse(
+                f"BIND of ?{variable.name}, which is bound already",
+                "SPARQL 1.1 section 18.2.1 forbids it",
+                f"compare in a FILTER: FILTER(?{variable.name} = …)",
+                line,
+            )
+        node, sign = part["expr"], ""
+        while isinstance(node, CompValue) and node.name not in ("literal", "pname"):
+            if "other" in node or "expr" not in node:
+                break
+            sign = "-" if node.name == "UnaryMinus" and not sign else sign
+            node = node["expr"]
+        plain = not isinstance(node, CompValue) or node.name in ("literal", "pname")
+        if not plain or isinstance(node, rdflib.Variable):
+            raise self.refuse(
+                f"BIND of an expression, as ?{variable.name}",
+                "only a constant is bound: what is computed from data has no bound",
+                f"{_CONSTANT}; or select the variables and compute on the results",
+                line,
+            )
+        value = self.read_constant(node, line)
+        if sign and isinstance(value, Literal):
+            text = value.lexical
+            value = Literal(text[1:] if text[:1] == "-" else f"-{text}", value.datatype)
+        return Values((variable,), ((value,),), Source(self.file, line))
+
+    def read_constant(self, node: object, line: int) -> Iri | Literal:
+        """An IRI or literal."""
+        found = self.terms.read(node, line)
+        if isinstance(found, Variable):
+            raise self.refuse(f"?{found.name} as a value", "a value is fixed", _CONSTANT, line)
+        return found
+
+    def check_fixed(self, variables: list[Variable], line: int) -> None:
+        """Raise the error for a time with a fixed value."""
+        for time in variables:
+            if time in self.times:
+                raise self.refuse(
+                    f"the time ?{time.name} in VALUES or BIND",
+                    f"GRAPH ?{time.name} makes it a time, which is compared, not joined",
+                    f'write FILTER(?{time.name} = "2014-08-04T00:00:00"^^xsd:dateTime), or IN',
+                    line,
+                )

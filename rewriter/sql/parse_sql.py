@@ -1,0 +1,238 @@
+"""Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
+
+from dataclasses import replace
+from itertools import product
+from typing import assert_never
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.materialize.write_value import write_value
+from ontoweir.mappings.model.assertion import (
+    SourceColumn,
+    SourceCompare,
+    SourceCondition,
+    SourceNotNull,
+)
+from ontoweir.mappings.model.catalog import Catalog, DecimalType, Scalar
+from ontoweir.mappings.model.column_types import XSD, name_column_type, natural_datatype
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_select import SelectShape, parse_sql_text, read_select_tree
+from ontoweir.rewriter.algebra.equality_classes import valued_attributes
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    ConstantOutput,
+    IsNull,
+    LiteralOutput,
+    NotNull,
+    NullOutput,
+    Occurrence,
+    Op,
+    Output,
+    SpjQuery,
+    SpjUnion,
+)
+from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
+from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+
+_MOST_NULLABLE = 8
+"""Of so many columns of GROUP BY that may be NULL every combination is a disjunct."""
+
+
+def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
+    """The union of SPJ queries that `text` is.
+
+    SELECT [DISTINCT] columns and constants FROM tables, joins WHERE comparisons, UNION [ALL]; or
+    one SELECT with GROUP BY and aggregates of columns.
+    OR, NOT and IN become disjuncts, which exclude each other unless duplicates are removed.
+    A selected column is taken as not NULL: rows where it is NULL are not results. Where a grouped
+    column may be NULL, the rows where it is are disjuncts of their own, as NULL is a group too;
+    an aggregated column may be NULL in the matches.
+
+    Args:
+        text: Spark SQL.
+        catalog: the tables.
+        name: the query's name.
+        file: the file's name, for messages.
+
+    Raises:
+        QueryError: no SQL, outside SPJ, unknown names, types that do not compare, or a stream's
+            timestamp in SELECT; with its line.
+    """
+    try:
+        tree, aggregation = read_sql_aggregation(parse_sql_text(text), catalog, file)
+        union = read_select_tree(tree, catalog, nulls=aggregation is not None)
+        grouped = None if aggregation is None else len(aggregation.group)
+        disjuncts = [d for s in union.selects for d in _disjuncts(s, file, grouped)]
+    except SqlRefusal as error:
+        raise QueryError(
+            error.what, why=error.why, fix=error.fix, source=Source(file, error.line or 1)
+        ) from None
+    except RecursionError:
+        raise QueryError(
+            "the SQL is nested too deeply",
+            why="it is read by recursion, in which every AND and OR of a chain counts",
+            fix="write fewer conditions and terms, and remove superfluous parentheses",
+            source=Source(file, 1),
+        ) from None
+    variables = _names(union.selects[0])
+    for select in union.selects:
+        if len(select.projections) != len(variables):
+            raise QueryError(
+                f"a UNION of {len(variables)} and {len(select.projections)} columns",
+                why="its parts must have the same number of columns",
+                fix="select as many columns in every part",
+                source=Source(file, select.line or 1),
+            )
+        _refuse_other_types(union.selects[0], select, variables, file)
+    if aggregation is not None:
+        variables = aggregation.variables  # none, where all matches are one group
+    named = [
+        SpjQuery(
+            d.occurrences,
+            d.conditions,
+            tuple(zip(variables, (o for _, o in d.outputs), strict=bool(variables))),
+        )
+        for d in disjuncts
+    ]
+    made = SpjUnion(
+        name=name,
+        variables=variables,
+        disjuncts=tuple(propagate_equalities(d, catalog) for d in named),
+        distinct=union.distinct,
+        source=Source(file, 1),
+        aggregation=aggregation,
+    )
+    check_aggregates(made, catalog)
+    return made
+
+
+def _refuse_other_types(
+    first: SelectShape, other: SelectShape, names: tuple[str, ...], file: str
+) -> None:
+    """Raise QueryError where a UNION mixes types: Spark would cast, and answers keep their types.
+
+    Decimals of all sizes are one type: their texts are canonical.
+    """
+    for name, (_, a), (_, b) in zip(names, first.projections, other.projections, strict=True):
+        left, right = _type_name(a, first), _type_name(b, other)
+        if left != right:
+            raise QueryError(
+                f"a UNION of {left} and {right} in the column {name}",
+                why="an answer keeps its type: 1 and 1.0 are different answers here, and one in "
+                "SQL, which casts them",
+                fix="declare both columns with one type in the catalog, or write one query for "
+                "each",
+                source=Source(file, other.line or 1),
+            )
+
+
+def _type_name(value: SourceColumn | Scalar, select: SelectShape) -> str:
+    if isinstance(value, SourceColumn):
+        kind = select.scope.type_of(value)
+        return "decimal" if isinstance(kind, DecimalType) else name_column_type(kind)
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, str):
+        return "string"
+    return "int" if isinstance(value, int) else "decimal"
+
+
+def _names(select: SelectShape) -> tuple[str, ...]:
+    names: list[str] = []
+    for name, _ in select.projections:
+        unique, n = name, 2
+        while unique in names:
+            unique, n = f"{name}_{n}", n + 1
+        names.append(unique)
+    return tuple(names)
+
+
+def _disjuncts(select: SelectShape, file: str, grouped: int | None) -> list[SpjQuery]:
+    """The disjuncts of one SELECT; `grouped`: of an aggregate query, how many of its columns are
+    the group's, which come first."""
+    source = Source(file, select.line or 1)
+    outputs: list[tuple[str, Output]] = []
+    for name, value in select.projections:
+        if isinstance(value, SourceColumn):
+            if select.scope.step_of(value) is not None:
+                raise SqlRefusal(
+                    f"the timestamp {value.alias}.{value.column} is selected",
+                    why="results must not hold application time ([S] Def. 4); every result "
+                    "carries its own time `at`",
+                    fix="remove it from SELECT",
+                    line=select.line,
+                )
+            kind = select.scope.type_of(value)
+            outputs.append((name, LiteralOutput(_attribute(value), natural_datatype(kind))))
+        else:
+            outputs.append((name, _constant_output(value)))
+    needed = outputs if grouped is None else outputs[:grouped]
+    selected = [NotNull(o.value, source) for _, o in needed if isinstance(o, LiteralOutput)]
+    found = []
+    for alternative in select.alternatives:
+        conditions = tuple(_condition(c, source) for c in alternative)
+        tables = tuple(Occurrence(t.alias, t.table) for t in select.tables)
+        if grouped is None:
+            conditions = (*conditions, *dict.fromkeys(selected))
+            found.append(SpjQuery(tables, conditions, tuple(outputs)))
+        else:
+            query = SpjQuery(tables, conditions, tuple(outputs))
+            found += _split_nulls(query, selected, select.line)
+    return found
+
+
+def _split_nulls(query: SpjQuery, group: list[NotNull], line: int | None) -> list[SpjQuery]:
+    """The part of a query whose group has values, and those in which some of the group's columns
+    are NULL."""
+    known = {a for c in query.conditions for a in valued_attributes(c)}
+    doubtful = [c for c in dict.fromkeys(group) if c.attribute not in known]
+    if len(doubtful) > _MOST_NULLABLE:
+        raise SqlRefusal(
+            f"GROUP BY of {len(doubtful)} columns that may be NULL",
+            why="NULL is a group too, and each combination of columns with and without a value is "
+            f"a query of its own: of {_MOST_NULLABLE} columns at most",
+            fix=f"add {doubtful[-1].attribute} IS NOT NULL to WHERE, or group by fewer columns",
+            line=line,
+        )
+    found = []
+    for nulls in product((False, True), repeat=len(doubtful)):
+        absent = {c.attribute: c for c, null in zip(doubtful, nulls, strict=True) if null}
+        more = [IsNull(c.attribute, c.source) if c.attribute in absent else c for c in doubtful]
+        outputs = tuple(
+            (n, NullOutput(o.value) if isinstance(o, LiteralOutput) and o.value in absent else o)
+            for n, o in query.outputs
+        )
+        found.append(replace(query, conditions=(*query.conditions, *more), outputs=outputs))
+    return found
+
+
+def _attribute(column: SourceColumn) -> Attribute:
+    return Attribute(column.alias, column.column)
+
+
+def _condition(condition: SourceCondition, source: Source) -> Condition:
+    match condition:
+        case SourceNotNull():
+            return NotNull(_attribute(condition.column), source)
+        case SourceCompare(right=right):
+            return Compare(
+                _attribute(condition.left),
+                Op(condition.op),
+                _attribute(right) if isinstance(right, SourceColumn) else Constant(right.value),
+                condition.offset,
+                source,
+            )
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _constant_output(value: Scalar) -> ConstantOutput:
+    if isinstance(value, bool):
+        return ConstantOutput(str(value).lower(), False, XSD + "boolean")
+    if isinstance(value, str):
+        return ConstantOutput(value, False)
+    kind = "integer" if isinstance(value, int) else "decimal"
+    return ConstantOutput(write_value(value), False, XSD + kind)

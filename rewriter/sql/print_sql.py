@@ -1,0 +1,458 @@
+"""Prints a union of SPJ queries as SQL that runs in Spark and in DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from textwrap import indent
+from typing import TYPE_CHECKING, assert_never
+
+from ontoweir.mappings.model.catalog import Catalog, DateType, DecimalType, Scalar, TimestampType
+from ontoweir.mappings.model.parse_duration import UNITS_US
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.list_domains import DomainFilter, list_domains
+from ontoweir.rewriter.algebra.list_lags import list_lags
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    BlankOutput,
+    Compare,
+    Condition,
+    Constant,
+    ConstantOutput,
+    IriOutput,
+    IsNull,
+    LiteralOutput,
+    NotNull,
+    NullOutput,
+    OneOf,
+    Op,
+    Output,
+    Provenance,
+    SpjQuery,
+    SpjUnion,
+    TemplateLiteralOutput,
+)
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def print_sql(
+    union: SpjUnion, catalog: Catalog, *, dialect: str = "spark", comments: bool = True
+) -> str:
+    """Readable SQL over tables named as in the catalog, their timestamp columns TIMESTAMP.
+
+    Time constants are UTC: run it with the session time zone UTC.
+
+    Steps become intervals. IRIs are plain CONCATs: percent-encoding the values of string columns
+    is left to the consumer (the run-time does it); a value without reserved characters needs
+    none. The declared domains of streams' columns are filters, as ingestion rejects what is
+    outside them (list_domains). Where the disjuncts make a variable of different SQL types, all
+    are cast to strings.
+
+    Args:
+        union: what to print; no disjunct gives a SELECT without rows.
+        catalog: its tables.
+        dialect: a dialect of sqlglot.
+        comments: name the mappings and axioms above every SELECT.
+    """
+    if union.aggregation is not None:
+        matches = print_sql(
+            replace(union, aggregation=None), catalog, dialect=dialect, comments=comments
+        )
+        return _aggregate(matches, union.aggregation, dialect)
+    if not union.disjuncts:
+        return _print_empty(union, dialect, comments)
+    mixed = _mixed_variables(union, catalog)
+    selects = []
+    for number, query in enumerate(union.disjuncts, start=1):
+        tree = _select(query, catalog, mixed, distinct=union.distinct, dialect=dialect)
+        text = tree.sql(dialect=dialect, pretty=True, copy=False)
+        header = _comments(query, number, len(union.disjuncts)) if comments else ""
+        selects.append(header + text)
+    return ("\nUNION\n" if union.distinct else "\nUNION ALL\n").join(selects)
+
+
+def _aggregate(matches: str, aggregation: Aggregation, dialect: str) -> str:
+    """GROUP BY over the matches, as a derived table."""
+    from sqlglot import exp
+
+    def column(name: str) -> exp.Column:
+        return exp.column(exp.to_identifier(name, quoted=_needs_quotes(name)))
+
+    calls = {a.name: _call(a, column) for a in aggregation.aggregates}
+    columns = [
+        exp.alias_(calls[name], name, quoted=_needs_quotes(name)) if name in calls else column(name)
+        for name in aggregation.columns
+    ]
+    head = exp.select(*columns).sql(dialect=dialect, pretty=True)
+    text = f"{head}\nFROM (\n{indent(matches, '  ')}\n) AS matches"
+    if aggregation.group:
+        names = ", ".join(column(name).sql(dialect=dialect) for name in aggregation.group)
+        text += f"\nGROUP BY {names}"
+    return text
+
+
+def _call(aggregate: Aggregate, column: Callable[[str], exp.Column]) -> exp.Expr:
+    from sqlglot import exp
+
+    if aggregate.argument is None:
+        return exp.Count(this=exp.Star())
+    value = column(aggregate.argument)
+    match aggregate.function:
+        case AggregateFunction.COUNT:
+            return exp.Count(this=value)
+        case AggregateFunction.COUNT_DISTINCT:
+            return exp.Count(this=exp.Distinct(expressions=[value]))
+        case AggregateFunction.SUM:
+            return exp.Sum(this=value)
+        case AggregateFunction.AVG:
+            return exp.Avg(this=value)
+        case AggregateFunction.MIN:
+            return exp.Min(this=value)
+        case AggregateFunction.MAX:
+            return exp.Max(this=value)
+        case AggregateFunction.MEDIAN:
+            return exp.Median(this=value)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _print_empty(union: SpjUnion, dialect: str, comments: bool) -> str:
+    from sqlglot import exp
+
+    columns = [
+        exp.alias_(exp.cast(exp.Null(), "string"), v, quoted=_needs_quotes(v))
+        for v in union.variables
+    ] or [exp.alias_(exp.Literal.number(1), "matched")]
+    text = exp.select(*columns).where(exp.false()).sql(dialect=dialect, pretty=True)
+    return f"-- no disjunct: nothing can match\n{text}" if comments else text
+
+
+def _comments(query: SpjQuery, number: int, total: int) -> str:
+    lines = [f"-- disjunct {number} of {total}"] if total > 1 else []
+    for alias, origin in query.provenance:
+        lines.append(f"-- {alias}: {_origin(origin)}" if alias else f"-- {_fact(origin)}")
+    return "".join(" ".join(line.split()) + "\n" for line in dict.fromkeys(lines))
+
+
+def _origin(origin: Provenance) -> str:
+    place = f" ({origin.mapping_source})" if origin.mapping_source is not None else ""
+    axioms = "; ".join(origin.axioms)
+    return f"mapping {origin.mapping}{place}" + (f", by {axioms}" if axioms else "")
+
+
+def _fact(origin: Provenance) -> str:
+    return _origin(origin).replace("mapping ", "fact ", 1)
+
+
+def _mixed_variables(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
+    kinds: dict[str, set[object]] = {}
+    for query in union.disjuncts:
+        types = Types(catalog, query.occurrences)
+        for name, output in query.outputs:
+            if isinstance(output, LiteralOutput | NullOutput):
+                kinds.setdefault(name, set()).add(types.type_of(output.value))
+            else:
+                kinds.setdefault(name, set()).add("text")
+    return frozenset(name for name, found in kinds.items() if len(found) > 1)
+
+
+def _needs_quotes(name: str) -> bool:
+    plain = name.isascii() and name.replace("_", "a").isalnum() and not name[:1].isdigit()
+    return not plain or name.lower() in _RESERVED
+
+
+_RESERVED = frozenset(
+    [
+        "all",
+        "and",
+        "any",
+        "as",
+        "between",
+        "by",
+        "case",
+        "cross",
+        "distinct",
+        "else",
+        "end",
+        "from",
+        "full",
+        "group",
+        "having",
+        "in",
+        "inner",
+        "is",
+        "join",
+        "left",
+        "limit",
+        "like",
+        "natural",
+        "not",
+        "null",
+        "offset",
+        "on",
+        "or",
+        "order",
+        "outer",
+        "right",
+        "select",
+        "table",
+        "then",
+        "to",
+        "union",
+        "using",
+        "when",
+        "where",
+        "with",
+        "date",
+        "timestamp",
+        "time",
+        "user",
+        "current",
+        "interval",
+        "values",
+    ]
+)
+
+
+def _column(attribute: Attribute) -> exp.Column:
+    from sqlglot import exp
+
+    return exp.Column(
+        this=exp.to_identifier(attribute.column, quoted=_needs_quotes(attribute.column)),
+        table=exp.to_identifier(attribute.alias, quoted=_needs_quotes(attribute.alias)),
+    )
+
+
+def _select(
+    query: SpjQuery, catalog: Catalog, mixed: frozenset[str], *, distinct: bool, dialect: str
+) -> exp.Select:
+    from sqlglot import exp
+
+    types = Types(catalog, query.occurrences)
+    columns: list[exp.Expr] = []
+    for name, output in query.outputs:
+        value = _output(output, types)
+        if name in mixed and isinstance(output, LiteralOutput | NullOutput):
+            value = exp.cast(value, "string")
+        columns.append(exp.alias_(value, name, quoted=_needs_quotes(name)))
+    if not columns:
+        columns.append(exp.alias_(exp.Literal.number(1), "matched"))
+    tables: list[exp.Table] = []
+    for occurrence in query.occurrences:
+        alias = exp.to_identifier(occurrence.alias, quoted=_needs_quotes(occurrence.alias))
+        table = exp.Table(
+            this=exp.to_identifier(occurrence.table, quoted=_needs_quotes(occurrence.table)),
+            alias=exp.TableAlias(this=alias) if occurrence.alias != occurrence.table else None,
+        )
+        tables.append(table)
+    where: exp.Expr | None = None
+    conjuncts = [_condition(c, types, dialect) for c in query.conditions]
+    conjuncts += [_domain(d, types, dialect) for d in list_domains(query, catalog)]
+    lags = dict.fromkeys(c for _, _, c in list_lags(query, catalog) if c not in query.conditions)
+    conjuncts += [_condition(c, types, dialect) for c in lags]
+    for made in conjuncts:
+        where = made if where is None else exp.And(this=where, expression=made)
+    # select(), join() and where() would copy the tree each time, and parse
+    tree = exp.Select(expressions=columns)
+    if tables:
+        tree.from_(tables[0], copy=False)
+    for table in tables[1:]:
+        tree.append("joins", exp.Join(this=table, kind="CROSS"))
+    if where is not None:
+        tree.set("where", exp.Where(this=where))
+    if distinct:
+        tree.distinct(copy=False)
+    if dialect in _CONCAT:
+        return tree
+    made = tree.transform(_as_concatenation, dialect)
+    assert isinstance(made, exp.Select)
+    return made
+
+
+_CONCAT = ("spark", "spark2", "databricks", "duckdb", "hive")
+"""Dialects whose CONCAT takes any number of values of any type."""
+
+
+def _as_concatenation(node: exp.Expr, dialect: str) -> exp.Expr:
+    """CONCAT of values as texts, as the dialect has it."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Anonymous) or str(node.this).upper() != "CONCAT":
+        return node
+    kind = "varchar(4000)" if dialect == "oracle" else "varchar"  # there it needs a length
+    texts: list[exp.Expr] = [
+        e if isinstance(e, exp.Literal) else exp.cast(e.copy(), kind) for e in node.expressions
+    ]
+    if dialect != "oracle":
+        return exp.Concat(expressions=texts, safe=False, coalesce=False)
+    whole = texts[0]
+    for text in texts[1:]:
+        whole = exp.DPipe(this=whole, expression=text)
+    return whole
+
+
+def _domain(domain: DomainFilter, types: Types, dialect: str) -> exp.Expr:
+    from sqlglot import exp
+
+    inside = _inside(domain, types, dialect)
+    if not domain.nullable:
+        return inside
+    absent = exp.Is(this=_column(domain.attribute), expression=exp.Null())
+    return exp.Paren(this=exp.Or(this=inside, expression=absent))
+
+
+def _inside(domain: DomainFilter, types: Types, dialect: str) -> exp.Expr:
+    from sqlglot import exp
+
+    attribute = domain.attribute
+    column = _column(attribute)
+
+    def constant(value: Scalar) -> exp.Expr:
+        return _constant(value, attribute, types, dialect)
+
+    if domain.enum is not None:
+        return exp.In(this=column, expressions=[constant(v) for v in domain.enum])
+    if domain.minimum is None:
+        assert domain.maximum is not None
+        return exp.LTE(this=column, expression=constant(domain.maximum))
+    if domain.maximum is None:
+        return exp.GTE(this=column, expression=constant(domain.minimum))
+    return exp.Between(this=column, low=constant(domain.minimum), high=constant(domain.maximum))
+
+
+def _condition(condition: Condition, types: Types, dialect: str) -> exp.Expr:
+    from sqlglot import exp
+
+    match condition:
+        case IsNull(attribute=attribute):
+            return exp.Is(this=_column(attribute), expression=exp.Null())
+        case NotNull(attribute=attribute):
+            return exp.Not(this=exp.Is(this=_column(attribute), expression=exp.Null()))
+        case OneOf(attribute=attribute, values=values):
+            listed = [_constant(v, attribute, types, dialect) for v in values]
+            return exp.In(this=_column(attribute), expressions=listed)
+        case Compare(left=left, op=op, right=right, offset=offset):
+            step = types.step_of(left)
+            value: exp.Expr
+            if isinstance(right, Constant):
+                value = _constant(right.value, left, types, dialect)
+            else:
+                value = _shift(_column(right), offset, step)
+            return _comparison(op, _column(left), value)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _comparison(op: Op, left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    from sqlglot import exp
+
+    match op:
+        case Op.LT:
+            return exp.LT(this=left, expression=right)
+        case Op.LE:
+            return exp.LTE(this=left, expression=right)
+        case Op.EQ:
+            return exp.EQ(this=left, expression=right)
+        case Op.GE:
+            return exp.GTE(this=left, expression=right)
+        case Op.GT:
+            return exp.GT(this=left, expression=right)
+        case Op.NE:
+            return exp.NEQ(this=left, expression=right)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _shift(column: exp.Expr, offset: int | Decimal, step: int | None) -> exp.Expr:
+    """column + offset, as an interval in the largest whole unit for times."""
+    from sqlglot import exp
+
+    if offset == 0:
+        return column
+    sign = exp.Add if offset > 0 else exp.Sub
+    if step is None:
+        return sign(this=column, expression=exp.Literal.number(str(abs(offset))))
+    amount = abs(int(offset)) * step
+    unit = next(
+        u for u in ("day", "hour", "minute", "second", "microsecond") if amount % UNITS_US[u] == 0
+    )
+    interval = exp.Interval(
+        this=exp.Literal.string(str(amount // UNITS_US[unit])), unit=exp.var(unit.upper())
+    )
+    return sign(this=column, expression=interval)
+
+
+def _constant(value: Scalar, left: Attribute, types: Types, dialect: str) -> exp.Expr:
+    from sqlglot import exp
+
+    step = types.step_of(left)
+
+    def timestamp() -> exp.DataType:
+        return exp.DataType.build("timestamp", dialect=dialect)
+
+    if step is not None:
+        assert isinstance(value, int)
+        instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value * step)
+        text = instant.strftime("%Y-%m-%d %H:%M:%S")
+        if instant.microsecond:
+            text += f".{instant.microsecond:06d}"
+        return exp.Cast(this=exp.Literal.string(text), to=timestamp())
+    if isinstance(value, bool):
+        return exp.true() if value else exp.false()
+    if isinstance(value, str):
+        literal = exp.Literal.string(value)
+        kind = types.type_of(left)
+        if isinstance(kind, DateType):
+            return exp.cast(literal, "date")
+        if isinstance(kind, TimestampType):
+            return exp.Cast(this=literal, to=timestamp())
+        return literal
+    number = exp.Literal.number(format(abs(Decimal(str(value))), "f"))
+    return exp.Neg(this=number) if value < 0 else number
+
+
+def _output(output: Output, types: Types) -> exp.Expr:
+    from sqlglot import exp
+
+    match output:
+        case LiteralOutput(value=value) | NullOutput(value=value):
+            return _column(value)
+        case ConstantOutput(value=text):
+            return exp.Literal.string(text)
+        case IriOutput(parts=parts) | TemplateLiteralOutput(parts=parts):
+            return _concat(parts, types)
+        case BlankOutput(parts=parts):
+            return _concat(("_:", *parts), types)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _concat(parts: tuple[str | Attribute, ...], types: Types) -> exp.Expr:
+    """CONCAT takes numbers in Spark and DuckDB alike: written as they are in an IRI."""
+    from sqlglot import exp
+
+    return exp.Anonymous(
+        this="CONCAT",
+        expressions=[
+            exp.Literal.string(p) if isinstance(p, str) else _text(p, types) for p in parts
+        ],
+    )
+
+
+def _text(attribute: Attribute, types: Types) -> exp.Expr:
+    """A value as write_value writes it: 1.50 as 1.5, a timestamp with a T."""
+    from sqlglot import exp
+
+    column, kind = _column(attribute), types.type_of(attribute)
+    text = exp.cast(column, "string")
+    if isinstance(kind, DecimalType) and kind.scale > 0:
+        nothing, zeros = exp.Literal.string(""), exp.Literal.string("[.]?0+$")
+        return exp.RegexpReplace(this=text, expression=zeros, replacement=nothing)
+    if isinstance(kind, TimestampType):
+        return exp.func("REPLACE", text, exp.Literal.string(" "), exp.Literal.string("T"))
+    return column

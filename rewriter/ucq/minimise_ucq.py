@@ -1,0 +1,86 @@
+"""Minimise a union of conjunctive queries: cores only, and none contained in another."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from ontoweir.ontology.tbox import TBox
+from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery
+from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
+from ontoweir.rewriter.ucq.find_homomorphism import contains_query, reduce_query
+
+
+def minimise_ucq(
+    disjuncts: Iterable[ConjunctiveQuery],
+    tbox: TBox | None = None,
+    *,
+    reduce: bool = True,
+    tell: Tell = ignore_progress,
+) -> tuple[ConjunctiveQuery, ...]:
+    """An equivalent union of the fewest disjuncts; of equivalent ones the first is kept.
+
+    Args:
+        disjuncts: queries with heads of the same length.
+        tbox: equivalent over data closed under this hierarchy; None: over any data.
+        reduce: replace each disjunct by its core (right under set semantics only).
+    """
+    queries = [reduce_query(q, tbox) if reduce else q for q in disjuncts]
+    order = sorted(range(len(queries)), key=lambda i: len(queries[i].atoms))
+    kept = _Kept(queries, indexed=tbox is None)
+    for done, i in enumerate(order, 1):
+        if done % 64 == 0:
+            tell(f"of {len(order):,} rewritings minimised", done)
+        query = queries[i]
+        if any(contains_query(queries[k], query, tbox) for k in kept.above(i)):
+            continue
+        for k in [k for k in kept.below(i) if contains_query(query, queries[k], tbox)]:
+            kept.remove(k)
+        kept.add(i)
+    return tuple(queries[i] for i in sorted(kept.all))
+
+
+class _Kept:
+    """Queries by their predicates: over any data, one that contains another has a subset of the
+    other's. Each is filed under the rarest of its predicates, and listed under all."""
+
+    def __init__(self, queries: list[ConjunctiveQuery], *, indexed: bool) -> None:
+        self.indexed = indexed
+        self.sets = [_predicates(q) for q in queries] if indexed else []
+        self.often = Counter(p for found in self.sets for p in found)
+        self.all: set[int] = set()
+        self.filed: dict[str, set[int]] = {}
+        self.listed: dict[str, set[int]] = {}
+
+    def _rarest(self, i: int) -> str:
+        return min(self.sets[i], key=lambda p: (self.often[p], p))
+
+    def add(self, i: int) -> None:
+        self.all.add(i)
+        if self.indexed:
+            self.filed.setdefault(self._rarest(i), set()).add(i)
+            for p in self.sets[i]:
+                self.listed.setdefault(p, set()).add(i)
+
+    def remove(self, i: int) -> None:
+        self.all.remove(i)
+        if self.indexed:
+            self.filed[self._rarest(i)].remove(i)
+            for p in self.sets[i]:
+                self.listed[p].remove(i)
+
+    def above(self, i: int) -> list[int]:
+        """Those that may contain query i, in order."""
+        if not self.indexed:
+            return sorted(self.all)
+        own = self.sets[i]
+        return sorted(k for p in own for k in self.filed.get(p, ()) if self.sets[k] <= own)
+
+    def below(self, i: int) -> list[int]:
+        """Those that query i may contain, in order."""
+        if not self.indexed:
+            return sorted(self.all)
+        found = min((self.listed.get(p, set()) for p in self.sets[i]), key=len)
+        return sorted(k for k in found if self.sets[i] <= self.sets[k])
+
+
+def _predicates(query: ConjunctiveQuery) -> frozenset[str]:
+    return frozenset(f"c{a.cls}" if isinstance(a, ClassAtom) else f"p{a.prop}" for a in query.atoms)

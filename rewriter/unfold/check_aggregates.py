@@ -1,0 +1,85 @@
+"""Check that the arguments of aggregates have values that can be aggregated."""
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    Catalog,
+    ColumnType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    StringType,
+    TimestampType,
+)
+from ontoweir.mappings.model.column_types import name_column_type
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
+
+
+def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
+    """Nothing, if every aggregate can be computed in every disjunct.
+
+    SUM and AVG add exact numbers: a sum of floats depends on the order of addition, so that a
+    replay in chunks and a live run could differ. MEDIAN takes numbers, MIN and MAX numbers, dates
+    or times, the same in all disjuncts. COUNT and COUNT DISTINCT take any term.
+
+    Raises:
+        QueryError: a value cannot be aggregated.
+    """
+    if union.aggregation is None:
+        return
+    for aggregate in union.aggregation.aggregates:
+        if aggregate.function not in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):
+            _check(aggregate, union, catalog)
+
+
+def _check(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> None:
+    families: dict[str, ColumnType] = {}
+    for query in union.disjuncts:
+        output = next(o for name, o in query.outputs if name == aggregate.argument)
+        if not isinstance(output, LiteralOutput | NullOutput):
+            raise QueryError(
+                f"{aggregate} aggregates values that are no literals of a column",
+                why=f"{aggregate.function} is computed over the values of columns",
+                fix="aggregate a property whose object map is a column, or use COUNT",
+                source=aggregate.source,
+            )
+        kind = Types(catalog, query.occurrences).type_of(output.value)
+        families.setdefault(_family(aggregate, kind, str(output.value)), kind)
+    if len(families) > 1:
+        raise QueryError(
+            f"{aggregate} aggregates values of different types: "
+            + " and ".join(map(name_column_type, families.values())),
+            why="they are not comparable",
+            fix="write one query for each, or map columns of one type to the property",
+            source=aggregate.source,
+        )
+
+
+def _family(aggregate: Aggregate, kind: ColumnType, column: str) -> str:
+    ordered = aggregate.function in (AggregateFunction.MIN, AggregateFunction.MAX)
+    match kind:
+        case IntType() | DecimalType():
+            return "number"
+        case FloatType():
+            if aggregate.function in (AggregateFunction.SUM, AggregateFunction.AVG):
+                raise QueryError(
+                    f"{aggregate} adds {column}, which is a float",
+                    why="a sum of floats depends on the order of addition: live and replayed, "
+                    "the answers could differ",
+                    fix="declare the column as a decimal(p,s), which is exact",
+                    source=aggregate.source,
+                )
+            return "number"
+        case DateType() | TimestampType() if ordered:
+            return name_column_type(kind)
+        case DateType() | TimestampType() | StringType() | BooleanType():
+            words = "numbers, dates and times" if ordered else "numbers"
+            raise QueryError(
+                f"{aggregate} aggregates {column}, which is {name_column_type(kind)}",
+                why=f"{aggregate.function} takes {words}",
+                fix="aggregate another property, or use COUNT or COUNT(DISTINCT …)",
+                source=aggregate.source,
+            )

@@ -1,0 +1,263 @@
+"""Matches the atoms of a conjunctive query with mapping assertions, in all ways."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.assertion import ConstantMap, MappingAssertion, MappingSet
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.r2rml.r2rml_document import DEFAULT_GRAPH
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.closest_term import closest_term
+from ontoweir.rewriter.model.hierarchy import Hierarchy
+from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, Term, Variable
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Condition,
+    ConstantOutput,
+    Occurrence,
+    Output,
+    Provenance,
+)
+from ontoweir.rewriter.model.work_budget import Tell, WorkBudget, ignore_progress
+from ontoweir.rewriter.tmappings.instantiate_assertion import Instance, instantiate_assertion
+from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
+from ontoweir.rewriter.unfold.translate_filters import term_output
+
+Warn: TypeAlias = Callable[[str, Source | None], None]
+"""Takes a warning: a sentence, and its place."""
+
+LIMIT = 1_000_000
+"""How many combinations of assertions may be tried for a conjunctive query."""
+
+_MANY = 50
+"""From so many assertions of one atom on, the atoms are put into the order that tries least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A choice of one assertion for every atom so far, and what it binds."""
+
+    occurrences: tuple[Occurrence, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    bindings: dict[Variable, Output] = field(default_factory=dict)
+    times: dict[Variable, tuple[Attribute, ...]] = field(default_factory=dict)
+    provenance: tuple[tuple[str, Provenance], ...] = ()
+    repeating: tuple[Atom, MappingAssertion] | None = None
+    """The first choice whose rows may repeat (MappingAssertion.repeats)."""
+
+
+def find_assertions(
+    atom: Atom,
+    mappings: MappingSet,
+    tbox: Hierarchy,
+    warn: Warn,
+    *,
+    mapped: MappingSet,
+    derived: bool,
+    graphs: Callable[[str], tuple[str, ...]] = lambda _: (),
+) -> tuple[MappingAssertion, ...]:
+    """The assertions that can match an atom: any in GRAPH ?t, only static ones outside.
+
+    In a disjunct `derived` by axioms nothing is the user's mistake: it just has no answers.
+    `mapped` is what the user wrote; `graphs` tells the graphs in which a predicate is mapped.
+
+    Raises:
+        QueryError: an unknown class or property, or one that only streams make, outside GRAPH.
+    """
+    iri = atom.cls if isinstance(atom, ClassAtom) else atom.prop
+    is_class = isinstance(atom, ClassAtom)
+    found = mappings.classes_of(iri) if is_class else mappings.properties_of(iri)
+    if not found and derived:
+        return ()
+    if not found:
+        _refuse_unknown(iri, atom, mapped, tbox)
+        warn(_say_why_none(iri, graphs(iri)), atom.source)
+        return ()
+    if atom.time is not None:
+        return found
+    static = tuple(a for a in found if a.stream_alias is None)
+    if not static and not derived:
+        raise QueryError(
+            f"{iri} is used outside GRAPH",
+            why="its triples come from streams and hold at points in time only "
+            f"(mapping {found[0].id}, {found[0].place})",
+            fix="put the pattern into GRAPH ?t { … }",
+            source=atom.source,
+        )
+    return static
+
+
+def _say_why_none(iri: str, graphs: tuple[str, ...]) -> str:
+    if not graphs:
+        return f"nothing is mapped to {iri}: this disjunct has no answers"
+    named = [f"<{g}>" if g != DEFAULT_GRAPH else "the default graph" for g in graphs]
+    return (
+        f"{iri} is mapped in {', '.join(named)} only, which this query does not ask: this disjunct "
+        f"has no answers; write FROM <{graphs[0]}> before WHERE"
+    )
+
+
+def _refuse_unknown(iri: str, atom: Atom, mapped: MappingSet, tbox: Hierarchy) -> None:
+    if tbox.knows(iri) or iri in mapped.classes() | mapped.properties():
+        return
+    is_class = isinstance(atom, ClassAtom)
+    if is_class:
+        known = mapped.classes() | tbox.classes
+    else:
+        known = mapped.properties() | tbox.object_properties | tbox.data_properties
+    close = closest_term(iri, known)
+    raise QueryError(
+        f"unknown {'class' if is_class else 'property'} {iri}",
+        why="neither the ontology nor the mappings know it",
+        fix=f"did you mean {close}?" if close else "declare it in the ontology, or map it",
+        source=atom.source,
+    )
+
+
+def match_atoms(
+    query: ConjunctiveQuery,
+    choices: tuple[tuple[MappingAssertion, ...], ...],
+    catalog: Catalog,
+    *,
+    tell: Tell = ignore_progress,
+) -> Iterator[Match]:
+    """All choices of an assertion for each atom whose term maps unify.
+
+    Facts are found by the individual that is wanted, not one after the other.
+
+    Raises:
+        QueryError: the query counts rows that DISTINCT or UNION in a mapping's SQL removes, or
+            more than LIMIT combinations would have to be tried.
+    """
+    largest = max(zip(query.atoms, choices, strict=True), key=lambda pair: len(pair[1]))
+    meter = WorkBudget(
+        "combinations of mapping assertions to try",
+        LIMIT,
+        f"its patterns can be matched in many ways each, {_name(largest[0])} in "
+        f"{len(largest[1]):,}: every triples map and every fact is one",
+        "put facts into a static relation, join patterns by a shared variable, or ask for "
+        "narrower classes",
+        query.source,
+        tell,
+    )
+    pairs = [(atom, _Choices(found)) for atom, found in zip(query.atoms, choices, strict=True)]
+    if len(largest[1]) >= _MANY:
+        pairs = _order(pairs)
+    for match in _extend(tuple(pairs), catalog, Match(), meter):
+        if match.repeating is not None and not query.distinct:
+            raise _refuse_repeats(*match.repeating)
+        yield match
+
+
+def _refuse_repeats(atom: Atom, assertion: MappingAssertion) -> QueryError:
+    return QueryError(
+        f"SELECT counts the rows of mapping {assertion.id} ({assertion.place})",
+        why=f"its SQL has DISTINCT or UNION, and {assertion.repeats}: the rows that it removes "
+        "would count",
+        fix="write SELECT DISTINCT in the query; or in the mapping's SQL select a key that the "
+        "catalog declares, or UNION ALL if every row is to count",
+        source=atom.source,
+    )
+
+
+class _Choices:
+    """The assertions for an atom; those of no table, the facts, by subject and by object."""
+
+    def __init__(self, assertions: tuple[MappingAssertion, ...]) -> None:
+        self.count = len(assertions)
+        self.mapped = tuple(a for a in assertions if a.source.tables)
+        self.facts = tuple(a for a in assertions if not a.source.tables)
+        self.by_end: tuple[dict[str, list[MappingAssertion]], ...] = ({}, {})
+        for fact in self.facts:
+            for place, term in enumerate((fact.subject, fact.object)):
+                if isinstance(term, ConstantMap):
+                    self.by_end[place].setdefault(term.value, []).append(fact)
+
+    def fitting(self, atom: Atom, match: Match) -> Iterator[MappingAssertion]:
+        """The assertions that may match, given what is bound."""
+        yield from self.mapped
+        found: Sequence[MappingAssertion] = self.facts
+        for index, term in zip(self.by_end, _terms(atom), strict=False):
+            known = match.bindings.get(term) if isinstance(term, Variable) else term_output(term)
+            if isinstance(known, ConstantOutput):
+                exact = index.get(known.value, [])
+                found = exact if len(exact) < len(found) else found
+        yield from found
+
+
+def _terms(atom: Atom) -> tuple[Term, ...]:
+    return (atom.term,) if isinstance(atom, ClassAtom) else (atom.subject, atom.object)
+
+
+def _name(atom: Atom) -> str:
+    return atom.cls if isinstance(atom, ClassAtom) else atom.prop
+
+
+def _order(pairs: list[tuple[Atom, _Choices]]) -> list[tuple[Atom, _Choices]]:
+    """Atoms that share a term with those before come first, of these the one with the fewest
+    choices: a combination that cannot meet is seen early."""
+    rest, done = list(pairs), list[tuple[Atom, _Choices]]()
+    bound: set[Term] = set()
+    while rest:
+        best = min(rest, key=lambda p: (not bound.intersection(_terms(p[0])), p[1].count))
+        if not bound:
+            best = min(rest, key=lambda p: p[1].count)
+        rest.remove(best)
+        done.append(best)
+        bound.update(_terms(best[0]))
+    return done
+
+
+def _extend(
+    pairs: tuple[tuple[Atom, _Choices], ...], catalog: Catalog, match: Match, meter: WorkBudget
+) -> Iterator[Match]:
+    if not pairs:
+        yield match
+        return
+    atom, choices = pairs[0]
+    for assertion in meter.over(choices.fitting(atom, match)):
+        extended = _add(atom, assertion, catalog, match)
+        if extended is not None:
+            yield from _extend(pairs[1:], catalog, extended, meter)
+
+
+def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match) -> Match | None:
+    made = instantiate_assertion(assertion, len(match.occurrences) + 1, catalog)
+    occurrences = (*match.occurrences, *made.occurrences)
+    types = Types(catalog, occurrences)
+    conditions = [*match.conditions, *made.conditions]
+    bindings = dict(match.bindings)
+    for term, output in zip(_terms(atom), (made.subject, made.object), strict=False):
+        assert output is not None
+        known = bindings.get(term) if isinstance(term, Variable) else term_output(term)
+        if known is None:
+            assert isinstance(term, Variable)
+            bindings[term] = output
+            continue
+        equations = unify_outputs(known, output, types, atom.source)
+        if equations is None:
+            return None
+        conditions.extend(equations)
+    times = dict(match.times)
+    if atom.time is not None and made.time is not None:
+        times[atom.time] = (*times.get(atom.time, ()), made.time)
+    provenance = replace(
+        made.provenance,
+        query_source=atom.source,
+        time=atom.time.name if atom.time is not None and made.time is not None else None,
+    )
+    return Match(
+        occurrences,
+        tuple(conditions),
+        bindings,
+        times,
+        (*match.provenance, *((alias, provenance) for alias in _aliases(made))),
+        (atom, assertion) if assertion.repeats and not match.repeating else match.repeating,
+    )
+
+
+def _aliases(made: Instance) -> tuple[str, ...]:
+    """The aliases of an assertion; "" for a fact, which is made of no table."""
+    return tuple(o.alias for o in made.occurrences) or ("",)

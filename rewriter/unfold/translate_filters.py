@@ -1,0 +1,280 @@
+"""Translates filters over variables into conditions over attributes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from typing import TypeAlias
+
+from ontoweir.errors import QueryError, Source, with_article
+from ontoweir.mappings.model.column_types import (
+    datatype_family,
+    epoch_us,
+    name_column_type,
+    parse_constant,
+    parse_instant,
+    type_family,
+)
+from ontoweir.mappings.model.round_steps import round_steps
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.query import Iri, Literal, TimeFilter, ValueFilter, Variable
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    ConstantOutput,
+    LiteralOutput,
+    Op,
+    Output,
+    compare_scalars,
+)
+from ontoweir.rewriter.tmappings.unify_outputs import literal_family, unify_outputs
+
+Cases: TypeAlias = tuple[tuple[Condition, ...], ...]
+"""Cases that exclude each other: () is false, ((),) is true."""
+
+
+def term_output(term: Iri | Literal) -> ConstantOutput:
+    """A constant of the query as an output."""
+    if isinstance(term, Iri):
+        return ConstantOutput(term.value, is_iri=True)
+    return ConstantOutput(term.lexical, False, term.datatype, term.language)
+
+
+def translate_time_filter(
+    filter_: TimeFilter, times: Mapping[Variable, Sequence[Attribute]], types: Types
+) -> Cases:
+    """A comparison of times, exactly in whole steps: `<= 31 minutes` is `<= 6` steps of five.
+
+    Raises:
+        QueryError: an unbound time variable, streams of different units, or a bad dateTime.
+    """
+    source = filter_.source
+    left = _time_attribute(filter_.left, times, source)
+    step = types.step_of(left)
+    assert step is not None
+    offset = filter_.offset
+    us = (offset.days * 86_400 + offset.seconds) * 1_000_000 + offset.microseconds
+    right: Attribute | None = None
+    if isinstance(filter_.right, Variable):
+        right = _time_attribute(filter_.right, times, source)
+        check_steps(left, right, types, source)
+    else:
+        try:
+            us += epoch_us(parse_instant(filter_.right.lexical))
+        except ValueError:
+            raise QueryError(
+                f"{filter_.right.lexical!r} is no point in time",
+                why=f"?{filter_.left.name} is a time",
+                fix='write e.g. "2014-08-01T08:00:00Z"^^xsd:dateTime',
+                source=source,
+            ) from None
+    rounded = round_steps(filter_.op.value, us, step)
+    if isinstance(rounded, bool):
+        return ((),) if rounded else ()
+    op, steps = Op(rounded[0]), rounded[1]
+    if right is None:
+        return ((Compare(left, op, Constant(steps), source=source),),)
+    if left == right:
+        return ((),) if compare_scalars(0, op, steps) else ()
+    return ((Compare(left, op, right, steps, source),),)
+
+
+def check_steps(left: Attribute, right: Attribute, types: Types, source: Source | None) -> None:
+    """Refuses to compare the timestamps of streams with different units of time."""
+    a, b = types.step_of(left), types.step_of(right)
+    if a != b:
+        raise QueryError(
+            f"times of {types.tables[left.alias].name} (unit {a} µs) and "
+            f"{types.tables[right.alias].name} (unit {b} µs) are compared",
+            why="streams are compared on one grid of time",
+            fix="declare the same timestamp unit for both streams",
+            source=source,
+        )
+
+
+def _time_attribute(
+    variable: Variable, times: Mapping[Variable, Sequence[Attribute]], source: Source | None
+) -> Attribute:
+    found = times.get(variable)
+    if not found:
+        raise QueryError(
+            f"the time ?{variable.name} is not bound by a stream",
+            why=f"every pattern in GRAPH ?{variable.name} can be matched by static data, which "
+            "holds at all times",
+            fix=f"add a pattern over a stream to GRAPH ?{variable.name}, or remove the filter",
+            source=source,
+        )
+    return found[0]
+
+
+def translate_value_filter(
+    filter_: ValueFilter, bindings: Mapping[Variable, Output], types: Types
+) -> Cases:
+    """A comparison of values.
+
+    Numbers compare with numbers whatever their datatypes, everything else within its type;
+    IRIs and blank nodes only by = and !=.
+
+    Raises:
+        QueryError: an unbound variable, or types that do not compare.
+    """
+    source = filter_.source
+    left = _binding(filter_.left, bindings, source)
+    if isinstance(filter_.right, Variable):
+        right: Output = _binding(filter_.right, bindings, source)
+    else:
+        right = term_output(filter_.right)
+    offset = _number(filter_.offset, source)
+    if isinstance(left, LiteralOutput) and literal_family(left) != "language":
+        found = _compare_values(filter_, left, right, offset, types)
+        if found is not None:
+            return found
+    elif isinstance(right, LiteralOutput) and isinstance(left, ConstantOutput):
+        turned = replace(filter_, op=filter_.op.flipped())
+        found = _compare_values(turned, right, left, -offset, types)
+        if found is not None:
+            return found
+    elif _is_literal(left) and _is_literal(right):
+        found = _compare_constants(filter_, left, right, offset)
+        if found is not None:
+            return found
+    if filter_.op not in (Op.EQ, Op.NE) or offset:
+        raise QueryError(
+            f"?{filter_.left.name} {filter_.op.value} … compares IRIs or texts made from data",
+            why="IRIs, blank nodes and language-tagged texts compare only by = and !=",
+            fix="compare a value, or use = or !=",
+            source=source,
+        )
+    equations = unify_outputs(left, right, types, source)
+    if filter_.op is Op.EQ:
+        return () if equations is None else (equations,)
+    if equations is None:
+        return ((),)
+    # NOT (a AND b) is NOT a, or a AND NOT b: cases that exclude each other.
+    return tuple(
+        (*equations[:n], replace(equation, op=Op.NE)) for n, equation in enumerate(equations)
+    )
+
+
+def _binding(
+    variable: Variable, bindings: Mapping[Variable, Output], source: Source | None
+) -> Output:
+    found = bindings.get(variable)
+    if found is None:
+        raise QueryError(
+            f"?{variable.name} is not bound by a pattern",
+            why="a filter compares what the patterns of the same group bind",
+            fix=f"add a pattern with ?{variable.name}, or correct the name",
+            source=source,
+        )
+    return found
+
+
+def _number(text: str, source: Source | None) -> int | Decimal:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        raise QueryError(
+            f"{text!r} is no number",
+            why="it is added to a value",
+            fix="write a number",
+            source=source,
+        ) from None
+    return int(number) if number == number.to_integral_value() else number
+
+
+def _is_literal(output: Output) -> bool:
+    return isinstance(output, ConstantOutput) and not output.is_iri
+
+
+def _compare_constants(
+    filter_: ValueFilter, left: Output, right: Output, offset: int | Decimal
+) -> Cases | None:
+    assert isinstance(left, ConstantOutput)
+    assert isinstance(right, ConstantOutput)
+    families = datatype_family(left.datatype), datatype_family(right.datatype)
+    if families != ("number", "number"):
+        return None
+    try:
+        holds = compare_scalars(Decimal(left.value), filter_.op, Decimal(right.value) + offset)
+    except InvalidOperation:
+        return ()
+    return ((),) if holds else ()
+
+
+def _compare_values(
+    filter_: ValueFilter,
+    left: LiteralOutput,
+    right: Output,
+    offset: int | Decimal,
+    types: Types,
+) -> Cases | None:
+    """A column's value against a value; None when only = and != of terms make sense."""
+    source = filter_.source
+    family = _checked_family(left, types, source)
+    if isinstance(right, LiteralOutput):
+        if literal_family(right) == "language":
+            return None
+        other = _checked_family(right, types, source)
+        if family != other:
+            raise _wrong(filter_, family, other)
+        if offset and family != "number":
+            raise _wrong(filter_, family, "number")
+        if left.value == right.value:
+            return ((),) if compare_scalars(0, filter_.op, offset) else ()
+        return ((Compare(left.value, filter_.op, right.value, offset, source),),)
+    if not (isinstance(right, ConstantOutput) and not right.is_iri):
+        return None
+    if right.language is not None:
+        return None
+    other = datatype_family(right.datatype) or str(right.datatype)
+    if family != other:
+        raise _wrong(filter_, family, other)
+    kind = types.type_of(left.value)
+    value = parse_constant(right.value, kind)
+    if value is None:
+        raise QueryError(
+            f"{right.value!r} is no {name_column_type(kind)}",
+            why=f"?{filter_.left.name} has values of that type",
+            fix=f"write a constant of type {name_column_type(kind)}",
+            source=source,
+        )
+    if offset:
+        if isinstance(value, (str, bool)):
+            raise _wrong(filter_, family, "number")
+        total = Decimal(str(value)) + offset
+        value = parse_constant(str(total), kind)
+        assert value is not None
+    return ((Compare(left.value, filter_.op, Constant(value), source=source),),)
+
+
+def _checked_family(output: LiteralOutput, types: Types, source: Source | None) -> str:
+    """The family of a literal's values, when the column's values compare like the literals."""
+    if types.step_of(output.value) is not None:
+        raise QueryError(
+            f"a filter compares {output.value}, the stream's own timestamp, as a value",
+            why="a stream's time is compared in GRAPH ?t",
+            fix="write GRAPH ?t { … } and compare ?t",
+            source=source,
+        )
+    kind, family = types.type_of(output.value), literal_family(output)
+    if family != type_family(kind):
+        raise QueryError(
+            f"a filter compares {output.value}, which is {name_column_type(kind)} but mapped to "
+            f"{output.datatype or 'xsd:string'}",
+            why="the column's values are compared, and they compare differently",
+            fix="declare the column's type in ontoweir.toml to fit rr:datatype",
+            source=source,
+        )
+    return family
+
+
+def _wrong(filter_: ValueFilter, left: str, right: str) -> QueryError:
+    return QueryError(
+        f"?{filter_.left.name} {filter_.op.value} … compares {with_article(left)} with "
+        f"{with_article(right)}",
+        why="values compare within one type",
+        fix=f"compare with {with_article(left)}",
+        source=filter_.source,
+    )

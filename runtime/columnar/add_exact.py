@@ -1,0 +1,77 @@
+"""Arithmetic that does not leave 64 bits without a word."""
+
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+
+from ontoweir.errors import RunError
+from ontoweir.runtime.columnar.frame import Array
+
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+
+
+def add_exact(column: Array, number: int | Fraction) -> Array:
+    """A column plus a number: whole numbers of 64 bits where all sums fit, otherwise Python's,
+    which compare exactly with a column of either. Doubles stay doubles, and whole numbers become
+    doubles where a fraction is added."""
+    if column.dtype.kind == "f" or number != int(number):
+        shifted: Array = column + (int(number) if number == int(number) else float(number))
+        return shifted
+    if number == 0 or len(column) == 0:
+        return column
+    whole, low, high = int(number), int(column.min()), int(column.max())
+    if low + whole >= _LEAST and high + whole <= _MOST and _LEAST <= whole <= _MOST:
+        moved: Array = column + whole
+        return moved
+    wide: Array = column.astype(object) + whole
+    return wide
+
+
+def lies_below(left: Array, right: Array, limit: int | Fraction, *, strict: bool) -> Array:
+    """Where `left <= right + limit` (`<` where strict)."""
+    if limit != int(limit) and left.dtype.kind != "f" and right.dtype.kind != "f":
+        limit, strict = floor(limit), False
+    other = add_exact(right, limit)
+    found: Array = (left < other) if strict else (left <= other)
+    return found
+
+
+def differs(left: Array, right: Array, shift: int | Fraction) -> Array:
+    """Where `left != right + shift`."""
+    if shift != int(shift) and left.dtype.kind != "f" and right.dtype.kind != "f":
+        return np.ones(len(left), dtype=np.bool_)
+    found: Array = left != add_exact(right, shift)
+    return found
+
+
+def fits(column: Array) -> Array:
+    """Which numbers are 64-bit whole numbers; doubles are taken as they are."""
+    if column.dtype != object:
+        return np.ones(len(column), dtype=np.bool_)
+    return np.array([v == int(v) and _LEAST <= v <= _MOST for v in column], dtype=np.bool_)
+
+
+def narrow(column: Array, what: str) -> Array:
+    """The column as 64-bit whole numbers, or doubles.
+
+    Raises:
+        RunError: a number is none.
+    """
+    if column.dtype != object:
+        return column
+    good = fits(column)
+    if not good.all():
+        raise RunError(
+            f"{what} does not fit 64 bits: {column[int(np.flatnonzero(~good)[0])]}",
+            why="whole numbers are kept in 64 bits (decimals in units of the query's last place)",
+            fix="compare with less great a number, or correct the data",
+        )
+    return column.astype(np.int64)
+
+
+def clamp(number: int | Fraction) -> int | float:
+    """A limit of values that are whole numbers of 64 bits, or doubles, as numpy takes it."""
+    if number != int(number):
+        return float(number)
+    return min(max(int(number), _LEAST), _MOST)

@@ -1,0 +1,82 @@
+"""Timestamps of rows, in microseconds since 1970-01-01T00:00:00Z."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.mappings.model.column_types import epoch_us, parse_instant
+from ontoweir.runtime.columnar.frame import Array
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
+    """Microseconds, and which rows have a timestamp.
+
+    Timestamps without a zone, and dates, are UTC; whole numbers are microseconds already; text
+    is ISO 8601, and what is not is no timestamp.
+
+    Raises:
+        ValueError: the column's type holds no timestamps, or they are finer than a microsecond.
+    """
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.unit == "us" and not column.null_count:
+        numbers = [c.view(pa.int64()).to_numpy() for c in column.chunks]
+        times = numbers[0] if len(numbers) == 1 else np.concatenate([*numbers, _NONE])
+        return times, np.ones(len(times), dtype=np.bool_)
+    if pa.types.is_timestamp(kind):
+        micros = _timestamps(column)
+    elif pa.types.is_date(kind):
+        micros = column.cast(pa.timestamp("us"))
+    elif pa.types.is_integer(kind):
+        micros = column.cast(pa.int64())
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        micros = _texts(column)
+    elif pa.types.is_string_view(kind):
+        micros = _texts(column.cast(pa.string()))
+    elif pa.types.is_null(kind):
+        micros = column.cast(pa.int64())
+    else:
+        raise ValueError(f"a column of {kind} holds no timestamps")
+    if micros.null_count:
+        valid = pc.is_valid(micros).to_numpy()
+    else:
+        valid = np.ones(len(micros), dtype=np.bool_)
+    whole = micros.cast(pa.int64()) if pa.types.is_timestamp(micros.type) else micros
+    if micros.null_count:
+        whole = pc.fill_null(whole, 0)
+    return whole.to_numpy().astype(np.int64, copy=False), valid
+
+
+def _timestamps(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    zone = column.type.tz
+    try:
+        return column.cast(pa.timestamp("us", tz=zone))
+    except pa.ArrowInvalid as error:
+        raise ValueError("they are no whole microseconds of 64 bits") from error
+
+
+def _texts(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Text by Arrow's parser, and by Python's where Arrow refuses."""
+    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
+        try:
+            return column.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return pa.chunked_array(
+        [pa.array([_parse(t) for t in column.to_pylist()], pa.int64())], pa.int64()
+    )
+
+
+def _parse(text: str | None) -> int | None:
+    try:
+        return None if text is None else epoch_us(parse_instant(text))
+    except (ValueError, OverflowError):
+        return None
+
+
+def show_time(micros: int) -> str:
+    """A time as ISO 8601, UTC."""
+    return str(np.datetime64(micros, "us")).removesuffix(".000000")

@@ -1,0 +1,270 @@
+"""The aggregates of a chunk: what the plans of every part found, added to the groups."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias, assert_never
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.split.split_aggregates import AggregatePart
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
+from ontoweir.rewriter.model.spj import FoldFunction, LiteralOutput, SpjUnion
+from ontoweir.runtime.columnar.add_exact import add_exact, narrow
+from ontoweir.runtime.columnar.columns import frontier, total, value
+from ontoweir.runtime.columnar.encode import unscale_floats
+from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame, first_of, group_codes
+from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
+from ontoweir.runtime.results.aggregate_columns import (
+    ArgumentScale,
+    aggregate_schema,
+    scale_argument,
+)
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
+from ontoweir.runtime.results.update_groups import Deltas, GroupState, Shown, update_groups
+
+PartRows: TypeAlias = Sequence[Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]]
+"""New matches, per part of an aggregate query: rows of the part's schema, with numbers beside."""
+
+_MOST = (1 << 63) - 1
+_COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateWork:
+    """What the tasks of an aggregate query need: its parts, and how many plans each has."""
+
+    aggregation: Aggregation
+    parts: tuple[tuple[AggregatePart, int], ...]
+    scales: Mapping[str, ArgumentScale]
+    schemas: tuple[pa.Schema, ...]
+    """Per part, the columns of its matches: variables, `at`, and `multiplicity` for bags."""
+
+    schema: pa.Schema
+    """The columns of the results."""
+
+    @property
+    def once(self) -> bool:
+        """Whether a group has one match at most, and is forgotten once it is told."""
+        return any(part.once for part, _ in self.parts)
+
+
+def plan_aggregates(
+    union: SpjUnion, parts: Sequence[tuple[AggregatePart, int]], catalog: Catalog
+) -> AggregateWork:
+    """What the tasks of an aggregate query need; `parts` with the number of plans each has."""
+    assert union.aggregation is not None
+    plain = result_schema(union, catalog)
+    arguments = {
+        a.argument
+        for a in union.aggregation.aggregates
+        if a.argument is not None and a.function not in _COUNTS
+    }
+    schemas = []
+    for part, _ in parts:
+        fields = [plain.field(name) for name in part.union.variables]
+        fields.append(pa.field(AT, INSTANT))
+        if not part.union.distinct:
+            fields.append(pa.field(MULTIPLICITY, pa.int64()))
+        schemas.append(pa.schema(fields))
+    return AggregateWork(
+        union.aggregation,
+        tuple(parts),
+        {a: scale_argument(union, catalog, a) for a in sorted(arguments)},
+        tuple(schemas),
+        aggregate_schema(union, catalog),
+    )
+
+
+def read_numbers(
+    part: AggregatePart, plan: SynopsisPlan, results: Frame, scales: Mapping[str, ArgumentScale]
+) -> dict[tuple[Any, ...], Array]:
+    """What a plan's results say of the arguments of its part, in units of their scales."""
+    form = plan.form
+    found: dict[tuple[Any, ...], Array] = {}
+    if part.once:
+        arguments = {a.argument for a in part.aggregates} & {*part.union.variables}
+        return {
+            ("value", a): _read_value(a, plan, results, scales) for a in arguments & {*scales} if a
+        }
+    for place, fold in enumerate(form.folds or ()):
+        unit = _Unit(form.unit, scales[fold.name].scale, scales[fold.name].kind)
+        if fold.function is FoldFunction.SUM:
+            found[("s", fold.name)] = unit.convert(results[total(place)])
+            continue
+        sign = 1 if fold.function is FoldFunction.MIN else -1
+        (kept,) = plan.tables[-1].frontier
+        best, beside = turn(results[frontier(0)], sign)  # -(f + bias) = ~f + 1 - bias
+        shift = fold.shift + beside + sign * frontier_bias(kept, form)
+        found[(fold.function.value, fold.name)] = unit.convert(_shifted(best, shift))
+    first = part.aggregates[0]
+    if first.function is AggregateFunction.MEDIAN:
+        assert first.argument is not None
+        found[("hist", first.argument)] = _read_value(first.argument, plan, results, scales)
+        found[("w",)] = results[WEIGHT]
+    return found
+
+
+def _read_value(
+    argument: str, plan: SynopsisPlan, results: Frame, scales: Mapping[str, ArgumentScale]
+) -> Array:
+    """The values of an argument that is among the results."""
+    form, scale = plan.form, scales[argument]
+    output = dict(form.query.outputs)[argument]
+    assert isinstance(output, LiteralOutput)
+    group = form.classes[form.class_of[output.value]]
+    column = _shifted(results[value(group.index)], dict(group.attributes)[output.value])
+    return _Unit(form.unit, scale.scale, scale.kind).convert(column)
+
+
+def weight_of(part: AggregatePart) -> tuple[Any, ...]:
+    """The name of the column that counts a part's matches: ("w",) is of all there are."""
+    return ("w",) if part.over is None else ("w", part.over)
+
+
+def _shifted(column: Array, shift: Any) -> Array:
+    return narrow(add_exact(column, shift), "a number that is aggregated")
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    unit: int
+    scale: int | None
+    kind: str
+
+    def convert(self, column: Array) -> Array:
+        """From 1/unit to multiples of 10^-scale; exact, as columns have at most that many
+        decimal places."""
+        if self.scale is None:
+            return unscale_floats(column, self.unit)
+        if self.kind != "number":
+            return column
+        if column.dtype != np.int64:
+            column = np.rint(column).astype(np.int64)
+        up, down = 10**self.scale, self.unit
+        if up < down:
+            fewer: Array = column // (down // up)
+            return fewer
+        wide = up // down
+        if wide > 1 and len(column) and max(-int(column.min()), int(column.max())) > _MOST // wide:
+            return narrow(column.astype(object) * wide, "a number that is aggregated")
+        made: Array = column * wide
+        return made
+
+
+def code_rows(table: pa.Table, names: Sequence[str]) -> tuple[Array, int]:
+    """A code for every row that tells distinct values of some columns apart, and how many."""
+    columns = []
+    for name in names:
+        column = table.column(name).combine_chunks()
+        # of floats, numpy takes -0.0 for 0.0; NULL becomes NaN, which no row has
+        if not pa.types.is_floating(column.type):
+            column = pc.fill_null(column.dictionary_encode().indices, -1)
+        columns.append(column.to_numpy(zero_copy_only=False))
+    return group_codes(columns, table.num_rows)
+
+
+def advance_groups(
+    work: AggregateWork, tables: PartRows, state: GroupState
+) -> tuple[pa.Table, GroupState]:
+    """The rows of groups that a chunk changed, in order of `at`, and the groups after.
+
+    `tables`: per part, rows of its schema with the numbers beside them.
+    """
+    flat = [entry for part in tables for entry in part if entry[0].num_rows]
+    if not flat:
+        return work.schema.empty_table(), state
+    names = list(work.aggregation.group)
+    keys = pa.concat_tables([t.select([*names, AT]) for t, _ in flat])
+    codes, count = code_rows(keys, names)
+    unique = keys.take(pa.array(first_of(codes, count))).select(names)
+    groups = [tuple(row[n] for n in names) for row in unique.to_pylist()] if names else [()]
+    deltas, start = [], 0
+    for (part, _), entries in zip(work.parts, tables, strict=True):
+        filled = [entry for entry in entries if entry[0].num_rows]
+        if not filled:  # nothing new for this part, but its numbers are told with the others'
+            none = np.zeros(0, dtype=np.int64)
+            deltas.append(Deltas(none, none, _nothing(part, work.scales)))
+            continue
+        rows = sum(t.num_rows for t, _ in filled)
+        at = np.concatenate([t.column(AT).cast(pa.int64()).to_numpy() for t, _ in filled])
+        deltas.append(Deltas(codes[start : start + rows], at, join_numbers(part, filled)))
+        start += rows
+    scales = {name: scale.scale for name, scale in work.scales.items()}
+    weights = {a.name: weight_of(part) for part, _ in work.parts for a in part.aggregates}
+    # as the parts have them: where a key says that values never repeat, COUNT DISTINCT is COUNT
+    functions = {a.name: a for part, _ in work.parts for a in part.aggregates}
+    aggregates = [functions[a.name] for a in work.aggregation.aggregates]
+    code, at, columns, after = update_groups(aggregates, scales, groups, deltas, state, weights)
+    found = {n: unique.column(n).take(pa.array(code)) for n in names}
+    for name, column in columns.items():
+        aggregate = functions[name]
+        scale = work.scales.get(aggregate.argument or "")
+        found[name] = render_aggregate(column, work.schema.field(name).type, scale)
+    found[AT] = pa.array(at).cast(INSTANT)
+    table = pa.table([found[n] for n in work.schema.names], schema=work.schema)
+    return table.sort_by([(n, "ascending") for n in (AT, *names)]), after
+
+
+def join_numbers(
+    part: AggregatePart, entries: Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]
+) -> dict[tuple[Any, ...], Array]:
+    """The numbers of a part's tables, one after the other; matches are counted too."""
+    found = {name: np.concatenate([e[1][name] for e in entries]) for name in entries[0][1]}
+    first = part.aggregates[0]
+    rows = sum(t.num_rows for t, _ in entries)
+    if first.function is AggregateFunction.COUNT_DISTINCT:
+        found[("distinct", first.argument)] = np.ones(rows, dtype=np.int64)
+    elif first.function.duplicate_sensitive and not first.function.holistic:
+        found[weight_of(part)] = np.concatenate(
+            [t.column(MULTIPLICITY).to_numpy() for t, _ in entries]
+        )
+    return found
+
+
+def _nothing(
+    part: AggregatePart, scales: Mapping[str, ArgumentScale]
+) -> dict[tuple[Any, ...], Array]:
+    """The columns of a part without rows."""
+    found: dict[tuple[Any, ...], Array] = {}
+    for aggregate in part.aggregates:
+        argument = aggregate.argument
+        scale = scales.get(argument or "")
+        dense = scale is not None and scale.scale is None
+        empty = np.zeros(0, dtype=np.float64 if dense else np.int64)
+        match aggregate.function:
+            case AggregateFunction.COUNT:
+                found[weight_of(part)] = np.zeros(0, dtype=np.int64)
+            case AggregateFunction.SUM | AggregateFunction.AVG:
+                found[weight_of(part)] = found[("s", argument)] = empty
+            case AggregateFunction.MIN:
+                found[("min", argument)] = empty
+            case AggregateFunction.MAX:
+                found[("max", argument)] = empty
+            case AggregateFunction.COUNT_DISTINCT:
+                found[("distinct", argument)] = empty
+            case AggregateFunction.MEDIAN:
+                found[("w",)] = np.zeros(0, dtype=np.int64)
+                found[("hist", argument)] = empty
+            case _:
+                assert_never(aggregate.function)
+    return found
+
+
+def render_aggregate(shown: Shown, kind: pa.DataType, scale: ArgumentScale | None) -> "pa.Array":
+    """An aggregate as a column of the results."""
+    column, absent = shown.values, None if shown.valid.all() else ~shown.valid
+    if absent is not None:
+        column = np.where(absent, 0, column)
+    if pa.types.is_decimal(kind):
+        places = scale.scale if scale is not None else None
+        assert places is not None
+        exact = [Decimal(n).scaleb(-places) for n in column.tolist()]
+        return pa.array(exact, kind, mask=absent)
+    if pa.types.is_date(kind):
+        return pa.array(column.astype(np.int32), mask=absent).cast(kind)
+    return pa.array(column, mask=absent).cast(kind)

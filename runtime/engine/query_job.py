@@ -1,0 +1,38 @@
+"""A query that has plans, ready to run: what replays and live runs are given."""
+
+from dataclasses import dataclass
+
+from ontoweir.checker.model.declarations import Declaration
+from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.split.split_aggregates import AggregatePart
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.spj import SpjUnion
+
+
+@dataclass(frozen=True, slots=True)
+class QueryJob:
+    """A bounded query, ready to run.
+
+    Args:
+        name: the query's name.
+        union: the unfolded query: outputs and variables.
+        plans: one per satisfiable disjunct; none: there are no results.
+        catalog: the tables.
+        bound: the most state rows, all plans together (None: not known); checked after every
+            chunk.
+        declarations: declared constraints; references among them are enforced on every tuple.
+        watched: (stream, key): keys over whole streams that the verdict rests on.
+        parts: of an aggregate query, with the number of plans that each has, in order.
+        growing: the query is not bounded, and its plans keep whatever may be needed: it is
+            replayed in one range, as what ranges would exchange may grow with the history.
+    """
+
+    name: str
+    union: SpjUnion
+    plans: tuple[SynopsisPlan, ...]
+    catalog: Catalog
+    bound: int | None
+    declarations: tuple[Declaration, ...] = ()
+    parts: tuple[tuple[AggregatePart, int], ...] = ()
+    growing: bool = False
+    watched: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -1,0 +1,273 @@
+"""Let in the tuples that keep what the catalog declares; count the others by reason."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.errors import DataError
+from ontoweir.mappings.model.catalog import Column, FloatType, Stream
+from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
+from ontoweir.runtime.columnar.decode_times import show_time
+from ontoweir.runtime.columnar.find_repeats import find_repeats
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.history import Cursor, History
+from ontoweir.runtime.sources.read_chunk import Slice
+from ontoweir.runtime.sources.read_source import BAD
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceCheck:
+    """A stream's column whose values occur among `values`."""
+
+    column: str
+    values: "pa.Array"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Tuples let in: their steps, and their columns; `read`: how many there were.
+
+    `rejects`: rows of the slice that were not let in, by reason (rows without a timestamp, whose
+    place in time is not known, are only counted); `marks`: the distinct times, in order (None: not
+    found yet).
+    """
+
+    steps: Array
+    times: Array
+    table: pa.Table
+    read: int
+    rejected: Mapping[str, int]
+    rejects: tuple[tuple[str, Array], ...] = ()
+    marks: Array | None = None
+
+
+def admit_rows(
+    history: History,
+    rows: Slice,
+    before: Cursor,
+    references: Sequence[ReferenceCheck],
+    span: tuple[int | None, int | None],
+    *,
+    strict: bool = True,
+) -> Admitted:
+    """Cut rows to a span of time, reject what is undeclared, and count time in steps.
+
+    Keys are enforced within a timestamp: of rows that repeat one, the first is let in.
+
+    Args:
+        history: the stream.
+        rows: its rows, in order of time.
+        before: where they are in the history.
+        references: declared references to enforce.
+        span: [start, stop) in µs.
+        strict: a timestamp between two steps, or too many tuples at one, is an error, as it is
+            in a history; otherwise (live) such tuples are rejected too.
+
+    Raises:
+        DataError: (strict) a timestamp lies between two steps, or too many tuples share one.
+    """
+    stream = history.stream
+    times, table = rows.times, rows.table
+    # rows are in the order of time, so a span is one piece of them
+    start, stop = (int(t) for t in np.searchsorted(times, _limits(span)))
+    read = stop - start
+    inside = np.zeros(len(times), dtype=np.bool_)
+    inside[start:stop] = True
+    rejected: Counter[str] = Counter()
+    rejects: list[tuple[str, Array]] = []
+    good = inside & rows.timed
+
+    def reject(reason: str, bad: Array) -> None:
+        index = np.flatnonzero(good & bad)
+        if len(index):
+            rejected[reason] += len(index)
+            rejects.append((reason, index))
+            good[index] = False
+
+    untimed = int((~rows.timed & inside).sum())
+    if BAD in table.column_names and len(times):
+        untimed -= _reject_types(table, inside, rows.timed, rejected, reject)
+    if untimed:
+        rejected[f"{stream.name}.{stream.timestamp} is NULL"] += untimed
+    checks: list[tuple[str, Array]] = []
+    for name in history.columns:
+        column = stream.column(name)
+        if column is not None:
+            checks.extend(_column_checks(stream.name, column, table.column(name)))
+    for reference in references:
+        values = table.column(reference.column)
+        held = find_held(values, reference.values)
+        if held is not None:
+            checks.append((reference.reason, held))
+    for reason, mask in checks:
+        reject(reason, ~mask)
+    if stream.start_us is not None:
+        early = good & (times < stream.start_us)
+        reject(f"{stream.name}.{stream.timestamp} is before the declared start", early)
+    first = _first_of_times(times)
+    steps, off = _count_steps(times, stream.step_us, first)
+    if off is not None and (off & good).any():
+        if not strict:
+            reject(f"{stream.name}.{stream.timestamp} lies between two steps", off)
+        else:
+            row = int(np.flatnonzero(off & good)[0])
+            raise DataError(
+                f"{stream.name}.{stream.timestamp} is {show_time(int(times[row]))}, "
+                f"between two steps of {stream.step_us / 1e6:g} s",
+                why="one unit of the timestamp is one step of the flow of time",
+                fix="declare a finer unit for the timestamp, or round the data",
+                source=history.place(before, row),
+            )
+    for key in stream.keys:
+        names = [n for n in key if n != stream.timestamp]
+        if len(names) == len(key):  # of the whole stream: as a primary key it is never NULL
+            for name in names:
+                missing = table.column(name).is_null().to_numpy()
+                reject(f"{stream.name}.{name} is NULL, in the key ({', '.join(key)})", missing)
+        again = _repeating(steps, table.select(names), good, first if off is None else None)
+        if again is not None:
+            reject(f"{stream.name} repeats the key ({', '.join(key)})", again)
+    if not strict:
+        _reject_rate(stream, steps, good, reject)
+    if not good.all():
+        index = np.flatnonzero(good)
+        steps, times, table = steps[index], times[index], table.take(pa.array(index))
+        if strict:
+            _check_rate(history, steps, before, index)
+        marks = None
+    else:
+        marks = times[first]
+        limit = stream.max_per_timestamp
+        most = int(np.diff(first, append=len(times)).max()) if len(times) else 0
+        if strict and limit is not None and most > limit:
+            _check_rate(history, steps, before, None)
+    counts = {reason: n for reason, n in rejected.items() if n}
+    return Admitted(steps, times, table, read, counts, tuple(rejects), marks)
+
+
+def _first_of_times(times: Array) -> Array:
+    """Where each of the times, which are in order, begins: tuples often share them."""
+    if not len(times):
+        return np.zeros(0, dtype=np.int64)
+    fresh = np.ones(len(times), dtype=np.bool_)
+    np.not_equal(times[1:], times[:-1], out=fresh[1:])
+    return np.flatnonzero(fresh)
+
+
+def _limits(span: tuple[int | None, int | None]) -> Array:
+    """A span's limits as numbers beyond all timestamps where it has none."""
+    start, stop = span
+    ends = np.iinfo(np.int64)
+    return np.array(
+        [ends.min if start is None else start, ends.max if stop is None else stop], dtype=np.int64
+    )
+
+
+def _count_steps(times: Array, step_us: int, first: Array) -> tuple[Array, Array | None]:
+    """Times in steps, and which lie between two (None: none); each time, by where it begins, is
+    divided once."""
+    distinct = times[first]
+    whole = distinct // step_us
+    off = whole * step_us != distinct
+    length = np.diff(first, append=len(times))
+    return np.repeat(whole, length), np.repeat(off, length) if off.any() else None
+
+
+def _repeating(steps: Array, keys: pa.Table, good: Array, first: Array | None) -> Array | None:
+    """Which of the good rows repeat a key of their step (None: none)."""
+    if good.all():
+        again = find_repeats(steps, keys.columns, first)
+        return again if again.any() else None
+    index = np.flatnonzero(good)
+    again = find_repeats(steps[index], keys.take(pa.array(index)).columns)
+    if not again.any():
+        return None
+    repeated = np.zeros(len(good), dtype=np.bool_)
+    repeated[index[again]] = True
+    return repeated
+
+
+def _reject_rate(
+    stream: Stream, steps: Array, good: Array, reject: Callable[[str, Array], None]
+) -> None:
+    """Of more than max_per_timestamp tuples at a step, the first are let in."""
+    limit = stream.max_per_timestamp
+    index = np.flatnonzero(good)
+    if limit is None or len(index) <= limit:
+        return
+    mine = steps[index]
+    first = np.searchsorted(mine, mine, side="left")
+    over = np.zeros(len(good), dtype=np.bool_)
+    over[index[np.arange(len(mine)) - first >= limit]] = True
+    reject(f"{stream.name} has more than {limit} tuples at a timestamp", over)
+
+
+def _reject_types(
+    table: pa.Table,
+    inside: Array,
+    timed: Array,
+    rejected: Counter[str],
+    reject: Callable[[str, Array], None],
+) -> int:
+    """Reject rows with a value that is not of its type; how many of them have no timestamp."""
+    bad = table.column(BAD)
+    if bad.null_count == len(bad):
+        return 0
+    untimed = 0
+    for entry in pc.unique(bad.drop_null()).to_pylist():
+        mask = pc.fill_null(pc.equal(bad, entry), False).to_numpy() & inside
+        reason = f"{entry} is not of its type"
+        reject(reason, mask)
+        if nowhere := int((mask & ~timed).sum()):
+            rejected[reason] += nowhere
+            untimed += nowhere
+    return untimed
+
+
+def _column_checks(
+    stream: str, column: Column, values: "pa.ChunkedArray"
+) -> list[tuple[str, Array]]:
+    found: list[tuple[str, Array]] = []
+    if pa.types.is_null(values.type):
+        return found
+    if isinstance(column.type, FloatType) or pa.types.is_floating(values.type):
+        nan = pc.is_nan(values.cast(pa.float64()))
+        if pc.any(nan).as_py():
+            found.append((f"{stream}.{column.name} is NaN", ~pc.fill_null(nan, False).to_numpy()))
+    if column.enum is not None or column.minimum is not None or column.maximum is not None:
+        try:
+            if lies_inside(values, column):
+                return found
+            inside = check_domain(values, column).to_numpy()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(
+                f"column {column.name} of {stream} holds {values.type}",
+                why=str(error).splitlines()[0],
+                fix="declare the type the data has, or correct the data",
+            ) from error
+        found.append((f"{stream}.{column.name} is outside its declared domain", inside))
+    return found
+
+
+def _check_rate(history: History, steps: Array, before: Cursor, index: Array | None) -> None:
+    """At most max_per_timestamp tuples share a step: their distance in the order tells."""
+    limit = history.stream.max_per_timestamp
+    if limit is None or len(steps) <= limit:
+        return
+    over = steps[limit:] == steps[: len(steps) - limit]
+    if not over.any():
+        return
+    row = int(np.flatnonzero(over)[0]) + limit
+    count = int((steps == steps[row]).sum())
+    moment = show_time(int(steps[row]) * history.stream.step_us)
+    raise DataError(
+        f"{history.stream.name} has {count} tuples at {moment}",
+        why=f"the catalog declares max_per_timestamp = {limit}, which verdicts rest on",
+        fix="declare a greater max_per_timestamp, or mend the data",
+        source=history.place(before, row if index is None else int(index[row])),
+    )

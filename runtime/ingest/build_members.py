@@ -1,0 +1,468 @@
+"""From tuples to members: local conditions, static relations folded in, declared domains."""
+
+import itertools
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import floor
+from typing import assert_never
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.checker.model.normal_form import Kind, Member, NormalForm
+from ontoweir.checker.model.units import Units
+from ontoweir.mappings.model.catalog import Catalog, Relation, Scalar, Stream
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    IsNull,
+    NotNull,
+    OneOf,
+    Op,
+)
+from ontoweir.runtime.columnar.add_exact import add_exact, differs, fits, lies_below, narrow
+from ontoweir.runtime.columnar.columns import stamp, value
+from ontoweir.runtime.columnar.encode import Encoded, StringPool, encode_column, scale_floats
+from ontoweir.runtime.columnar.frame import (
+    EVENT,
+    WEIGHT,
+    Array,
+    Frame,
+    Name,
+    expand,
+    merge_repeats,
+    pair_up,
+)
+from ontoweir.runtime.columnar.value_set import ValueSet, value_set
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Tuples of one stream in a chunk: their steps, in order, and the columns in use; `present`:
+    of columns that may have to be NULL, where they are not."""
+
+    steps: Array
+    columns: Mapping[str, Encoded]
+    present: Mapping[str, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StaticData:
+    """A static relation's columns in use, encoded; `present`: of columns that may have to be NULL,
+    where they are not."""
+
+    rows: int
+    columns: Mapping[str, Encoded]
+    present: Mapping[str, Array] = field(default_factory=dict)
+    sets: dict[str, ValueSet] = field(default_factory=dict, compare=False)
+    """Of columns, those that were asked for."""
+
+    def among(self, name: str) -> ValueSet:
+        """The values of a column."""
+        if name not in self.sets:
+            column = self.columns[name]
+            self.sets[name] = value_set(column.values[column.valid])
+        return self.sets[name]
+
+
+def used_columns(form: NormalForm) -> dict[str, set[str]]:
+    """Per table, the columns (timestamps aside) that a disjunct mentions."""
+    tables = {o.alias: o.table for o in form.query.occurrences}
+    found: dict[str, set[str]] = {o.table: set() for o in form.query.occurrences}
+    for attribute in form.class_of:
+        found[tables[attribute.alias]].add(attribute.column)
+    return found
+
+
+def null_attributes(form: NormalForm) -> tuple[Attribute, ...]:
+    """The attributes that have to be NULL."""
+    return tuple(c.attribute for c in form.query.conditions if isinstance(c, IsNull))
+
+
+def null_columns(form: NormalForm) -> dict[str, set[str]]:
+    """Per table, the columns that have to be NULL in some member."""
+    tables = {o.alias: o.table for o in form.query.occurrences}
+    found: dict[str, set[str]] = {}
+    for attribute in null_attributes(form):
+        found.setdefault(tables[attribute.alias], set()).add(attribute.column)
+    return found
+
+
+def find_present(column: "pa.ChunkedArray | pa.Array") -> Array:
+    """Where a column has a value."""
+    mask: Array = pc.is_valid(column).to_numpy(zero_copy_only=False)
+    return mask
+
+
+def encode_static(
+    relation: Relation,
+    table: pa.Table,
+    columns: set[str],
+    unit: int,
+    pool: StringPool,
+    absent: Set[str] = frozenset(),
+) -> StaticData:
+    """Encode a static relation's columns in use; `absent`: those that may have to be NULL."""
+    return StaticData(
+        table.num_rows,
+        {
+            c.name: encode_column(
+                table.column(c.name), c.type, unit, pool, f"{relation.name}.{c.name}"
+            )
+            for c in relation.columns
+            if c.name in columns
+        },
+        {name: find_present(table.column(name)) for name in absent},
+    )
+
+
+def code_constant(constant: Scalar, kind: Kind, units: Units, pool: StringPool) -> int | float:
+    """The number that stands for a constant: in units, or the code of a string."""
+    if kind is Kind.STRING:
+        return pool.code(str(constant))
+    exact = units.value(constant, kind)
+    if isinstance(exact, int):
+        return exact
+    if kind is Kind.FLOAT:  # as a column's doubles, so that it equals them
+        scaled: float = scale_floats(np.array([float(constant)]), units.unit)[0].item()
+        return scaled
+    return float(exact)
+
+
+@lru_cache(maxsize=64)
+def _allowed(values: tuple[Scalar, ...], kind: Kind, unit: int) -> ValueSet:
+    """The numbers of a domain that has no strings; it is looked at in every chunk."""
+    units = Units(unit, {})
+    codes = [code_constant(v, kind, units, StringPool()) for v in values]
+    there = [c for c in codes if isinstance(c, float) or -(1 << 63) <= c < 1 << 63]
+    return value_set(np.array(there))
+
+
+class MemberBuilder:
+    """Makes the batches of one plan's members from a chunk's arrivals."""
+
+    def __init__(
+        self,
+        form: NormalForm,
+        catalog: Catalog,
+        statics: Mapping[str, StaticData],
+        pool: StringPool,
+    ) -> None:
+        self.form, self.catalog, self.statics, self.pool = form, catalog, statics, pool
+        self.units = Units(form.unit, {})
+        self.tables = {o.alias: catalog.table(o.table) for o in form.query.occurrences}
+        self.grains = {a: self._grain(a) for a in form.class_of}
+        self.absent = null_attributes(form)
+        self.relevant = self._relevant()
+
+    def _grain(self, attribute: Attribute) -> int:
+        """Values of an attribute are multiples of this many units (0: dense)."""
+        column = self.tables[attribute.alias].column(attribute.column)
+        assert column is not None
+        return self.units.grain(column.type)
+
+    def _relevant(self) -> frozenset[int]:
+        """The classes that matter beyond their member."""
+        found = {c.index for c in self.form.classes if c.projected or len(c.members) > 1}
+        for q in self.form.inequalities:
+            found |= {q.x, q.y}
+        for d in self.form.disequalities:
+            found |= {d.x, d.y}
+        return frozenset(found | {fold.value for fold in self.form.folds or ()})
+
+    def batch(self, member: Member, arrival: Arrival) -> Frame:
+        """A member's tuples: ("e",), ("t", member), ("v", class)…, ("w",)."""
+        mine = {member.alias, *(o.alias for o in member.statics)}
+        attributes = [a for a in self.form.class_of if a.alias in mine]
+        rows: dict[Attribute, Array] = {}
+        good = _in_dates(member, arrival.steps)
+        for a in attributes:
+            if a.alias == member.alias:
+                good &= arrival.columns[a.column].valid
+        for a in self.absent:
+            if a.alias == member.alias:
+                good &= ~arrival.present[a.column]
+        stream = self.tables[member.alias]
+        assert isinstance(stream, Stream)
+        time = Attribute(member.alias, stream.timestamp)
+        for a in attributes:
+            if a.alias == member.alias:
+                rows[a] = arrival.columns[a.column].values
+        rows[time] = arrival.steps
+        pending = list(member.local)
+        good &= self._holding(rows, pending, len(arrival.steps))
+        rows = _only(rows, good)
+        rows = _only(rows, self._in_class_domains(rows, len(rows[time])))
+        pending = [c for c in pending if not self._available(c, rows)]
+        rows, pending = self._fold(member, rows, pending)
+        count = len(rows[time])
+        good = self._equal_in_class(rows, count)
+        if member.statics:
+            good &= self._in_class_domains(rows, count)
+        rows = _only(rows, good)
+        count = len(rows[time])
+        columns: dict[Name, Array] = {}
+        for group in self.form.classes:
+            if group.index not in self.relevant or member.index not in group.members:
+                continue
+            attribute, shift = next((a, s) for a, s in group.attributes if a in rows)
+            column = rows[attribute]
+            columns[value(group.index)] = narrow(add_exact(column, -shift), "a value")
+        columns[EVENT] = rows[time]
+        columns[WEIGHT] = np.ones(count, dtype=np.int64)
+        frame = Frame(count, columns)
+        related = self._related(frame)
+        if not related.all():
+            frame = frame.take(related)
+        by = [n for n in columns if n != WEIGHT]
+        merged = merge_repeats(frame, by, bag=not self.form.distinct)
+        return merged.with_columns({stamp(member.index): merged[EVENT]})
+
+    def _fold(
+        self,
+        member: Member,
+        rows: dict[Attribute, Array],
+        pending: list[Condition],
+    ) -> tuple[dict[Attribute, Array], list[Condition]]:
+        """Join the static occurrences, one by one, those tied by an equality first."""
+        waiting = list(member.statics)
+        there = {member.alias}
+        while waiting:
+            occurrence = next(
+                (o for o in waiting if self._ties(o.alias, there, pending)), waiting[0]
+            )
+            waiting.remove(occurrence)
+            data = self.statics[occurrence.table]
+            own = {
+                Attribute(occurrence.alias, name): column
+                for name, column in data.columns.items()
+                if Attribute(occurrence.alias, name) in self.form.class_of
+            }
+            usable = np.ones(data.rows, dtype=np.bool_)
+            for column in own.values():
+                usable &= column.valid
+            for a in self.absent:
+                if a.alias == occurrence.alias:
+                    usable &= ~data.present[a.column]
+            ties = self._ties(occurrence.alias, there, pending)
+            for mine, _, offset in ties:  # what does not fit has no partner
+                rows = _only(rows, fits(add_exact(rows[mine], offset)))
+            left = [narrow(add_exact(rows[mine], offset), "a value") for mine, _, offset in ties]
+            right = [own[other].values[usable] for _, other, _ in ties]
+            count = len(next(iter(rows.values())))
+            order, start, length = pair_up(left, right, count, int(usable.sum()))
+            index, position = expand(start, length)
+            partner = order[position]
+            rows = {a: c[index] for a, c in rows.items()}
+            rows.update({a: c.values[usable][partner] for a, c in own.items()})
+            there.add(occurrence.alias)
+            good = self._holding(rows, pending, len(index))
+            rows = {a: c[good] for a, c in rows.items()}
+            pending = [c for c in pending if not self._available(c, rows)]
+        return rows, pending
+
+    def _ties(
+        self, alias: str, there: set[str], pending: Sequence[Condition]
+    ) -> list[tuple[Attribute, Attribute, Fraction]]:
+        """Equalities of an occurrence with what is there: `own = mine + offset`, in units."""
+        found = []
+        for c in pending:
+            if not isinstance(c, Compare) or c.op is not Op.EQ:
+                continue
+            if not isinstance(c.right, Attribute):
+                continue
+            offset = Fraction(Decimal(c.offset)) * self.form.unit
+            if c.left.alias == alias and c.right.alias in there:
+                found.append((c.right, c.left, offset))
+            elif c.right.alias == alias and c.left.alias in there:
+                found.append((c.left, c.right, -offset))
+        return found
+
+    @staticmethod
+    def _available(condition: Condition, rows: Mapping[Attribute, Array]) -> bool:
+        match condition:
+            case NotNull(attribute=attribute) | OneOf(attribute=attribute):
+                return attribute in rows
+            case IsNull():
+                return True  # as its tuple was chosen by it
+            case Compare(left=left, right=right):
+                return left in rows and (isinstance(right, Constant) or right in rows)
+            case _:
+                assert_never(condition)
+
+    def _holding(
+        self, rows: Mapping[Attribute, Array], conditions: Sequence[Condition], count: int
+    ) -> Array:
+        """Which rows satisfy those conditions that can be evaluated already."""
+        good = np.ones(count, dtype=np.bool_)
+        for c in conditions:
+            if isinstance(c, Compare) and self._available(c, rows):
+                good &= self._compare(c, rows)
+            elif isinstance(c, OneOf) and c.attribute in rows:
+                good &= self._among(c.values, self._kind(c.attribute)).holds(rows[c.attribute])
+        return good
+
+    def _is_time(self, attribute: Attribute) -> bool:
+        table = self.tables[attribute.alias]
+        return isinstance(table, Stream) and attribute.column == table.timestamp
+
+    def _compare(self, c: Compare, rows: Mapping[Attribute, Array]) -> Array:
+        left = rows[c.left]
+        right: Array | int | float
+        if isinstance(c.right, Attribute):
+            scale = 1 if self._is_time(c.left) else self.form.unit
+            offset = Fraction(Decimal(c.offset)) * scale
+            whole = left.dtype.kind != "f" and rows[c.right].dtype.kind != "f"
+            if whole and offset.denominator != 1:
+                return _beside(left, c.op, add_exact(rows[c.right], floor(offset)))
+            right = add_exact(rows[c.right], offset)
+        elif self._is_time(c.left):
+            right = int(c.right.value)
+        else:
+            kind = self._kind(c.left)
+            if kind is Kind.STRING:
+                return self._compare_text(left, c.op, str(c.right.value))
+            right = code_constant(c.right.value, kind, self.units, self.pool)
+            exact = self.units.value(c.right.value, kind)
+            if isinstance(exact, Fraction) and left.dtype.kind != "f":
+                return _beside(left, c.op, floor(exact))
+        good: Array
+        match c.op:
+            case Op.LT:
+                good = left < right
+            case Op.LE:
+                good = left <= right
+            case Op.EQ:
+                good = left == right
+            case Op.GE:
+                good = left >= right
+            case Op.GT:
+                good = left > right
+            case Op.NE:
+                good = left != right
+            case _:
+                assert_never(c.op)
+        return good
+
+    def _kind(self, attribute: Attribute) -> Kind:
+        return self.form.kinds[attribute]
+
+    def _compare_text(self, codes: Array, op: Op, text: str) -> Array:
+        texts = self.pool.texts
+        if op in (Op.EQ, Op.NE):
+            same: Array = codes == self.pool.code(text)
+            return same if op is Op.EQ else ~same
+        tests = {
+            Op.LT: [t < text for t in texts],
+            Op.LE: [t <= text for t in texts],
+            Op.GE: [t >= text for t in texts],
+            Op.GT: [t > text for t in texts],
+        }
+        return np.array([*tests[op], False], dtype=np.bool_)[codes]
+
+    def _in_class_domains(self, rows: Mapping[Attribute, Array], count: int) -> Array:
+        """Enforce the domain of every class on each attribute of it that is there."""
+        good = np.ones(count, dtype=np.bool_)
+        for group in self.form.classes:
+            domain = group.domain
+            for attribute, shift in group.attributes:
+                if attribute not in rows:
+                    continue
+                column = add_exact(rows[attribute], -shift)
+                if (inside := fits(column)).all():
+                    column = narrow(column, "a value")
+                else:  # it equals no value that there is
+                    good &= inside
+                    column = np.where(inside, column, 0).astype(np.int64)
+                for other, more in group.attributes:
+                    grain = self.grains[other]
+                    mine = self.grains[attribute]
+                    if grain != mine and (grain > 1 or (grain and not mine)):
+                        good &= (add_exact(column, more) % grain == 0).astype(np.bool_)
+                if group.kind is not Kind.STRING:
+                    if domain.low is not None:
+                        good &= column >= _limit(domain.low, column, -1)
+                    if domain.high is not None:
+                        good &= column <= _limit(domain.high, column, 1)
+                if domain.values is not None:
+                    good &= self._among(domain.values, group.kind).holds(column)
+                for table, name in domain.within:
+                    good &= self.statics[table].among(name).holds(column)
+        return good
+
+    def _among(self, values: tuple[Scalar, ...], kind: Kind) -> ValueSet:
+        if kind is not Kind.STRING:
+            return _allowed(values, kind, self.units.unit)
+        return value_set(np.array([self.pool.code(str(v)) for v in values], dtype=np.int64))
+
+    def _related(self, frame: Frame) -> Array:
+        """Comparisons between two classes that both have a value in this one member."""
+        good = np.ones(frame.rows, dtype=np.bool_)
+        for q in self.form.inequalities:
+            if value(q.x) in frame.columns and value(q.y) in frame.columns:
+                good &= lies_below(frame[value(q.x)], frame[value(q.y)], q.limit, strict=q.strict)
+        for d in self.form.disequalities:
+            if value(d.x) in frame.columns and value(d.y) in frame.columns:
+                good &= differs(frame[value(d.x)], frame[value(d.y)], d.shift)
+        return good
+
+    def _equal_in_class(self, rows: Mapping[Attribute, Array], count: int) -> Array:
+        good = np.ones(count, dtype=np.bool_)
+        for group in self.form.classes:
+            here = [(a, s) for a, s in group.attributes if a in rows]
+            for (a, s), (b, u) in itertools.pairwise(here):
+                good &= add_exact(rows[a], -s) == add_exact(rows[b], -u)
+        return good
+
+
+def _beside(column: Array, op: Op, below: Array | int) -> Array:
+    """Whole numbers compared with what lies between `below` and the next whole number."""
+    good: Array
+    match op:
+        case Op.LT | Op.LE:
+            good = column <= below
+        case Op.GT | Op.GE:
+            good = column > below
+        case Op.EQ | Op.NE:
+            good = np.full(len(column), op is Op.NE)
+        case _:
+            assert_never(op)
+    return good
+
+
+def _in_dates(member: Member, steps: Array) -> Array:
+    """Which tuples lie between a member's first and last date, implied ones too: a finite stream
+    is kept whole, and what comes after its end must not be."""
+    good = np.ones(len(steps), dtype=np.bool_)
+    if member.first is not None:
+        good &= steps >= member.first
+    if member.last is not None:
+        good &= steps <= member.last
+    return good
+
+
+def _only(rows: dict[Attribute, Array], good: Array) -> dict[Attribute, Array]:
+    """The good rows."""
+    if good.all():
+        return rows
+    index = np.flatnonzero(good)
+    return {a: c[index] for a, c in rows.items()}
+
+
+def _limit(number: int | Fraction, column: Array, side: int) -> int | float:
+    """A limit as a number; of doubles one a little further out, as those in units are rounded
+    (what they are compared with decides)."""
+    plain = _plain(number)
+    if column.dtype.kind != "f" or isinstance(plain, int):
+        return plain
+    return plain + side * 4 * float(np.spacing(abs(plain)))
+
+
+def _plain(number: int | Fraction) -> int | float:
+    return int(number) if number == int(number) else float(number)

@@ -1,0 +1,183 @@
+"""A chunk's columns as the members of plans want them: numbers, of the rows that can be theirs."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.checker.model.normal_form import Member, NormalForm
+from ontoweir.mappings.model.catalog import Catalog, Column, StringType
+from ontoweir.runtime.columnar.encode import Encoded, StringPool, encode_column
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.ingest.build_members import Arrival, find_present, null_attributes
+from ontoweir.runtime.ingest.select_candidates import Limits, Selection
+
+FEW = 4
+"""Candidates are picked out where they are at most one row in so many."""
+
+
+class MemberEncoder:
+    """Columns of a chunk in units. Of members that few tuples can be, only these are encoded;
+    otherwise numbers are encoded once for all plans of one unit."""
+
+    def __init__(self, catalog: Catalog, admitted: Mapping[str, Admitted], few: int = FEW) -> None:
+        self.catalog, self.admitted, self.few = catalog, admitted, few
+        self.known: dict[tuple[str, str, int], Encoded] = {}
+        self.plain: dict[tuple[str, str], Sequence[Array] | None] = {}
+        self.masks: dict[tuple[str, Limits], Array | None] = {}
+        self.ends: dict[tuple[str, str], tuple[int, int] | None] = {}
+        self.selected: dict[tuple[str, Selection], Array | None] = {}
+        self.some: dict[tuple[str, Selection, str, int], Encoded] = {}
+
+    def arrival(
+        self, member: Member, form: NormalForm, pool: StringPool, selection: Selection
+    ) -> Arrival:
+        """The tuples that can be a member's (select_candidates), with the columns that it has in
+        its plan."""
+        name = member.stream
+        rows = self.admitted[name]
+        columns = sorted({a.column for a in form.class_of if a.alias == member.alias})
+        absent = {a.column for a in null_attributes(form) if a.alias == member.alias}
+        present = {c: find_present(rows.table.column(c)) for c in absent}
+        index = self._select(name, selection)
+        if index is None or len(index) * self.few > len(rows.steps):
+            encoded = {c: self._encode(name, c, form.unit, pool) for c in columns}
+            return Arrival(rows.steps, encoded, present)
+        return Arrival(
+            rows.steps[index],
+            {c: self._encode_some(name, c, form.unit, pool, selection, index) for c in columns},
+            {c: mask[index] for c, mask in present.items()},
+        )
+
+    def _select(self, stream: str, selection: Selection) -> Array | None:
+        """The rows of a stream, by number, that keep some limits (None: all, or not known). Several
+        members often want the same."""
+        key = (stream, selection)
+        if key not in self.selected:
+            good: Array | None = None
+            for limits in selection:
+                mask = self._within(stream, limits)
+                if mask is not None:
+                    good = mask if good is None else good & mask
+            self.selected[key] = None if good is None else np.flatnonzero(good)
+        return self.selected[key]
+
+    def _within(self, stream: str, limits: Limits) -> Array | None:
+        """Which rows lie within limits (None: all, or not known)."""
+        column, low, high = limits
+        ends = self._ends(stream, column)
+        if ends is not None:  # limits that all values keep are not looked at
+            low = None if low is not None and low <= ends[0] else low
+            high = None if high is not None and ends[1] <= high else high
+        if low is None and high is None:
+            return None
+        tighter = (column, low, high)
+        if (stream, tighter) not in self.masks:
+            self.masks[stream, tighter] = self._compare(stream, tighter)
+        return self.masks[stream, tighter]
+
+    def _ends(self, stream: str, name: str) -> tuple[int, int] | None:
+        """The least and the greatest whole number of a column (None: there is none)."""
+        if (stream, name) not in self.ends:
+            column = self.admitted[stream].table.column(name)
+            found: tuple[int, int] | None = None
+            if pa.types.is_signed_integer(column.type) and column.null_count < len(column):
+                ends = pc.min_max(column).as_py()
+                found = (ends["min"], ends["max"])
+            self.ends[stream, name] = found
+        return self.ends[stream, name]
+
+    def _compare(self, stream: str, limits: Limits) -> Array | None:
+        column, low, high = limits
+        chunks = self._plain(stream, column)
+        if chunks is None:
+            return None
+        mask = np.ones(sum(map(len, chunks)), dtype=np.bool_)
+        start = 0
+        for values in chunks:
+            mine = mask[start : start + len(values)]
+            start += len(values)
+            if low is not None:
+                np.greater_equal(values, low, out=mine)
+                if high is not None:
+                    mine &= values <= high
+            elif high is not None:
+                np.less_equal(values, high, out=mine)
+        return mask
+
+    def _plain(self, stream: str, name: str) -> Sequence[Array] | None:
+        """A column of whole numbers as it is, NULL as any, in the pieces that were read: to put
+        them together costs more than to look at them."""
+        if (stream, name) not in self.plain:
+            column = self.admitted[stream].table.column(name)
+            found: Sequence[Array] | None = None
+            if pa.types.is_signed_integer(column.type):
+                whole = pc.fill_null(column, 0) if column.null_count else column
+                found = [c.to_numpy() for c in whole.chunks]
+            self.plain[stream, name] = found
+        return self.plain[stream, name]
+
+    def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:
+        column = self._column(stream, name)
+        key = (stream, name, unit)
+        text = isinstance(column.type, StringType)
+        if not text and key in self.known:
+            return self.known[key]
+        values = self.admitted[stream].table.column(name)
+        made = _encode_values(values, column, unit, pool, f"{stream}.{name}")
+        if not text:
+            self.known[key] = made
+        return made
+
+    def _encode_some(
+        self,
+        stream: str,
+        name: str,
+        unit: int,
+        pool: StringPool,
+        selection: Selection,
+        index: Array,
+    ) -> Encoded:
+        column = self._column(stream, name)
+        if (known := self.known.get((stream, name, unit))) is not None:
+            return known.take(index)
+        key = (stream, selection, name, unit)
+        if key in self.some:
+            return self.some[key]
+        values = self.admitted[stream].table.column(name)
+        plain = self._plain(stream, name) if values.null_count == 0 else None
+        some = values.take(pa.array(index)) if plain is None else pa.array(_pick(plain, index))
+        made = _encode_values(some, column, unit, pool, f"{stream}.{name}")
+        if not isinstance(column.type, StringType):
+            self.some[key] = made
+        return made
+
+    def _column(self, stream: str, name: str) -> Column:
+        column = self.catalog.streams[stream].column(name)
+        assert column is not None
+        return column
+
+
+def _pick(chunks: Sequence[Array], index: Array) -> Array:
+    """The rows at an ascending index, of a column in pieces."""
+    if len(chunks) == 1:
+        return chunks[0][index]
+    starts = np.cumsum([0, *map(len, chunks)])
+    cuts = np.searchsorted(index, starts)
+    picked = [
+        chunk[index[first:last] - start]
+        for chunk, start, first, last in zip(chunks, starts, cuts, cuts[1:], strict=False)
+    ]
+    return np.concatenate(picked) if picked else np.zeros(0, dtype=np.int64)
+
+
+def _encode_values(
+    values: "pa.ChunkedArray | pa.Array", column: Column, unit: int, pool: StringPool, name: str
+) -> Encoded:
+    if pa.types.is_null(values.type):
+        if not isinstance(column.type, StringType):
+            return Encoded(np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_))
+        values = values.cast(pa.string())
+    return encode_column(values, column.type, unit, pool, name)

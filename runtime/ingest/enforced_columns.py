@@ -1,0 +1,25 @@
+"""What the tuples of a stream are held to, whatever is asked of them."""
+
+from ontoweir.mappings.model.catalog import Column, FloatType, Stream
+
+
+def enforced_columns(stream: Stream) -> tuple[Column, ...]:
+    """The columns that a run looks at whether or not a query does, so that the tuples let in do
+    not depend on the queries: those of keys and of references of one column, those with a declared
+    domain, floating-point numbers (NaN is no value), and, unless the source is Parquet, which has
+    types of its own, all others: a text may not be of its column's type."""
+    named = {c for key in stream.keys for c in key}
+    named |= {r.columns[0] for r in stream.references if len(r.columns) == 1}
+    return tuple(
+        c
+        for c in stream.columns
+        if stream.data.format != "parquet"
+        or c.name in named
+        or isinstance(c.type, FloatType)
+        or has_domain(c)
+    )
+
+
+def has_domain(column: Column) -> bool:
+    """Whether the catalog says which values a column has."""
+    return not (column.enum is None and column.minimum is None and column.maximum is None)

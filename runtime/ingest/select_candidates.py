@@ -1,0 +1,72 @@
+"""Which rows can be a member's, by their columns as they were read: only these are encoded.
+
+A member's whole conditions are looked at later, on encoded columns (build_members.py). What is
+found here may be too much, never too little: comparisons of whole numbers with constants, and
+the declared or implied domains of such columns.
+"""
+
+from fractions import Fraction
+from math import ceil, floor
+
+from ontoweir.checker.model.normal_form import Kind, Member, NormalForm
+from ontoweir.mappings.model.catalog import IntType, Stream
+from ontoweir.rewriter.model.spj import Compare, Constant, Op
+
+Limits = tuple[str, int | None, int | None]
+"""A column, and the least and greatest value wanted of it."""
+
+Selection = tuple[Limits, ...]
+
+
+def select_candidates(member: Member, form: NormalForm, stream: Stream) -> Selection:
+    """What all rows keep that can be a member's.
+
+    Args:
+        member: of a plan's normal form.
+        form: the normal form.
+        stream: the member's stream.
+    """
+    whole = {c.name for c in stream.columns if isinstance(c.type, IntType)}
+    found: dict[str, tuple[int | None, int | None]] = {}
+
+    def narrow(column: str, low: int | None, high: int | None) -> None:
+        least, most = found.get(column, (None, None))
+        if low is not None:
+            least = low if least is None else max(least, low)
+        if high is not None:
+            most = high if most is None else min(most, high)
+        found[column] = (least, most)
+
+    for c in member.local:
+        if not isinstance(c, Compare) or not isinstance(c.right, Constant):
+            continue
+        number, column = c.right.value, c.left.column
+        if c.left.alias != member.alias or column not in whole:
+            continue
+        if isinstance(number, bool) or not isinstance(number, int):
+            continue
+        match c.op:
+            case Op.LT:
+                narrow(column, None, number - 1)
+            case Op.LE:
+                narrow(column, None, number)
+            case Op.EQ:
+                narrow(column, number, number)
+            case Op.GE:
+                narrow(column, number, None)
+            case Op.GT:
+                narrow(column, number + 1, None)
+            case Op.NE:
+                pass
+    for group in form.classes:
+        if group.kind is not Kind.NUMBER:
+            continue
+        for attribute, shift in group.attributes:
+            if attribute.alias == member.alias and attribute.column in whole:
+                low, high = group.domain.low, group.domain.high
+                narrow(
+                    attribute.column,
+                    None if low is None else ceil(Fraction(low + shift) / form.unit),
+                    None if high is None else floor(Fraction(high + shift) / form.unit),
+                )
+    return tuple((c, *ends) for c, ends in found.items() if ends != (None, None))

@@ -1,0 +1,179 @@
+"""Joins of rows at their markers with a table's matches from strictly before them.
+
+What is joined comes block by block, so that memory does not grow with the number of pairs.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ontoweir.checker.model.plan import Table
+from ontoweir.runtime.columnar.columns import frontier, stamp, value
+from ontoweir.runtime.columnar.frame import (
+    EVENT,
+    LONG_AGO,
+    WEIGHT,
+    Array,
+    Frame,
+    Name,
+    blocks,
+    expand,
+    first_of,
+    fit_totals,
+    group_codes,
+    join_weights,
+    pair_up,
+    sums_of,
+)
+from ontoweir.runtime.kernel.asof_index import AsOfIndex
+from ontoweir.runtime.kernel.keep_apart import keep_apart
+from ontoweir.runtime.kernel.pareto_front import pareto_front
+from ontoweir.runtime.kernel.plan_view import Members, PlanView
+
+_FAR = float(1 << 62)
+
+
+def _grouped(
+    frame: Frame, events: Frame, keys: Sequence[Name]
+) -> tuple[Frame, Array, AsOfIndex, Array, Array, Array]:
+    """Events sorted by (group, marker), where each group begins, ranks in it, and which
+    groups each row of a frame meets."""
+    codes, count = group_codes([events[n] for n in keys], events.rows)
+    search = AsOfIndex(codes, count, events[EVENT], frame.rows)
+    if search.order is not None:
+        events, codes = events.take(search.order), codes[search.order]
+    first = first_of(codes, count)
+    groups = events.take(first)
+    shared = [n for n in keys if n in frame.columns]
+    runs, start, length = pair_up(
+        [frame[n] for n in shared], [groups[n] for n in shared], frame.rows, groups.rows
+    )
+    return events, first, search, runs, start, length
+
+
+def look_up_sums(
+    view: PlanView, frame: Frame, table: Table, events: Frame, window: tuple[int | None, int]
+) -> Iterator[Frame]:
+    """Join with sums of weights per key, over all the past or over a window of it.
+
+    `window`: (c, d): from now - c (None: the beginning) to now - d.
+    """
+    keys = [value(k.value) for k in table.keys]
+    events, first, search, runs, start, length = _grouped(frame, events, keys)
+    totals = {n: _running(events[n]) for n in (WEIGHT, *sums_of(events))}
+    until = search.place(frame[EVENT] - window[1] + 1)
+    since = None if window[0] is None else search.place(frame[EVENT] - window[0])
+    for cut in blocks(length):
+        row, position = expand(start[cut], length[cut])
+        row = row + cut.start
+        group = runs[position]
+        upper = search.rank_at(group, until[row])
+        lower = first[group] if since is None else search.rank_at(group, since[row])
+        lower = np.minimum(lower, upper)
+        now = frame[EVENT][row]
+        found = {n: fit_totals(of[upper] - of[lower], now) for n, of in totals.items()}
+        sums = Frame(len(row), found)
+        hit = sums[WEIGHT] > 0
+        row, group, sums = row[hit], group[hit], sums.take(hit)
+        mine = frame.take(row)
+        theirs = {n: events[n][first[group]] for n in keys if n not in frame.columns}
+        weights = (
+            join_weights(mine, sums, np.arange(sums.rows))
+            if view.bag
+            else {WEIGHT: np.ones(len(row), np.int64)}
+        )
+        yield mine.with_columns({**theirs, **weights})
+
+
+def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> Iterator[Frame]:
+    """Join with the best frontier per key as of strictly before the marker.
+
+    Events carry ("until",), the marker at which a better one replaced them.
+    """
+    keys = [value(k.value) for k in table.keys]
+    if table.apart:
+        events, slots = keep_apart(events, table)
+    else:
+        events, slots = pareto_front(events, keys, len(table.frontier))
+    events = events.with_columns({("slot",): slots})
+    apart = {value(a.value) for a in table.apart}
+    slotted = [*(k for k in keys if k not in apart), ("slot",)]
+    events, first, search, runs, start, length = _grouped(frame, events, slotted)
+    names = [*keys, *[frontier(i) for i in range(len(table.frontier))]]
+    for cut in blocks(length):
+        row, position = expand(start[cut], length[cut])
+        row = row + cut.start
+        group = runs[position]
+        now = frame[EVENT][row]
+        found = search.rank(group, now) - 1
+        hit = found >= first[group]
+        hit[hit] &= events[("until",)][found[hit]] >= now[hit]
+        row, found = row[hit], found[hit]
+        mine = frame.take(row)
+        theirs = {n: events[n][found] for n in names if n not in frame.columns}
+        theirs = {(("p", table.members, n[1]) if n[0] == "f" else n): c for n, c in theirs.items()}
+        yield mine.with_columns(theirs)
+
+
+def join_rows(
+    view: PlanView, frame: Frame, table: Table, events: Frame, past: Members, now: Members
+) -> Iterator[Frame]:
+    """Join with single matches whose timestamps are kept: those inside the window."""
+    keys = [value(k.value) for k in table.keys]
+    shared = [n for n in keys if n in frame.columns]
+    both, count = group_codes(
+        [np.concatenate([frame[n], events[n]]) for n in shared], frame.rows + events.rows
+    )
+    mine, other = both[: frame.rows], both[frame.rows :]
+    search = AsOfIndex(other, count, events[EVENT], 2 * frame.rows)
+    if search.order is not None:
+        events = events.take(search.order)
+    at = frame[EVENT]
+    high = search.rank(mine, at)
+    reach = [k.live for k in table.kept if k.live is not None]
+    relevant = [t.steps for t in view.form.times if t.earlier in past and t.later in now]
+    if relevant and reach:
+        low = search.rank(mine, at - min(relevant))
+    else:
+        low = search.rank(mine, np.full(frame.rows, LONG_AGO))
+    length = np.maximum(high - low, 0)
+    for cut in blocks(length):
+        row, position = expand(low[cut], length[cut])
+        row = row + cut.start
+        left = frame.take(row)
+        theirs = {
+            (("p", table.members, n[1]) if n[0] == "f" else n): events[n][position]
+            for n in events.columns
+            if n not in frame.columns
+        }
+        weights = (
+            join_weights(left, events, position)
+            if view.bag
+            else {WEIGHT: np.ones(len(row), np.int64)}
+        )
+        joined = left.with_columns({**theirs, **weights})
+        yield joined.take(_in_time(view, joined, past, now))
+
+
+def _in_time(view: PlanView, frame: Frame, past: Members, now: Members) -> Array:
+    """The time constraints between past members (kept stamps) and those of the marker."""
+    at = frame[EVENT]
+    good = np.ones(frame.rows, dtype=np.bool_)
+    for t in view.form.times:
+        if t.earlier in past and t.later in now and stamp(t.earlier) in frame.columns:
+            good &= at - frame[stamp(t.earlier)] <= t.steps
+        if t.later in past and t.earlier in now and stamp(t.later) in frame.columns:
+            good &= frame[stamp(t.later)] - at <= t.steps
+    for d in view.form.time_differences:
+        if d.left in past and d.right in now and stamp(d.left) in frame.columns:
+            good &= frame[stamp(d.left)] != at + d.steps
+        if d.right in past and d.left in now and stamp(d.right) in frame.columns:
+            good &= at != frame[stamp(d.right)] + d.steps
+    return good
+
+
+def _running(column: Array) -> Array:
+    """Sums of the first 0, 1, 2 … rows."""
+    if float(np.sum(np.abs(column.astype(np.float64)))) > _FAR:
+        column = column.astype(object)  # in Python's whole numbers, as differences may fit
+    return np.concatenate([np.zeros(1, column.dtype), np.cumsum(column)])

@@ -1,0 +1,317 @@
+"""The kernel: advances the synopses of one plan over many markers at once (theory §8).
+
+For every table Z of the plan, E_Z is the frame of partial matches completed in this chunk, by the
+marker of their last tuple. A settled partner is a strict as-of look-up in a running sum of E_X by
+key, started from the state carried in; a partner inside a window is the difference of two running
+sums, or, where its own timestamp or a frontier is still needed, its rows in the window.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ontoweir.checker.model.normal_form import TimeLimit
+from ontoweir.checker.model.plan import SynopsisPlan, Table
+from ontoweir.rewriter.model.spj import FoldFunction
+from ontoweir.runtime.columnar.add_exact import add_exact
+from ontoweir.runtime.columnar.columns import frontier, table_columns, total, value
+from ontoweir.runtime.columnar.frame import (
+    EVENT,
+    LONG_AGO,
+    WEIGHT,
+    Array,
+    Frame,
+    Name,
+    aggregate,
+    blocks,
+    concat,
+    expand,
+    group_codes,
+    join_weights,
+    multiply,
+    pair_up,
+)
+from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates
+from ontoweir.runtime.kernel.asof_join import join_rows, look_up_best, look_up_sums
+from ontoweir.runtime.kernel.compact_table import compact_table
+from ontoweir.runtime.kernel.keep_apart import keep_apart
+from ontoweir.runtime.kernel.pareto_front import pareto_front
+from ontoweir.runtime.kernel.plan_view import Members, PlanView
+from ontoweir.runtime.kernel.project_matches import project_matches
+from ontoweir.runtime.kernel.thin_rows import thin_rows
+
+_MOST = 1 << 21
+"""Rows of new matches that wait to be condensed."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelState:
+    """What is carried from chunk to chunk: the rows of every stored table."""
+
+    tables: Mapping[Members, Frame] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """All rows held."""
+        return sum(frame.rows for frame in self.tables.values())
+
+
+class _Chunk:
+    """One chunk being processed: E_Z by members, and the state carried in."""
+
+    def __init__(
+        self,
+        plan: SynopsisPlan,
+        tables: Sequence[Table],
+        state: KernelState,
+        batches: Sequence[Frame],
+    ) -> None:
+        self.plan, self.form, self.state, self.tables = plan, plan.form, state, tables
+        self.bag = not plan.form.distinct
+        self.batches = batches
+        self.new: dict[Members, Frame] = {}
+        self.view = PlanView(plan.form, {t.members: t for t in plan.tables})
+
+    # -- growing -----------------------------------------------------------------------------
+
+    def grow(self, table: Table) -> Frame:
+        """E_Z: the matches of a table that this chunk's tuples complete."""
+        columns = table_columns(table)
+        by = [EVENT, *columns] if table is self.plan.tables[-1] else [*columns, EVENT]
+        parts: list[Frame] = []
+        waiting, limit = 0, _MOST
+        for step in table.steps:
+            whole = self._together(step.now)
+            for frame in self._complete(whole, step.now, step.past, step.now, table):
+                parts.append(project_matches(self.view, frame, table, by))
+                waiting += parts[-1].rows
+                if waiting > limit:
+                    parts = [self._condense(table, by, parts)]
+                    waiting = parts[0].rows
+                    limit = max(limit, 2 * waiting)
+        if not parts:
+            return self._empty(table)
+        found = concat(parts)
+        if not table.frontier and len(parts) > 1:  # each of them is aggregated
+            found = aggregate(found, by, bag=self.bag)
+        return found if self.bag else self._novel(table, found)
+
+    def _complete(
+        self, frame: Frame, seen: Members, pasts: Sequence[Members], now: Members, table: Table
+    ) -> Iterator[Frame]:
+        """The matches that rows at their markers complete with tables of the past, in blocks."""
+        if frame.rows == 0:
+            return
+        if not pasts:
+            yield frame
+            return
+        for joined in self._join_past(frame, pasts[0], now, table):
+            kept = apply_join_predicates(self.view, joined, seen, pasts[0])
+            yield from self._complete(kept, seen | pasts[0], pasts[1:], now, table)
+
+    def _condense(self, table: Table, by: Sequence[Name], parts: Sequence[Frame]) -> Frame:
+        """Several parts of a table's matches as one, which has fewer rows where they repeat."""
+        whole = concat(parts)
+        if not table.frontier:
+            return aggregate(whole, by, bag=self.bag)
+        best, _ = pareto_front(whole, table_columns(table), len(table.frontier))
+        return best.select(list(whole.columns))
+
+    def _empty(self, table: Table) -> Frame:
+        names = [*table_columns(table), EVENT, WEIGHT]
+        names += [total(place) for place in table.sums]
+        columns: dict[Name, Array] = {name: np.zeros(0, dtype=self._dtype(name)) for name in names}
+        for index, best in enumerate(table.frontier):
+            dense = any(self.form.classes[t.value].grain == 0 for t in best.terms)
+            columns[frontier(index)] = np.zeros(0, dtype=np.float64 if dense else np.int64)
+        return Frame(0, columns)
+
+    def _dtype(self, name: Name) -> type:
+        if name[0] == "v":
+            return np.int64 if self.form.classes[name[1]].grain else np.float64
+        return np.int64
+
+    def _together(self, now: Members) -> Frame:
+        """Tuples of several members at one marker, joined."""
+        order = sorted(now)
+        frame = self.batches[order[0]]
+        seen = {order[0]}
+        for member in order[1:]:
+            other = self.batches[member]
+            shared = [n for n in other.columns if n in frame.columns and n[0] == "v"]
+            on = [EVENT, *shared]
+            runs, start, length = pair_up(
+                [frame[n] for n in on], [other[n] for n in on], frame.rows, other.rows
+            )
+            parts = []
+            for cut in blocks(length):
+                left, position = expand(start[cut], length[cut])
+                right = runs[position]
+                mine = frame.take(left + cut.start)
+                theirs = {n: c[right] for n, c in other.columns.items() if n not in on}
+                joined = mine.with_columns({**theirs, **join_weights(mine, other, right)})
+                parts.append(apply_join_predicates(self.view, joined, seen, {member}))
+            seen.add(member)
+            if not parts:
+                return Frame(0, {})
+            frame = concat(parts)
+            if frame.rows == 0:
+                return frame
+        return frame
+
+    def _join_past(
+        self,
+        frame: Frame,
+        past: Members,
+        now: Members,
+        target: Table,
+    ) -> Iterator[Frame]:
+        """Join rows at their marker with a table's matches from strictly before it."""
+        table = self.view.tables[past]
+        events = self._events(table)
+        if events.rows == 0:
+            return iter(())
+        needed = {k.member for k in target.kept}
+        window = _window(table, now, self.form.times)
+        summed = not table.frontier and (
+            not table.kept
+            or (
+                len(table.kept) == 1
+                and window is not None
+                and table.kept[0].member not in needed
+                and self._is_latest(table.kept[0].member, past)
+                and not self._unequal_times(past, now)
+            )
+        )
+        if summed:
+            return look_up_sums(self.view, frame, table, events, window or (None, 1))
+        if not table.kept:
+            return look_up_best(self.view, frame, table, events)
+        return join_rows(self.view, frame, table, events, past, now)
+
+    def _is_latest(self, member: int, members: Members) -> bool:
+        """Whether a member's tuple always completes a match of `members`."""
+        lags = [self.form.lag[member][j] for j in members if j != member]
+        return all(lag is not None and lag <= 0 for lag in lags)
+
+    def _unequal_times(self, past: Members, now: Members) -> bool:
+        return any(
+            d.steps != 0 and {d.left, d.right} & past and {d.left, d.right} & now
+            for d in self.form.time_differences
+        )
+
+    def _events(self, table: Table) -> Frame:
+        """State and new matches of a table, by key, in the order of their markers."""
+        new = self.new[table.members]
+        old = self.state.tables.get(table.members)
+        return new if old is None or old.rows == 0 else concat([old.select(list(new.columns)), new])
+
+    # -- novelty and state -------------------------------------------------------------------
+
+    def _novel(self, table: Table, frame: Frame) -> Frame:
+        """Set semantics: only what neither the state nor an earlier marker has."""
+        names = table_columns(table)
+        old = self.state.tables.get(table.members)
+        both = (
+            frame
+            if old is None or old.rows == 0
+            else concat([old.select(list(frame.columns)), frame])
+        )
+        if table.frontier:
+            last = table is self.plan.tables[-1]  # what was told before is not told again
+            if table.apart:
+                best, _ = keep_apart(frame, table)
+            else:
+                best, _ = pareto_front(both if last else frame, names, len(table.frontier))
+            best = best.select(list(frame.columns))
+            return best.take(best[EVENT] > LONG_AGO) if last else best
+        known = both.rows - frame.rows
+        codes, count = group_codes([both[n] for n in names], both.rows)
+        order = np.lexsort((both[EVENT], np.arange(both.rows) >= known, codes))
+        first = np.full(count, -1, dtype=np.int64)
+        first[codes[order][::-1]] = order[::-1]
+        fresh = both.take(np.sort(first[first >= known]))
+        if not table.apart:
+            return fresh
+        fresh = fresh.take(np.argsort(fresh[EVENT], kind="stable"))
+        return fresh.take(thin_rows(table, old, fresh))
+
+    def carry(self, now: int) -> KernelState:
+        """The state after the chunk's last marker: settled, merged, without what expired."""
+        return KernelState(
+            {
+                table.members: compact_table(table, self._events(table), now, bag=self.bag)
+                for table in self.tables
+                if table.stored
+            }
+        )
+
+
+def _window(
+    table: Table, now: Members, times: Sequence[TimeLimit]
+) -> tuple[int | None, int] | None:
+    """(c, d) where matches from now - c to now - d qualify, by one kept timestamp."""
+    if not table.kept:
+        return (None, 1)
+    if len(table.kept) > 1:
+        return None
+    member = table.kept[0].member
+    uppers = [t.steps for t in times if t.earlier == member and t.later in now]
+    lowers = [-t.steps for t in times if t.later == member and t.earlier in now]
+    return (min(uppers) if uppers else None, max([1, *lowers]))
+
+
+def _with_sums(plan: SynopsisPlan, member: int, batch: Frame) -> Frame:
+    """A member's tuples with what is summed of them."""
+    if batch.rows == 0 and EVENT not in batch.columns:
+        return batch
+    made = {
+        total(place): multiply(add_exact(batch[value(fold.value)], fold.shift), batch[WEIGHT])
+        for place, fold in enumerate(plan.form.folds or ())
+        if fold.function is FoldFunction.SUM and fold.member == member
+    }
+    return batch.with_columns(made) if made else batch
+
+
+def advance_kernel(
+    plan: SynopsisPlan, state: KernelState, batches: Sequence[Frame], now: int
+) -> tuple[Frame, KernelState]:
+    """Advance one plan over a chunk that ends at a marker.
+
+    Args:
+        plan: the plan.
+        state: what the last chunk carried.
+        batches: per member, its tuples of the chunk: ("e",), ("t", member), values, ("w",).
+        now: the last timestamp of the chunk (a step); every later tuple is later than it.
+
+    Returns:
+        The results completed in the chunk (("e",) is `at`), and the state to carry.
+    """
+    chunk = _advance(plan, plan.tables, state, batches, now)
+    return chunk.new[plan.tables[-1].members], chunk.carry(now)
+
+
+def advance_tables(
+    plan: SynopsisPlan,
+    tables: Sequence[Table],
+    state: KernelState,
+    batches: Sequence[Frame],
+    now: int,
+) -> KernelState:
+    """As advance_kernel, of some tables only (with all that their steps use); of members that no
+    step of theirs takes in, the batches are not looked at."""
+    return _advance(plan, tables, state, batches, now).carry(now)
+
+
+def _advance(
+    plan: SynopsisPlan,
+    tables: Sequence[Table],
+    state: KernelState,
+    batches: Sequence[Frame],
+    now: int,
+) -> _Chunk:
+    chunk = _Chunk(plan, tables, state, [_with_sums(plan, m, b) for m, b in enumerate(batches)])
+    for table in tables:
+        chunk.new[table.members] = chunk.grow(table)
+    return chunk

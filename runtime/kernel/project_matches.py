@@ -1,0 +1,74 @@
+"""From joined matches to the rows of a table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ontoweir.checker.model.normal_form import Kind
+from ontoweir.checker.model.plan import Frontier, Table
+from ontoweir.runtime.columnar.add_exact import add_exact, clamp, narrow
+from ontoweir.runtime.columnar.columns import frontier, stamp, value
+from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, Name, aggregate, sums_of
+from ontoweir.runtime.kernel.apply_join_predicates import in_frontier
+from ontoweir.runtime.kernel.bucket_values import bucket_values
+from ontoweir.runtime.kernel.plan_view import PlanView, turn
+
+_WHAT = "a number that comparisons are kept by"
+
+
+def project_matches(view: PlanView, frame: Frame, table: Table, by: Sequence[Name]) -> Frame:
+    """Reduce to a table's key and compute its frontier values."""
+    columns: dict[Name, Array] = {}
+    for key in table.keys:
+        column = frame[value(key.value)]
+        if key.breaks:
+            text = view.form.classes[key.value].kind is Kind.STRING
+            column = bucket_values(column, key.breaks, text=text)
+        if key.low is not None:
+            column = np.maximum(column, clamp(key.low))
+        if key.high is not None:
+            column = np.minimum(column, clamp(key.high))
+        columns[value(key.value)] = column
+    for kept in table.kept:
+        columns[stamp(kept.member)] = frame[stamp(kept.member)]
+    for index, wanted in enumerate(table.frontier):
+        columns[frontier(index)] = _greatest(view, frame, wanted)
+    for name in (EVENT, WEIGHT, *sums_of(frame)):
+        columns[name] = frame[name]
+    projected = Frame(frame.rows, columns)
+    return projected if table.frontier else aggregate(projected, by, bag=view.bag)
+
+
+def _greatest(view: PlanView, frame: Frame, wanted: Frontier) -> Array:
+    """A frontier value, as it is kept, from columns and from frontier values of joined tables.
+
+    Raises:
+        RunError: it does not fit 64 bits.
+    """
+    best: Array | None = None
+    terms, bias = wanted.terms, view.bias(wanted)
+    missing = set()
+    for term in terms:
+        name = value(term.value)
+        if name in frame.columns and not in_frontier(view, frame, term.value):
+            turned, beside = turn(frame[name], term.sign)
+            side = narrow(add_exact(turned, term.shift + beside - bias), _WHAT)
+            best = side if best is None else np.maximum(best, side)
+        else:
+            missing.add((term.value, term.sign))
+    shifts = {(t.value, t.sign): t.shift for t in terms}
+    for name in frame.columns:
+        if name[0] != "p" or not missing:
+            continue
+        kept = view.tables[name[1]].frontier[name[2]]
+        part = kept.terms
+        if {(t.value, t.sign) for t in part} <= set(shifts):
+            deltas = {shifts[(t.value, t.sign)] - t.shift for t in part}
+            if len(deltas) == 1:
+                more = deltas.pop() + view.bias(kept) - bias
+                side = narrow(add_exact(frame[name], more), _WHAT)
+                best = side if best is None else np.maximum(best, side)
+                missing -= {(t.value, t.sign) for t in part}
+    if best is None or missing:
+        raise AssertionError("a frontier value cannot be computed")
+    return best

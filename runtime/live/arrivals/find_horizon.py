@@ -1,0 +1,83 @@
+"""Find how far time may go while files are there that a live run has not read yet."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pcsv
+import pyarrow.parquet as pq
+
+from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.column_types import epoch_us
+from ontoweir.runtime.sources.list_pieces import find_leaf, read_span
+
+
+def find_horizon(stream: Stream, files: Iterable[str], known: dict[str, int | None]) -> int | None:
+    """The first timestamp (µs) in files that wait to be read: none from it on is finished yet.
+
+    Files are read in the order of their modification times. Those that are there already can have
+    any order of time all the same: rows of others wait for them.
+
+    Args:
+        stream: whose files they are.
+        files: local ones.
+        known: what was found before; it is added to, and others are forgotten.
+
+    Returns:
+        None where no file says so: there is none, or its times are found by reading it with Spark
+        alone.
+    """
+    found = {file: known[file] if file in known else _read_first(stream, file) for file in files}
+    known.clear()
+    known.update(found)
+    return min((first for first in found.values() if first is not None), default=None)
+
+
+def _read_first(stream: Stream, file: str) -> int | None:
+    try:
+        match stream.data.format:
+            case "parquet":
+                return _first_of_parquet(file, stream.timestamp)
+            case "csv":
+                return _first_of_csv(file, stream)
+            case _:
+                return None
+    except (OSError, ValueError, KeyError, pa.ArrowException):
+        return None  # whoever reads it says what is wrong
+
+
+def _first_of_parquet(file: str, time: str) -> int | None:
+    with pq.ParquetFile(file) as opened:
+        metadata = opened.metadata
+        place = find_leaf(metadata, time)
+        if place is None:
+            return None
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        lows = [read_span(g, place)[0] for g in groups if g.num_rows]
+        if None not in lows:
+            return min((low for low in lows if low is not None), default=None)
+        return _least(opened.read(columns=[time]).column(time))
+
+
+def _first_of_csv(file: str, stream: Stream) -> int | None:
+    options = {name.lower(): text.lower() for name, text in stream.data.options}
+    if options.get("header") != "true" or not set(options) <= {"header", "maxfilespertrigger"}:
+        return None
+    time = stream.timestamp
+    kinds = pcsv.ConvertOptions(include_columns=[time], column_types={time: pa.string()})
+    return _least(pcsv.read_csv(file, convert_options=kinds).column(time))
+
+
+def _least(column: "pa.ChunkedArray") -> int | None:
+    if pa.types.is_string(column.type):
+        zoned = pc.any(pc.match_substring_regex(column, r"(Z|[+-]\d\d:?\d\d)$")).as_py()
+        column = column.cast(pa.timestamp("us", "UTC" if zoned else None))
+    least = pc.min(column).as_py()
+    match least:
+        case datetime():
+            return epoch_us(least if least.tzinfo else least.replace(tzinfo=UTC))
+        case int():
+            return least
+        case _:
+            return None

@@ -1,0 +1,138 @@
+"""Take in a stream's rows of one micro-batch: which can still take part, and how far its lanes are.
+
+The source marks its rows with extra columns, where it has them: FAULT (why a message is no row,
+with RAW, its text), PARTITION and OFFSET (Kafka), FILE and MODIFIED (files).
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, Reject
+from ontoweir.runtime.sources.conform_rows import RAW
+from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.sources.read_source import BAD
+
+FAULT = "__fault"
+PARTITION, OFFSET = "__lane", "__offset"
+FILE, MODIFIED = "__file", "__modified"
+LATE = "late: its timestamp is finished"
+AGAIN = "duplicate: its offset was delivered before"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Rows that can take part, those that cannot, and by lane the last timestamp and offset."""
+
+    rows: pa.Table
+    rejects: tuple[Reject, ...]
+    seen: Mapping[str, int]
+    offsets: Mapping[str, int]
+    files: FileGroup | None
+
+
+def ingest(
+    history: History, rows: pa.Table, state: LiveState, peers: Collection[str] = ()
+) -> Taken:
+    """Split a stream's rows, and say how far its lanes have come.
+
+    Args:
+        history: the stream.
+        rows: the columns in use, the timestamp in µs (NULL: none), BAD, and the source's marks.
+        state: after the micro-batch before.
+        peers: all files there now that were modified when the latest of these rows' files was.
+
+    Of files with one modification time, those count in the order of their paths: the stream has
+    come as far as the files before the first that is there and not delivered.
+    """
+    time = history.stream.timestamp
+    rejects: list[Reject] = []
+
+    def drop(bad: "pa.ChunkedArray", reason: str) -> None:
+        nonlocal rows
+        if pc.any(bad).as_py():
+            rejects.extend(describe_rows(history, rows.filter(bad), reason))
+            rows = rows.filter(pc.invert(bad))
+
+    offsets = _last_by_lane(rows, OFFSET)
+    if OFFSET in rows.column_names and state.offsets:
+        known = [state.offsets.get(lane, -1) for lane in rows.column(PARTITION).to_pylist()]
+        drop(pc.less_equal(rows.column(OFFSET), pa.array(known, pa.int64())), AGAIN)
+    if FAULT in rows.column_names:
+        for fault in pc.unique(rows.column(FAULT)).drop_null().to_pylist():
+            drop(pc.fill_null(pc.equal(rows.column(FAULT), fault), False), fault)
+    untimed = pc.is_null(rows.column(time))
+    if pc.any(untimed).as_py():
+        wrong = pc.and_(untimed, pc.fill_null(pc.equal(rows.column(BAD), time), False))
+        drop(wrong, f"{time} is not of its type")
+        drop(pc.is_null(rows.column(time)), f"{history.stream.name}.{time} is NULL")
+    seen = _last_by_lane(rows, time)
+    files = state.files.get(history.stream.name)
+    if FILE in rows.column_names:
+        files = _follow_files(rows, time, files)
+        reached = None if files is None else _reached(files, peers)
+        seen = {} if reached is None else {history.stream.name: reached}
+    elif PARTITION not in rows.column_names and rows.num_rows:
+        seen = {history.stream.name: pc.max(rows.column(time)).as_py()}
+    if state.finished_us is not None:
+        drop(pc.less_equal(rows.column(time), state.finished_us), LATE)
+    marks = {FAULT, PARTITION, OFFSET, FILE, MODIFIED}
+    if RAW in rows.column_names and rows.column(RAW).null_count == rows.num_rows:
+        marks.add(RAW)  # else it shows what a row held that is rejected later
+    rows = rows.select([n for n in rows.column_names if n not in marks])
+    return Taken(rows, tuple(rejects), seen, offsets, files)
+
+
+def describe_rows(history: History, rows: pa.Table, reason: str) -> list[Reject]:
+    """Rows as the rejects sink takes them."""
+    time = history.stream.timestamp
+    raw = rows.column(RAW).to_pylist() if RAW in rows.column_names else [None] * rows.num_rows
+    names = [n for n in rows.column_names if n != time and not (n.startswith("__") and n != BAD)]
+    shown = rows.select(names).to_pylist()
+    return [
+        (history.stream.name, at, reason, str(row) if text is None else text)
+        for at, row, text in zip(rows.column(time).to_pylist(), shown, raw, strict=True)
+    ]
+
+
+def _last_by_lane(rows: pa.Table, column: str) -> dict[str, int]:
+    if PARTITION not in rows.column_names or rows.num_rows == 0:
+        return {}
+    found = rows.select([PARTITION, column]).group_by(PARTITION).aggregate([(column, "max")])
+    pairs = zip(found.column(PARTITION).to_pylist(), found.column(f"{column}_max"), strict=True)
+    return {lane: last.as_py() for lane, last in pairs if last.is_valid}
+
+
+def _follow_files(rows: pa.Table, time: str, before: FileGroup | None) -> FileGroup | None:
+    """The group of the files modified last, with what has been delivered of it."""
+    found = (
+        rows.select([MODIFIED, FILE, time]).group_by([MODIFIED, FILE]).aggregate([(time, "max")])
+    )
+    group = before
+    for entry in sorted(found.to_pylist(), key=lambda e: (e[MODIFIED], e[FILE])):
+        modified, path, last = entry[MODIFIED], entry[FILE], entry[f"{time}_max"]
+        if group is None:
+            group = FileGroup(modified, {path: last}, None)
+        elif modified == group.modified:
+            known = max(group.latest.get(path, last), last)
+            group = FileGroup(modified, {**group.latest, path: known}, group.before_us)
+        elif modified > group.modified:
+            group = FileGroup(
+                modified, {path: last}, _most(group.before_us, *group.latest.values())
+            )
+        else:
+            group = FileGroup(group.modified, group.latest, _most(group.before_us, last))
+    return group
+
+
+def _reached(group: FileGroup, peers: Collection[str]) -> int | None:
+    missing = [path for path in peers if path not in group.latest]
+    first = min(missing, default=None)
+    counted = [last for path, last in group.latest.items() if first is None or path < first]
+    return _most(group.before_us, *counted)
+
+
+def _most(*values: int | None) -> int | None:
+    return max((v for v in values if v is not None), default=None)

@@ -1,0 +1,283 @@
+"""Open the files that a stream brings in a micro-batch: the rows of each, by the reader of replays.
+
+Local Parquet is read in this process, row group by row group. Everything else is read by Spark,
+with its columns found by their names, and staged. A file that cannot be read is named.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ontoweir.errors import DataError, OntoweirError, RunError
+from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED
+from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
+from ontoweir.runtime.live.arrivals.read_stream import LISTING
+from ontoweir.runtime.sources.conform_rows import RAW, conform_rows
+from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.sources.history import History, Piece
+from ontoweir.runtime.sources.list_pieces import (
+    add_absent,
+    find_leaf,
+    list_pieces,
+    read_size,
+    read_span,
+)
+from ontoweir.runtime.sources.read_source import drop_empty, read_source, unreadable
+from ontoweir.runtime.sources.stage_stream import list_alike, with_folders
+from ontoweir.runtime.spark.redact_secrets import resolve_options
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_COLLECTED = 4 << 20
+"""Bytes of files up to which Spark hands their rows over; of more, it writes them."""
+_CORRUPT = "__corrupt"
+_NOT_READING = LISTING - {"recursivefilelookup"}
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Rows of a file (or some), to be read at once.
+
+    `file`: its path; `low`, `high`: their first and last timestamp (µs), where that is known;
+    `rows`, `size`: how many they are, and about how many bytes; `load` reads them.
+    """
+
+    file: str
+    low: int | None
+    high: int | None
+    rows: int
+    size: int
+    load: Callable[[], pa.Table]
+
+
+@dataclass(frozen=True, slots=True)
+class BadFile:
+    """A file that cannot be read, and why."""
+
+    file: str
+    error: DataError
+
+
+def open_arrivals(
+    history: History, files: Sequence[ArrivedFile], spark: "SparkSession", folder: Path
+) -> tuple[list[Portion], list[BadFile]]:
+    """The rows of a stream's files, and the files that have none because they cannot be read.
+
+    Args:
+        history: the stream.
+        files: what arrived.
+        spark: reads what is no local Parquet.
+        folder: a place for what Spark has read.
+
+    Raises:
+        RunError: Spark fails, of no fault of a file.
+    """
+    portions: list[Portion] = []
+    bad: list[BadFile] = []
+    if history.stream.data.format == "parquet" and not any("://" in f.path for f in files):
+        for file in files:
+            try:
+                portions += _open_parquet(history, file)
+            except DataError as error:
+                bad.append(BadFile(file.path, error))
+        return portions, bad
+    for number, group in enumerate(_group(history, files, bad)):
+        try:
+            portions += _stage(history, group, spark, folder / str(number))
+        except DataError as error:
+            if len(group) == 1:
+                bad.append(BadFile(group[0].path, error))
+                continue
+            for place, file in enumerate(group):
+                alone = folder / f"{number}-{place}"
+                try:
+                    portions += _stage(history, [file], spark, alone)
+                except DataError as mine:
+                    bad.append(BadFile(file.path, mine))
+    return portions, bad
+
+
+def _open_parquet(history: History, file: ArrivedFile) -> Iterator[Portion]:
+    stream = history.stream
+    if Path(file.path).exists():
+        drop_empty(stream.data, [file.path])
+    wanted = (*history.columns, stream.timestamp)
+    spare = history.spare
+    pieces = list_pieces([file.path], stream, wanted, start_us=None, stop_us=None, spare=spare)
+    for piece in pieces:
+        yield Portion(
+            file.path,
+            piece.low,
+            piece.high,
+            piece.rows,
+            piece.size,
+            lambda piece=piece: _read_piece(history, file, piece),  # type: ignore[misc]
+        )
+
+
+def _read_piece(history: History, file: ArrivedFile, piece: Piece) -> pa.Table:
+    """A row group in the declared types.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    wanted = [*history.columns, history.stream.timestamp]
+    try:
+        with pq.ParquetFile(piece.file) as opened:
+            names = opened.schema_arrow.names
+            there = set(names)
+            twice = next((n for n in wanted if names.count(n) > 1), None)
+            if twice is not None:
+                raise unreadable(piece.file, ValueError(f"it has the column {twice} twice"))
+            rows = opened.read_row_group(piece.group, columns=[n for n in wanted if n in there])
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(piece.file, error) from error
+    rows = add_absent(rows, wanted, piece, history.stream)
+    rows = conform_rows(history, rows, piece.file)
+    rows = rows.append_column(FILE, pa.repeat(pa.scalar(file.path), rows.num_rows))
+    modified = pa.repeat(pa.scalar(file.modified, pa.int64()), rows.num_rows)
+    return rows.append_column(MODIFIED, modified)
+
+
+def _group(
+    history: History, files: Sequence[ArrivedFile], bad: list[BadFile]
+) -> list[list[ArrivedFile]]:
+    """Files that Spark reads together: local ones with the same columns."""
+    data = history.stream.data
+    remote = [[f] for f in files if "://" in f.path]
+    local = {}
+    for file in files:
+        if "://" in file.path:
+            continue
+        try:
+            if drop_empty(data, [file.path]):
+                with open(file.path, "rb"):
+                    local[file.path] = file
+        except OSError as error:
+            bad.append(BadFile(file.path, unreadable(file.path, error)))
+        except DataError as error:
+            bad.append(BadFile(file.path, error))
+    return [*([local[p] for p in group] for group in list_alike(data, list(local))), *remote]
+
+
+def _stage(
+    history: History, files: Sequence[ArrivedFile], spark: "SparkSession", folder: Path
+) -> list[Portion]:
+    """The rows of files with the same columns, by Spark's reader.
+
+    Raises:
+        DataError: one cannot be read.
+    """
+    from pyspark.errors import AnalysisException
+
+    path = files[0].path
+    frame = _frame(history, [f.path for f in files], spark)
+    times = {f.path: f.modified for f in files}
+    local = [f.path for f in files if "://" not in f.path]
+    size = sum(Path(p).stat().st_size for p in local)
+    small = len(local) == len(files) and size <= _COLLECTED and not _is_packed(local)
+    try:
+        if small:
+            rows = _mark(frame.toArrow(), times)
+            return [Portion(path, None, None, rows.num_rows, rows.nbytes, lambda: rows)]
+        frame.write.mode("overwrite").parquet(str(folder))
+    except OntoweirError:
+        raise
+    except Exception as error:  # py4j's own too
+        if "FAILED_READ_FILE" in str(error) or isinstance(error, AnalysisException):
+            raise unreadable(path, _first_cause(error)) from error
+        raise RunError(
+            f"Spark failed to read {path}: {_first_cause(error)}",
+            why=f"{history.stream.name} is read by Spark's {history.stream.data.format} reader",
+            fix="see Spark's log for the cause, and start again: what was committed is intact",
+        ) from error
+    return list(_portions(history, folder, path, times))
+
+
+def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "DataFrame":
+    from pyspark.sql import functions as fn
+
+    stream = history.stream
+    data = with_folders(stream.data, files[0])
+    options = resolve_options(dict(data.options), stream.source)
+    reading = tuple((n, text) for n, text in options.items() if n.lower() not in _NOT_READING)
+    data = replace(data, options=reading)
+    wanted = [c for c in stream.columns if c.name in history.columns]
+    marks = [fn.col("_metadata.file_path").alias(FILE)]
+    if data.format == "json":
+        fault = fn.when(fn.col(_CORRUPT).isNotNull(), fn.lit("is not a JSON object"))
+        marks += [fault.alias(FAULT), fn.col(_CORRUPT).alias(RAW)]
+    together = files if len(files) > 1 else ()
+    return read_source(
+        spark,
+        data,
+        files[0],
+        wanted,
+        stream.timestamp,
+        together,
+        spare=history.spare,
+        keep=marks,
+        corrupt=_CORRUPT,
+    )
+
+
+def _mark(rows: pa.Table, times: Mapping[str, int]) -> pa.Table:
+    """Paths as they were listed, and when each file was modified."""
+    found = rows.column(FILE).to_pylist()
+    known = {uri: local_path(uri) for uri in set(found)}
+    place = rows.column_names.index(FILE)
+    rows = rows.set_column(place, FILE, pa.array([known[u] for u in found], pa.string()))
+    modified = [times.get(known[u], 0) for u in found]
+    return rows.append_column(MODIFIED, pa.array(modified, pa.int64()))
+
+
+def _portions(
+    history: History, folder: Path, shown: str, times: Mapping[str, int]
+) -> Iterator[Portion]:
+    """The row groups of what Spark has written."""
+    for part in sorted(folder.glob("part-*.parquet")):
+        with pq.ParquetFile(part) as opened:
+            metadata = opened.metadata
+        place = find_leaf(metadata, history.stream.timestamp)
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            low, high = read_span(group, place)
+            names = (*history.columns, history.stream.timestamp)
+
+            def load(part: Path = part, number: int = number) -> pa.Table:
+                with pq.ParquetFile(part) as opened:
+                    return _mark(opened.read_row_group(number), times)
+
+            size = read_size(group, names)
+            yield Portion(shown, low, high, group.num_rows, size, load)
+
+
+def _is_packed(files: Sequence[str]) -> bool:
+    """Whether files may hold far more than their size."""
+    return any(f.endswith((".gz", ".bz2", ".zst", ".xz", ".lz4", ".snappy")) for f in files)
+
+
+def _first_cause(error: Exception) -> Exception:
+    """What Java says at the bottom, in one line."""
+    lines = [x.strip() for x in str(error).splitlines() if x.strip()]
+    causes = [x.removeprefix("Caused by: ") for x in lines if x.startswith("Caused by: ")]
+    return ValueError((causes or lines or [type(error).__name__])[-1 if causes else 0][:300])
+
+
+def cut_rows(rows: pa.Table, time: str, low: int | None, high: int | None) -> pa.Table:
+    """The rows from a time on and before another (µs); with the first come those without any."""
+    if low is None and high is None:
+        return rows
+    times = rows.column(time)
+    keep = pc.is_null(times) if low is None else pc.fill_null(pc.greater_equal(times, low), False)
+    if low is None:
+        keep = pc.or_(keep, pc.fill_null(pc.less(times, high), False))
+    elif high is not None:
+        keep = pc.and_(keep, pc.fill_null(pc.less(times, high), False))
+    return rows.filter(keep)

@@ -1,0 +1,53 @@
+"""A run stops before a synopsis that is greater than its bound is committed."""
+
+from collections.abc import Iterable
+
+from ontoweir.checker.model.declarations import Declaration
+from ontoweir.errors import RunError
+from ontoweir.runtime.engine.advance_rows import ExecutionState
+from ontoweir.runtime.live.measure_state import SynopsisSize, measure_state
+from ontoweir.runtime.live.model.live_job import LiveQuery
+
+
+def check_bounds(query: LiveQuery, state: ExecutionState) -> None:
+    """Compare every synopsis of a query, and all together, with what the checker promised.
+
+    Raises:
+        RunError: a synopsis, or the whole state, has more rows than its bound. Says which, and
+            which declarations of its streams would explain it.
+    """
+    sizes = measure_state(query, state)
+    over = [s for s in sizes if s.bound_rows is not None and s.rows > s.bound_rows]
+    if not over and (query.bound is None or state.rows <= query.bound):
+        return
+    names = ", ".join(f"{s.name}: {s.rows} of {s.bound_rows}" for s in over or sizes)
+    raise RunError(
+        f"{query.name}: the state has {state.rows} rows, its bound is {query.bound} ({names})",
+        why="a bounded query never exceeds its bound: a declaration does not hold, or the plan "
+        f"is wrong. Its bound rests on {_suspects(query, over or sizes)}",
+        fix="check these declarations against the data, correct them, and start with a new "
+        "checkpoint; if they hold, report this",
+    )
+
+
+def _suspects(query: LiveQuery, over: Iterable[SynopsisSize]) -> str:
+    """The declarations of the streams that the synopses are made of."""
+    aliases = {alias for size in over for alias in size.members}
+    streams = {
+        m.stream
+        for prepared in query.plans
+        for m in prepared.plan.form.members
+        if m.alias in aliases or not aliases
+    }
+    catalog = query.work.catalog
+    found: list[str] = [_place(d) for d in query.declarations if d.table in streams]
+    for name in sorted(streams):
+        limit = catalog.streams[name].max_per_timestamp
+        if limit is not None:
+            found.append(f"max_per_timestamp = {limit} of {name}")
+    formulas = ", ".join(dict.fromkeys(size.formula for size in over))
+    return f"{'; '.join(found) or 'no declaration'} (formula: {formulas})"
+
+
+def _place(declared: Declaration) -> str:
+    return declared.text if declared.source is None else f"{declared.text} ({declared.source})"

@@ -1,0 +1,44 @@
+"""Hold a run that begins to what must not be there."""
+
+from pathlib import Path
+
+from ontoweir.errors import Source, UsageError
+from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.output.publish_batch import FileSink, Sink
+
+
+def check_new_run(job: LiveJob, checkpoint: Path, output: Path, answers: Sink) -> None:
+    """A run without a commit has neither offsets nor answers.
+
+    Raises:
+        UsageError: the checkpoint is damaged, or the output has files of another run.
+    """
+    _refuse_orphaned_offsets(checkpoint)
+    _refuse_answers_of_others(job, output, answers)
+
+
+def _refuse_orphaned_offsets(checkpoint: Path) -> None:
+    """Offsets of finished micro-batches without their state: rows would be lost."""
+    if any(p.name.isdigit() for p in checkpoint.glob("spark*/commits/*")):
+        raise UsageError(
+            "the checkpoint is damaged: it has offsets, but the state is missing",
+            why="the rows that were read before these offsets would be lost",
+            fix="restore it from a copy, or start with a new checkpoint and replay the history",
+            source=Source(str(checkpoint / "commits")),
+        )
+
+
+def _refuse_answers_of_others(job: LiveJob, output: Path, answers: Sink) -> None:
+    """Files of another run have the numbers of this one's micro-batches: its answers would be
+    taken to be there."""
+    folders: list[tuple[Path, str]] = [(output / "rejects", "parquet")]
+    if isinstance(answers, FileSink):
+        folders += [(answers.folder / q.name, answers.format) for q in job.queries]
+    for folder, form in folders:
+        if next(folder.glob(f"part-*.{form}"), None) is not None:
+            raise UsageError(
+                f"the folder {folder} has files of another run",
+                why="the checkpoint is new, and its answers would get their names",
+                fix="name another --output, or move these files away",
+                source=Source(str(folder)),
+            )

@@ -1,0 +1,345 @@
+"""The state of a live run on disk: Arrow files with a manifest, one folder for each micro-batch.
+
+A folder is written beside its place and moved there by one rename, so it is there whole or not at
+all. The manifest has the version of the format, what the run is (a fingerprint), what was read
+(commit_record), a hash of every file, and one of itself.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.runtime.columnar.frame import Frame, Name
+from ontoweir.runtime.engine.advance_rows import ExecutionState
+from ontoweir.runtime.kernel.kernel import KernelState
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord, SparkLog
+from ontoweir.runtime.live.checkpoint.sync_files import disk_threads, sync_file, sync_files
+from ontoweir.runtime.live.model.live_job import FileGroup, LiveJob, LiveOutcome, LiveState
+from ontoweir.runtime.results.update_groups import GroupState
+from ontoweir.runtime.sources.history import Cursor
+
+VERSION = 4
+_MANIFEST = "manifest.json"
+_SEAL = "sha256"
+_KEPT = 2
+"""How many committed micro-batches stay on disk."""
+REJECTS = pa.schema(
+    [
+        ("stream", pa.string()),
+        ("at", pa.timestamp("us")),
+        ("reason", pa.string()),
+        ("row", pa.string()),
+    ]
+)
+
+
+def commit_batch(
+    folder: Path,
+    fingerprint: str,
+    record: CommitRecord,
+    outcome: LiveOutcome,
+    others: Collection[Path] = (),
+) -> Path:
+    """Write a micro-batch's state, answers and rejected rows; from then on it has happened.
+
+    Args:
+        folder: of all micro-batches.
+        fingerprint: what the run is.
+        record: what the micro-batch belongs to.
+        outcome: what the micro-batch did.
+        others: files and folders that must be on the disk before.
+
+    Returns:
+        the micro-batch's folder, with `answers-<query number>.arrow` and `rejects.arrow`.
+
+    Raises:
+        RunError: the disk does not take it; nothing is half written.
+    """
+    batch = outcome.state.batch
+    place = folder / f"{batch:012d}"
+    scratch = folder / f".{batch:012d}.new"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
+        contents = {name: _encode(table) for name, table in _files(outcome).items()}
+        state = outcome.state
+        manifest = {
+            "version": VERSION,
+            "fingerprint": fingerprint,
+            "batch": batch,
+            "record": asdict(record),
+            "finished_us": state.finished_us,
+            "seen": dict(state.seen),
+            "heard": dict(state.heard),
+            "totals": dict(state.totals),
+            "offsets": dict(state.offsets),
+            "groups_of_files": {
+                n: [g.modified, dict(g.latest), g.before_us] for n, g in state.files.items()
+            },
+            "arrived": dict(state.arrived),
+            "reasons": dict(state.reasons),
+            "texts": [[list(texts) for texts in q.texts] for q in state.queries],
+            "files": {n: hashlib.sha256(c).hexdigest() for n, c in contents.items()},
+        }
+        contents[_MANIFEST] = _seal(manifest)
+        for name, content in contents.items():
+            (scratch / name).write_bytes(content)
+        there = [other for other in others if other.exists()]
+        sync_files([scratch, *(scratch / name for name in contents), *there])
+        os.rename(scratch, place)
+        sync_file(folder)
+    except OSError as error:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise RunError(
+            f"micro-batch {batch} cannot be written to {folder}: {error.strerror or error}",
+            why="its state, answers and offsets belong together",
+            fix="make room, or mend the disk, and start again: what was committed is intact",
+        ) from error
+    return place
+
+
+def drop_old_batches(folder: Path) -> "list[Future[None]]":
+    """Remove the folders of all micro-batches but the last ones, in other threads: what is to be
+    waited for before the run counts as stopped."""
+    old = sorted(folder.glob("[0-9]*"))[:-_KEPT]
+    return [disk_threads().submit(shutil.rmtree, place, ignore_errors=True) for place in old]
+
+
+def _seal(manifest: Mapping[str, Any]) -> bytes:
+    """A manifest with a hash of itself."""
+    text = json.dumps(manifest, indent=1)
+    return json.dumps({**manifest, _SEAL: _hash_text(text)}, indent=1).encode()
+
+
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def last_batch(folder: Path) -> Path | None:
+    """The folder of the last committed micro-batch."""
+    found = sorted(folder.glob("[0-9]*"))
+    return found[-1] if found else None
+
+
+def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, CommitRecord]:
+    """The state that a micro-batch committed, and what it belongs to.
+
+    Raises:
+        UsageError: it is of another run, another version, or damaged.
+    """
+    source = Source(str(place / _MANIFEST))
+    try:
+        manifest = json.loads((place / _MANIFEST).read_text(encoding="utf-8"))
+        version, mine = manifest["version"], manifest["fingerprint"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged("its manifest cannot be read", source) from error
+    if version != VERSION:
+        raise UsageError(
+            f"the checkpoint has version {version}, this ontoweir writes {VERSION}",
+            why="the state of a run is read back exactly as it was written",
+            fix="finish the run with the version that began it, or start with a new checkpoint",
+            source=source,
+        )
+    seal = manifest.pop(_SEAL, None)
+    if seal != _hash_text(json.dumps(manifest, indent=1)):
+        raise _damaged("its manifest is not what was written", source)
+    if place.name != f"{manifest['batch']:012d}":
+        raise _damaged(f"its folder is of micro-batch {manifest['batch']}", source)
+    if mine != fingerprint:
+        raise UsageError(
+            "the checkpoint is of another run",
+            why="the query, the mappings, the catalog or the static data have changed since",
+            fix="undo the change, or start with a new checkpoint (and replay what has passed)",
+            source=source,
+        )
+    tables = {name: _read(place / name, digest) for name, digest in manifest["files"].items()}
+    try:
+        return _assemble(manifest, tables, job), _read_record(manifest["record"])
+    except (KeyError, ValueError, TypeError, pa.ArrowInvalid) as error:
+        raise _damaged("it lacks a part", source) from error
+
+
+def _read_record(held: Mapping[str, Any]) -> CommitRecord:
+    length, digest = held["parts"]
+    return CommitRecord(**{**held, "spark": SparkLog(**held["spark"]), "parts": (length, digest)})
+
+
+def _damaged(what: str, source: Source) -> UsageError:
+    return UsageError(
+        f"the checkpoint is damaged: {what}",
+        why="the state of a run is trusted only whole",
+        fix="restore it from a copy, or start with a new checkpoint and replay the history",
+        source=source,
+    )
+
+
+def _files(outcome: LiveOutcome) -> dict[str, pa.Table]:
+    files: dict[str, pa.Table] = {}
+    for name, rows in outcome.state.pending.items():
+        files[f"pending-{name}.arrow"] = rows
+    for number, query in enumerate(outcome.state.queries):
+        for place, kernel in enumerate(query.kernels):
+            for members, frame in kernel.tables.items():
+                key = "+".join(map(str, sorted(members)))
+                files[f"state-{number}-{place}-{key}.arrow"] = _from_frame(frame)
+        if query.groups.groups:
+            files[f"groups-{number}.arrow"] = _from_groups(query.groups)
+    for number, answers in enumerate(outcome.answers):
+        if answers.num_rows:
+            files[f"answers-{number}.arrow"] = answers
+    if outcome.rejects:
+        columns = list(zip(*outcome.rejects, strict=True))
+        files["rejects.arrow"] = pa.table(
+            [
+                pa.array(c, pa.int64()).cast(f.type) if f.name == "at" else pa.array(c, f.type)
+                for c, f in zip(columns, REJECTS, strict=True)
+            ],
+            schema=REJECTS,
+        )
+    return files
+
+
+def _assemble(
+    manifest: Mapping[str, Any], tables: Mapping[str, pa.Table], job: LiveJob
+) -> LiveState:
+    queries = []
+    for number, query in enumerate(job.queries):
+        kernels = []
+        for place in range(len(query.plans)):
+            prefix = f"state-{number}-{place}-"
+            mine = {n: t for n, t in tables.items() if n.startswith(prefix)}
+            kernels.append(
+                KernelState(
+                    {
+                        frozenset(map(int, n[len(prefix) : -6].split("+"))): _to_frame(t)
+                        for n, t in mine.items()
+                    }
+                )
+            )
+        groups = tables.get(f"groups-{number}.arrow")
+        queries.append(
+            ExecutionState(
+                {h.stream.name: Cursor() for h in job.histories},
+                tuple(kernels),
+                tuple(tuple(texts) for texts in manifest["texts"][number]),
+                GroupState() if groups is None else _to_groups(groups),
+            )
+        )
+    pending = {
+        h.stream.name: tables[f"pending-{h.stream.name}.arrow"]
+        for h in job.histories
+        if f"pending-{h.stream.name}.arrow" in tables
+    }
+    return LiveState(
+        int(manifest["batch"]),
+        pending,
+        {k: int(v) for k, v in manifest["seen"].items()},
+        {k: float(v) for k, v in manifest["heard"].items()},
+        manifest["finished_us"],
+        tuple(queries),
+        {k: int(v) for k, v in manifest["totals"].items()},
+        {k: int(v) for k, v in manifest["offsets"].items()},
+        {k: FileGroup(*group) for k, group in manifest["groups_of_files"].items()},
+        {k: int(v) for k, v in manifest["arrived"].items()},
+        {k: int(v) for k, v in manifest["reasons"].items()},
+    )
+
+
+def _from_frame(frame: Frame) -> pa.Table:
+    names = [json.dumps(_plain(name)) for name in frame.columns]
+    return pa.table([pa.array(c) for c in frame.columns.values()], names=names)
+
+
+def _plain(name: Name) -> list[Any]:
+    return [sorted(part) if isinstance(part, frozenset) else part for part in name]
+
+
+def _to_frame(table: pa.Table) -> Frame:
+    columns: dict[Name, Any] = {}
+    for name in table.column_names:
+        parts = json.loads(name)
+        key = tuple(frozenset(p) if isinstance(p, list) else p for p in parts)
+        columns[key] = np.array(table.column(name).to_numpy())
+    return Frame(table.num_rows, columns)
+
+
+def _from_groups(state: GroupState) -> pa.Table:
+    """A row for each group: its values, then its numbers, a histogram as pairs."""
+    keys, known = list(state.groups), list(state.groups.values())
+    columns: dict[str, pa.Array] = {}
+    for place in range(len(keys[0])):
+        columns[f"group {place}"] = pa.array([k[place] for k in keys])
+    for name in dict.fromkeys(n for k in known for n in k):
+        values = [k.get(name) for k in known]
+        if name[0] == "hist":
+            values = [
+                None if h is None else [{"value": v, "count": c} for v, c in h.items()]
+                for h in values
+            ]
+        columns[json.dumps(list(name))] = pa.array(values)
+    return pa.table(columns)
+
+
+def _to_groups(table: pa.Table) -> GroupState:
+    places = [n for n in table.column_names if n.startswith("group ")]
+    names = {n: tuple(json.loads(n)) for n in table.column_names if not n.startswith("group ")}
+    found: dict[tuple[Any, ...], dict[tuple[Any, ...], Any]] = {}
+    for row in table.to_pylist():
+        numbers = {}
+        for column, name in names.items():
+            value = row[column]
+            if value is None:  # an argument without any value in the group
+                continue
+            if name[0] == "hist":
+                value = {pair["value"]: pair["count"] for pair in value}
+            numbers[name] = value
+        found[tuple(row[p] for p in places)] = numbers
+    return GroupState(found)
+
+
+def _encode(table: pa.Table) -> bytes:
+    """A table as an Arrow file."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _read(file: Path, digest: str) -> pa.Table:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise _damaged(f"{file.name} is missing", Source(str(file))) from error
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise _damaged(f"{file.name} is not what was written", Source(str(file)))
+    return pa.ipc.open_file(pa.BufferReader(content)).read_all()
+
+
+def hash_parts(parts: Sequence[str | bytes]) -> str:
+    """A fingerprint of what a run is made of."""
+    digest = hashlib.sha256()
+    for part in parts:
+        content = part.encode() if isinstance(part, str) else part
+        digest.update(len(content).to_bytes(8, "big"))
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def hash_table(table: pa.Table) -> bytes:
+    """A fingerprint of a table's rows, in order."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return hashlib.sha256(sink.getvalue().to_pybytes()).digest()

@@ -1,0 +1,82 @@
+"""What a micro-batch did and what is kept after it, as one JSON object."""
+
+from typing import Any
+
+from ontoweir.runtime.columnar.decode_times import show_time
+from ontoweir.runtime.live.measure_state import measure_state, text_bytes
+from ontoweir.runtime.live.model.live_job import PARTITION_OF, LiveJob, LiveState, lanes_of
+
+
+def measure_batch(
+    job: LiveJob, before: LiveState, state: LiveState, seconds: float, now: float
+) -> dict[str, Any]:
+    """The record of a micro-batch.
+
+    Args:
+        job: the queries.
+        before: the state that it found.
+        state: the state that it left.
+        seconds: how long it took, from its rows being asked for to its answers being published.
+        now: the time of day (seconds since 1970).
+
+    Returns:
+        `batch`, `time`, `seconds`; `tuples`, `markers`, `results`, `late`, `rejected` of this
+        micro-batch, and under `totals` since the run's first; `rejects`: totals by reason;
+        `tuples_per_second`; `finished`: the last finished timestamp; `waiting`: rows that wait for
+        a marker. By stream: `tuples` (total), `waiting`, `last`: the last timestamp of each lane,
+        `lag_seconds`: by how much the slowest lane's is behind the time of day (None: nothing
+        came), `holds_back`: whether the others wait for it. By query: `state_rows`, `state_bytes`,
+        `bound_rows`, and of each synopsis rows and bytes with their bounds.
+    """
+    did = {name: count - before.totals[name] for name, count in state.totals.items()}
+    slowest = min(state.seen.values(), default=None)
+    streams = {}
+    for history in job.histories:
+        name = history.stream.name
+        lanes = lanes_of(name, state.heard)
+        last = {lane: state.seen[lane] for lane in lanes if lane in state.seen}
+        lag = None if not last else round(now - min(last.values()) / 1e6, 3)
+        waiting = state.pending.get(name)
+        streams[name] = {
+            "tuples": state.arrived.get(name, 0),
+            "waiting": 0 if waiting is None else waiting.num_rows,
+            "last": {lane.replace(PARTITION_OF, " "): show_time(at) for lane, at in last.items()},
+            "lag_seconds": lag,
+            "holds_back": len(last) < max(1, len(lanes)) or min(last.values()) == slowest,
+        }
+    return {
+        "batch": state.batch,
+        "time": show_time(round(now * 1e6)),
+        "seconds": round(seconds, 6),
+        **did,
+        "tuples_per_second": round(did["tuples"] / seconds, 1) if seconds else 0.0,
+        "totals": dict(state.totals),
+        "rejects": dict(state.reasons),
+        "finished": None if state.finished_us is None else show_time(state.finished_us),
+        "waiting": sum(t.num_rows for t in state.pending.values()),
+        "streams": streams,
+        "queries": _queries(job, state),
+    }
+
+
+def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
+    found = {}
+    for query, held in zip(job.queries, state.queries, strict=True):
+        sizes = measure_state(query, held)
+        found[query.name] = {
+            "state_rows": held.rows,
+            "state_bytes": sum(s.bytes for s in sizes) + text_bytes(held),
+            "bound_rows": query.bound,
+            "synopses": [
+                {
+                    "synopsis": s.name,
+                    "rows": s.rows,
+                    "bytes": s.bytes,
+                    "bound_rows": s.bound_rows,
+                    "bound_bytes": s.bound_bytes,
+                    "bound": s.formula,
+                }
+                for s in sizes
+            ],
+        }
+    return found

@@ -1,0 +1,84 @@
+"""What a query keeps: rows and bytes of every synopsis, against its bound."""
+
+from dataclasses import dataclass
+
+from ontoweir.checker.model.plan import SynopsisPlan, Table
+from ontoweir.runtime.engine.advance_rows import ExecutionState
+from ontoweir.runtime.live.model.live_job import LiveQuery
+from ontoweir.runtime.results.update_groups import GroupState
+
+_NUMBER = 8
+"""Bytes of a number: synopses are columns of 64-bit numbers, strings are numbered."""
+
+
+@dataclass(frozen=True, slots=True)
+class SynopsisSize:
+    """A synopsis: `members` are the aliases that its partial matches are of; `bound_rows` and
+    `bound_bytes` are None where no number is known; `formula` is where the bound comes from."""
+
+    name: str
+    members: tuple[str, ...]
+    rows: int
+    bytes: int
+    bound_rows: int | None
+    bound_bytes: int | None
+    formula: str
+
+
+def measure_state(query: LiveQuery, state: ExecutionState) -> tuple[SynopsisSize, ...]:
+    """The synopses of a query's plans, in the plans' order; last the groups of its aggregates."""
+    found: list[SynopsisSize] = []
+    several = len(query.plans) > 1
+    rest = query.bound
+    for number, (prepared, kernel) in enumerate(zip(query.plans, state.kernels, strict=True)):
+        for table in prepared.plan.tables:
+            if not table.stored:
+                continue
+            frame = kernel.tables.get(table.members)
+            columns = () if frame is None else tuple(frame.columns.values())
+            bound = table.bound.rows
+            rest = None if rest is None or bound is None else rest - bound
+            found.append(
+                SynopsisSize(
+                    (f"{number + 1}: " if several else "") + _title(prepared.plan, table),
+                    tuple(prepared.plan.form.members[i].alias for i in sorted(table.members)),
+                    0 if frame is None else frame.rows,
+                    sum(c.nbytes for c in columns),
+                    bound,
+                    None if bound is None else bound * _NUMBER * (len(columns) or _columns(table)),
+                    table.bound.formula,
+                )
+            )
+    if query.work.aggregates is not None:
+        size = _bytes_of_groups(state.groups)
+        each = size / state.groups.rows if state.groups.rows else 0
+        limit = None if rest is None or not each else round(rest * each)
+        formula = "groups, and the values that medians count"
+        found.append(SynopsisSize("groups", (), state.groups.rows, size, rest, limit, formula))
+    return tuple(found)
+
+
+def text_bytes(state: ExecutionState) -> int:
+    """Bytes of the strings that the synopses' numbers stand for."""
+    return sum(len(text.encode()) for texts in state.texts for text in texts)
+
+
+def _title(plan: SynopsisPlan, table: Table) -> str:
+    if len(table.members) == len(plan.form.members):
+        return "results"
+    return "matches of " + ", ".join(plan.form.members[i].alias for i in sorted(table.members))
+
+
+def _columns(table: Table) -> int:
+    """Columns of a table that holds nothing yet: its key, timestamps, frontiers, sums, weight."""
+    return len(table.keys) + len(table.kept) + len(table.frontier) + len(table.sums) + 1
+
+
+def _bytes_of_groups(state: GroupState) -> int:
+    """A number for each value of a group and each aggregate, two for each value a median counts."""
+    if not state.groups:
+        return 0
+    group, known = next(iter(state.groups.items()))
+    plain = sum(1 for name in known if name[0] != "hist")
+    counted = state.rows - len(state.groups)
+    return _NUMBER * (len(state.groups) * (len(group) + plain) + 2 * counted)

@@ -1,0 +1,94 @@
+"""Check, when a run goes on, that what it has published is still there, as it was."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from ontoweir.errors import Source, UsageError
+from ontoweir.runtime.live.checkpoint.record_spark import hash_file
+from ontoweir.runtime.live.output.list_parts import Part
+from ontoweir.runtime.live.output.publish_batch import FileFormat
+from ontoweir.runtime.live.output.write_parts import (
+    PartWriter,
+    encode_part,
+    foreign_part,
+    write_part,
+)
+
+Rows = Callable[[Part], "pa.Table | None"]
+"""What finds the rows of a part in a commit that is still kept (None: it is not)."""
+
+
+def check_parts(
+    writer: PartWriter,
+    folders: Sequence[tuple[str, str, FileFormat]],
+    last: int,
+    rows: Rows,
+    *,
+    may_be_gone: bool,
+) -> None:
+    """Compare the listed parts with the output; those whose commit is kept are written again.
+
+    Args:
+        writer: knows the list and the folders.
+        folders: those that parts are in: "answers" or "rejects", name, format.
+        last: the last committed micro-batch.
+        rows: finds a part's rows in a commit.
+        may_be_gone: whoever reads parts may move them away.
+
+    Raises:
+        UsageError: a part is gone, changed, or of another run.
+        OSError: the output cannot be read or written.
+    """
+    listed: set[Path] = set()
+    for part in writer.parts.parts:
+        if part.place not in writer.places:
+            continue
+        file = writer.places[part.place] / part.name
+        listed.add(file)
+        what = _compare(file, part)
+        if what is None or (what == "is gone" and may_be_gone):
+            continue
+        if not _write_again(file, part, rows(part), writer.run):
+            raise _changed(file, what)
+    for place, name, form in folders:
+        for file in sorted((writer.places[place] / name).glob(f"part-*.{form}")):
+            number = file.stem.removeprefix("part-")
+            if file not in listed and number.isdigit() and int(number) < last:
+                raise foreign_part(file)
+
+
+def _compare(file: Path, part: Part) -> str | None:
+    """What is wrong with a part (None: nothing)."""
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return "is gone"
+    if found.st_size != part.size:
+        return f"has {found.st_size:,} bytes, and was published with {part.size:,}"
+    if found.st_ctime_ns != part.changed and hash_file(file) != part.digest:
+        return "is not what was published"
+    return None
+
+
+def _write_again(file: Path, part: Part, rows: "pa.Table | None", run: str) -> bool:
+    if rows is None:
+        return False
+    form: FileFormat = "jsonl" if file.suffix == ".jsonl" else "parquet"
+    content = encode_part(rows, form, run, part.batch)
+    if hashlib.sha256(content).hexdigest() != part.digest:
+        return False
+    write_part(content, file)
+    return True
+
+
+def _changed(file: Path, what: str) -> UsageError:
+    return UsageError(
+        f"the published file {file} {what}",
+        why="its answers were given, and would be missing, or wrong, without a word",
+        fix="restore it from a copy; or, if its answers are used or are to be replayed, remove it "
+        "and add --parts-may-go",
+        source=Source(str(file)),
+    )

@@ -1,0 +1,152 @@
+"""Write published files, each with what it belongs to, and find those that are not as they were.
+
+A Parquet file has the id of its run, its micro-batch and a hash of its rows in its metadata; the
+folder of any format says whose it is in `.ontoweir-run`. So a file that a micro-batch wrote which
+is not in the checkpoint (that is an older copy) is told from one of another run.
+"""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.runtime.live.checkpoint.record_spark import hash_file
+from ontoweir.runtime.live.output.list_parts import Part, PartList
+from ontoweir.runtime.live.output.publish_batch import FileFormat
+from ontoweir.runtime.results.write_results import plain_json
+
+OWNER = ".ontoweir-run"
+"""The file of a folder of parts that says which run they are of."""
+_RUN, _BATCH, _ROWS = b"ontoweir.run", b"ontoweir.batch", b"ontoweir.rows"
+
+
+@dataclass(slots=True)
+class PartWriter:
+    """Writes the parts of one run. `places`: the folders of "answers" and "rejects"; `fresh`: files
+    and folders that must be on the disk before the commits they come from are removed."""
+
+    run: str
+    parts: PartList
+    places: dict[str, Path]
+    fresh: set[Path] = field(default_factory=set)
+
+    def put(self, place: str, folder: str, batch: int, rows: pa.Table, form: FileFormat) -> None:
+        """Write a micro-batch's rows to `part-<batch>.<form>` in a folder, and list it. What is
+        there already is kept if it is the same, and replaced if it is of this run.
+
+        Raises:
+            RunError: the disk does not take it.
+            UsageError: there is a file of another run.
+        """
+        name = f"{folder}/part-{batch:012d}.{form}"
+        target = self.places[place] / name
+        content = encode_part(rows, form, self.run, batch)
+        digest = hashlib.sha256(content).hexdigest()
+        try:
+            self._own(target.parent)
+            if not target.exists() or hash_file(target) != digest:
+                if target.exists() and not is_mine(target, self.run):
+                    raise foreign_part(target)
+                write_part(content, target)
+            found = target.stat()
+        except OSError as error:
+            raise RunError(
+                f"answers cannot be written to {target}: {error.strerror or error}",
+                why="they are committed, but not where they belong yet",
+                fix="make room, or mend the folder, and start again: they are written then",
+            ) from error
+        self.parts.add(Part(place, name, batch, found.st_size, found.st_ctime_ns, digest))
+        self.fresh |= {target.parent, self.parts.file}
+
+    def _own(self, folder: Path) -> None:
+        owner = folder / OWNER
+        if not owner.exists():
+            write_part(self.run.encode(), owner)
+            self.fresh |= {folder.parent}
+
+
+def encode_part(rows: pa.Table, form: FileFormat, run: str, batch: int) -> bytes:
+    """Rows as a Parquet file that says what it belongs to, or as lines of JSON."""
+    if form == "jsonl":
+        lines = (json.dumps(r, default=plain_json, ensure_ascii=False) for r in rows.to_pylist())
+        return "".join(f"{line}\n" for line in lines).encode()
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, rows.schema) as writer:
+        writer.write_table(rows.combine_chunks())
+    digest = hashlib.sha256(stream.getbuffer()).hexdigest()
+    marks = {_RUN: run.encode(), _BATCH: str(batch).encode(), _ROWS: digest.encode()}
+    stream = io.BytesIO()
+    known = rows.schema.metadata or {}
+    pq.write_table(rows.replace_schema_metadata({**known, **marks}), stream, compression="zstd")
+    return stream.getvalue()
+
+
+def write_part(content: bytes, target: Path) -> None:
+    """Write a file, whole or not at all, and wait for the disk.
+
+    Raises:
+        OSError: the disk does not take it.
+    """
+    scratch = target.with_name(f".{target.name}.new")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with open(scratch, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(scratch, target)
+
+
+def is_mine(file: Path, run: str) -> bool:
+    """Whether a part is of a run, as it says itself, or, if it cannot, as its folder says."""
+    if file.suffix == ".parquet":
+        try:
+            found = (pq.read_schema(file).metadata or {}).get(_RUN)
+        except (OSError, pa.ArrowException):
+            found = None
+        if found is not None:
+            return bool(found == run.encode())
+    try:
+        return (file.parent / OWNER).read_text(encoding="utf-8") == run
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def foreign_part(file: Path) -> UsageError:
+    """The error of a file in the output that is of another run."""
+    return UsageError(
+        f"{file} is of another run",
+        why="the answers of this one would get its name, or stand beside it",
+        fix="move it away, or restore the output folder as this run left it",
+        source=Source(str(file)),
+    )
+
+
+def drop_future(folders: Sequence[Path], form: FileFormat, run: str, last: int) -> None:
+    """Remove parts of a run of micro-batches after the last that is committed: they come again.
+
+    Raises:
+        UsageError: a part there is not of this run.
+        RunError: the disk does not let it.
+    """
+    for folder in folders:
+        for file in sorted(folder.glob(f"part-*.{form}")):
+            text = file.stem.removeprefix("part-")
+            if not text.isdigit() or int(text) <= last:
+                continue
+            if not is_mine(file, run):
+                raise foreign_part(file)
+            try:
+                file.unlink()
+            except OSError as error:
+                raise RunError(
+                    f"{file} cannot be removed: {error.strerror or error}",
+                    why="the micro-batch that wrote it is not in the checkpoint, and comes again",
+                    fix="remove it, and start again",
+                ) from error

@@ -1,0 +1,386 @@
+"""Take in the micro-batches of a live run: read, advance, commit, publish."""
+
+import threading
+import time
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.errors import DataError, OntoweirError, RunError, Source
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
+from ontoweir.runtime.live.arrivals.ingest import FILE, MODIFIED
+from ontoweir.runtime.live.arrivals.list_partitions import list_lanes, list_waiting
+from ontoweir.runtime.live.arrivals.open_batch import OpenBatch, compare_files, list_bad, open_batch
+from ontoweir.runtime.live.arrivals.open_sources import LiveSources
+from ontoweir.runtime.live.arrivals.quarantine_files import REASON, quarantine_files
+from ontoweir.runtime.live.arrivals.read_arrivals import BadFile
+from ontoweir.runtime.live.arrivals.read_batch import read_batch
+from ontoweir.runtime.live.arrivals.read_stream import is_listed
+from ontoweir.runtime.live.check_new_run import check_new_run
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
+from ontoweir.runtime.live.checkpoint.record_spark import SparkRecorder
+from ontoweir.runtime.live.checkpoint.restore_spark import forget_spark, restore_spark, unwritable
+from ontoweir.runtime.live.checkpoint.rotate_spark import count_entries, rotate_spark
+from ontoweir.runtime.live.checkpoint.save_state import (
+    commit_batch,
+    drop_old_batches,
+    last_batch,
+    load_state,
+)
+from ontoweir.runtime.live.live_options import LiveOptions
+from ontoweir.runtime.live.measure_batch import measure_batch
+from ontoweir.runtime.live.model.live_job import LiveJob, LiveOutcome
+from ontoweir.runtime.live.output.check_parts import check_parts
+from ontoweir.runtime.live.output.list_parts import Part, open_parts
+from ontoweir.runtime.live.output.note_sent import check_sent
+from ontoweir.runtime.live.output.publish_batch import FileFormat, FileSink, KafkaSink, read_arrow
+from ontoweir.runtime.live.output.publish_commit import REJECTS, publish_commit
+from ontoweir.runtime.live.output.write_parts import PartWriter, drop_future
+from ontoweir.runtime.live.write_metrics import write_metrics
+from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.spark.read_view import VIEW
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Stopped(RunError):
+    """A micro-batch is not taken in, or not to its end, because the run is to stop."""
+
+
+class BatchProcessor:
+    """What foreachBatch calls, in order of the micro-batches, on the driver.
+
+    When it is made, everything is taken back to the last commit: Spark's half of the checkpoint,
+    and the output. So a micro-batch that is not committed never was, and comes anew.
+
+    Raises:
+        UsageError: the checkpoint is of another run, or damaged; or the output is not as this run
+            left it.
+    """
+
+    def __init__(
+        self,
+        job: LiveJob,
+        fingerprint: str,
+        options: LiveOptions,
+        spark: "SparkSession | None" = None,
+    ) -> None:
+        self.job, self.fingerprint, self.options, self.spark = job, fingerprint, options, spark
+        self.sources = LiveSources()
+        self.failed: OntoweirError | None = None
+        """The error of ours that ended the run: Spark passes on its text only."""
+        self.passed: dict[str, set[str]] = {}
+        """Files that list_waiting need not look at again, by stream."""
+        self.firsts: dict[str, dict[str, int | None]] = {}
+        """The first timestamps of files that wait, by stream."""
+        self.delivered: dict[str, set[str]] = {}
+        """Files that were delivered, as long as nothing later was, by stream."""
+        self.counted: frozenset[tuple[str, str]] = frozenset()
+        """Files that could not be read, and are rejected already, with their streams."""
+        self.mutex, self.closed = threading.Lock(), False
+        self.removals: list[Future[None]] = []
+        """What removes the folders of old micro-batches."""
+        self.answers = FileSink(options.output) if options.sink is None else options.sink
+        self.commits = options.checkpoint / "commits"
+        place = last_batch(self.commits)
+        if place is None:
+            check_new_run(job, options.checkpoint, options.output, self.answers)
+            forget_spark(options.checkpoint)
+            self.state = begin_live(job)
+            self.record = CommitRecord(uuid.uuid4().hex)
+        else:
+            self.state, self.record = load_state(place, fingerprint, job)
+            self.restore()
+            # while the run was down, nobody was silent
+            now = dict.fromkeys(self.state.heard, time.time())
+            self.state = replace(self.state, heard=now)
+        self.recorder = SparkRecorder(self.offsets)
+        places = {"rejects": options.output}
+        if isinstance(self.answers, FileSink):
+            places["answers"] = self.answers.folder
+        parts = open_parts(options.checkpoint, self.record.parts)
+        self.writer = PartWriter(self.record.run, parts, places)
+        if place is not None:
+            self.check_output()
+            self.publish(place)
+        self.entries = count_entries(self.offsets) if options.forget else 0
+        """How many files Spark's logs have, about."""
+        self.limit = options.forget
+        options.told(self.state, job)
+
+    @property
+    def offsets(self) -> Path:
+        """Spark's folder of the run."""
+        return self.options.checkpoint / self.record.spark.folder
+
+    def restore(self) -> None:
+        """Take Spark's half back to the last commit.
+
+        Raises:
+            UsageError: it is not of that.
+            RunError: the disk does not take it.
+        """
+        restore_spark(self.offsets, self.record, ticks=bool(self.job.idle_seconds))
+        forget_spark(self.options.checkpoint, self.record.spark.folder)
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether Spark's logs have so many files that a run should go on from new ones."""
+        views = any(h.stream.data.format == VIEW for h in self.job.histories)
+        begun = self.state.batch >= 0 and self.record.cut_us is None
+        return bool(self.limit and self.entries > self.limit and begun and not views)
+
+    def rotate(self) -> None:
+        """Commit that Spark goes on from new logs; no micro-batch is being taken in.
+
+        Raises:
+            RunError: the disk does not take it.
+        """
+        formats = {h.stream.name: is_listed(h.stream) for h in self.job.histories}
+        sources = enumerate(self.record.sources)
+        files = frozenset(n for n, held in sources if held and formats.get(held[0], False))
+        log = rotate_spark(self.options.checkpoint, self.record, files)
+        none = tuple(q.work.schema.empty_table() for q in self.job.queries)
+        outcome = LiveOutcome(replace(self.state, batch=self.state.batch + 1), none, ())
+        parts = self.writer.parts.mark()
+        record = replace(self.record, spark=log, read={}, bad={}, parts=parts)
+        durable = list(self.writer.fresh)
+        self.writer.fresh.clear()
+        place = self._commit(record, outcome, durable)
+        self.state, self.record = outcome.state, record
+        self.publish(place)
+        self.recorder = SparkRecorder(self.offsets)
+        self.restore()
+        self.entries = count_entries(self.offsets)
+        self.limit = max(self.options.forget, 2 * self.entries)
+
+    def check_output(self) -> None:
+        """Take the output back to the last commit, and see that it is whole.
+
+        Raises:
+            UsageError: it is not as this run left it.
+            RunError: the disk does not let it.
+        """
+        folders: list[tuple[str, str, FileFormat]] = [("rejects", REJECTS, "parquet")]
+        if isinstance(self.answers, FileSink):
+            folders += [("answers", q.name, self.answers.format) for q in self.job.queries]
+        last = self.state.batch
+        if isinstance(self.answers, KafkaSink):
+            check_sent(self.options.output, self.record.run, last)
+        for place, name, form in folders:
+            drop_future([self.writer.places[place] / name], form, self.record.run, last)
+        try:
+            gone = self.options.parts_may_go
+            check_parts(self.writer, folders, last, self.find_rows, may_be_gone=gone)
+        except OSError as error:
+            raise unwritable(self.options.output, error) from error
+
+    def find_rows(self, part: Part) -> "pa.Table | None":
+        """The rows of a published part in its commit, while that is kept."""
+        place = self.commits / f"{part.batch:012d}"
+        file = place / "rejects.arrow"
+        if part.place == "answers":
+            names = [q.name for q in self.job.queries]
+            folder = part.name.split("/")[0]
+            file = place / f"answers-{names.index(folder) if folder in names else -1}.arrow"
+        return read_arrow(file) if file.exists() else None
+
+    def take(self, frame: "DataFrame | None", batch: int) -> None:
+        """A micro-batch of rows of all streams (None: Spark reads none of them)."""
+        with self.mutex:
+            if self.closed:
+                # so it counts as not finished
+                raise Stopped("it has been told to stop", why="-", fix="-")
+            try:
+                self.advance(frame, batch)
+            except Stopped:
+                raise
+            except OntoweirError as error:
+                self.failed = error
+                raise
+
+    def _commit(self, record: CommitRecord, outcome: LiveOutcome, durable: list[Path]) -> Path:
+        """Commit a micro-batch; older ones are removed while the run goes on."""
+        place = commit_batch(self.commits, self.fingerprint, record, outcome, durable)
+        wait(self.removals)
+        self.removals = drop_old_batches(self.commits)
+        return place
+
+    def close(self) -> None:
+        """Take nothing more; a step that has begun is finished first. Then nothing in the
+        checkpoint changes any more."""
+        self.closed = True
+        with self.mutex:
+            wait(self.removals)
+
+    def advance(self, frame: "DataFrame | None", batch: int) -> None:
+        """Take in a micro-batch of Spark's, in one step or several: each is committed.
+
+        Raises:
+            RunError: it does not follow the last commit.
+        """
+        low = self.record.cut_us
+        expected = 0 if self.state.batch < 0 else self.record.spark.batch + (low is None)
+        if batch != expected:
+            raise RunError(
+                f"Spark's micro-batch {batch} comes where {expected} does",
+                why="Spark's offsets and the state of the run do not belong together",
+                fix="stop what else runs from this checkpoint, and start again",
+            )
+        listed = [h for h in self.job.histories if h.stream.name in self.sources.listed]
+        others = [h for h in self.job.histories if h.stream.name not in self.sources.listed]
+        staged = self.options.checkpoint / "staged"
+        passed = self.record.bad if low is not None else {}
+        opened = open_batch(listed, self.sources, self.spark, self.offsets, batch, staged, passed)
+        try:
+            read = opened.describe()
+            if low is not None:
+                compare_files(self.record.read, read)
+            # what Spark hands over is in the first step
+            rows = read_batch(others, frame, told=self.sources.told) if low is None else {}
+            cuts = [c for c in opened.cuts(*self.options.step) if low is None or c > low]
+            for high in (*cuts, None):
+                self.step(opened, rows, (low, high), read, batch)
+                low, rows = high, {}
+                if high is not None and self.closed:
+                    raise Stopped("it has been told to stop", why="-", fix="-")
+        finally:
+            opened.close()
+
+    def step(
+        self,
+        opened: OpenBatch,
+        rows: "Mapping[str, pa.Table]",
+        span: tuple[int | None, int | None],
+        read: Mapping[str, Sequence[Sequence[Any]]],
+        batch: int,
+    ) -> None:
+        """Commit and publish the rows of a span of time: those of files, and other `rows`."""
+        begun = time.perf_counter()
+        arrived = {**opened.read(*span), **rows}
+        bad = {n: tuple(b.file for b in held) for n, held in opened.bad.items() if held}
+        for name, files in self.record.bad.items() if span[0] is not None else ():
+            bad[name] = (*files, *(f for f in bad.get(name, ()) if f not in files))
+        read = {n: [f for f in held if f[0] not in bad.get(n, ())] for n, held in read.items()}
+        rejects = [
+            (history.stream.name, None, REASON, str(held.error))
+            for history, held in list_bad(opened)
+            if not self._passes(history, held)
+        ]
+        lanes, peers, horizons = self._look_around(opened, arrived, batch, last=span[1] is None)
+        outcome = advance_live(
+            self.job,
+            self.state,
+            arrived,
+            time.time(),
+            lanes=lanes,
+            peers=peers,
+            horizons=horizons,
+            more=rejects,
+        )
+        log, durable = self.recorder.record(batch)
+        parts = self.writer.parts.mark()
+        record = CommitRecord(self.record.run, log, self.sources.order, read, parts, span[1], bad)
+        durable += self.writer.fresh
+        self.writer.fresh.clear()
+        place = self._commit(record, outcome, durable)
+        before, self.state, self.record = self.state, outcome.state, record
+        self.entries += sum(map(len, opened.files.values())) if span[1] is None else 0
+        self.publish(place)
+        seconds = time.perf_counter() - begun
+        shown = measure_batch(self.job, before, self.state, seconds, time.time())
+        shown["spark_batch"] = batch
+        write_metrics(self.options.metrics or self.options.output, shown)
+        self.options.watch(shown)
+        self.options.told(self.state, self.job)
+
+    def _passes(self, history: History, bad: BadFile) -> bool:
+        """Whether a bad file has been counted before.
+
+        Raises:
+            DataError: it ends the run.
+        """
+        if history.stream.on_bad_file == "stop" or "://" in bad.file:
+            raise bad_file(history, bad)
+        key = (history.stream.name, bad.file)
+        again, self.counted = key in self.counted, self.counted | {key}
+        return again
+
+    def _look_around(
+        self, opened: OpenBatch, arrived: "Mapping[str, pa.Table]", batch: int, *, last: bool
+    ) -> tuple[dict[str, Collection[str]], dict[str, Collection[str]], dict[str, int]]:
+        """By stream: Kafka's lanes; files of the same time as the last of these (list_waiting);
+        and the first timestamp that waits in files which come later (find_horizon)."""
+        lanes: dict[str, Collection[str]] = {}
+        peers: dict[str, Collection[str]] = {}
+        horizons: dict[str, int] = {}
+        for history in self.job.histories:
+            name = history.stream.name
+            if history.stream.data.format == "kafka":
+                lanes[name] = list_lanes(history.stream, self.offsets / "offsets" / str(batch))
+                continue
+            taken = {f.path for f in opened.files.get(name, ())}
+            peers[name], first = self._look_ahead(history, arrived.get(name), taken, last=last)
+            if first is not None:
+                horizons[name] = first
+        return lanes, peers, horizons
+
+    def _look_ahead(
+        self, history: History, rows: "pa.Table | None", taken: set[str], *, last: bool
+    ) -> tuple[frozenset[str], int | None]:
+        """Files there that were modified with the last ones of a stream; and the first timestamp
+        that waits in files which come later. `taken`: the files of this micro-batch, all rows of
+        which are there with its last step."""
+        name = history.stream.name
+        known = self.state.files.get(name)
+        modified = None if known is None else known.modified
+        delivered = set() if known is None else set(known.latest)
+        if rows is not None and rows.num_rows and MODIFIED in rows.column_names:
+            mine = set(pc.unique(rows.column(FILE)).to_pylist())
+            latest = pc.max(rows.column(MODIFIED)).as_py()
+            delivered = mine | (delivered if latest == modified else set())
+            modified = latest if modified is None else max(latest, modified)
+        if modified is None:
+            return frozenset(), None
+        if last:
+            delivered |= taken
+        passed, done = self.passed.setdefault(name, set()), self.delivered.setdefault(name, set())
+        done |= delivered
+        same, later = list_waiting(history.stream, modified, delivered, passed)
+        done -= passed
+        firsts = self.firsts.setdefault(name, {})
+        return same, find_horizon(history.stream, (same | later) - done - taken, firsts)
+
+    def publish(self, place: Path) -> None:
+        """Publish a committed step, and move away the files that it could not read."""
+        publish_commit(place, self.job.queries, self.answers, self.writer, self.spark)
+        quarantine_files(self.record.bad, self.options.output)
+
+
+def bad_file(history: History, bad: BadFile) -> DataError:
+    """The error of a file that ends a run."""
+    error = bad.error
+    return DataError(
+        f"the file {bad.file} of {history.stream.name} cannot be taken in: {error.what}",
+        why=error.why,
+        fix=f'{error.fix}; or move it away, or declare on_bad_file = "quarantine" for '
+        f"{history.stream.name}, which does so, and start again",
+        source=Source(bad.file),
+    )
+
+
+def stopped(what: str) -> RunError:
+    """The error of a run that does not go on."""
+    return RunError(
+        f"Spark stopped the run: {what}",
+        why="what was committed is intact",
+        fix="see Spark's log for the cause, and start again",
+    )

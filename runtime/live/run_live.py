@@ -1,0 +1,80 @@
+"""Run bounded queries live: Structured Streaming reads, the kernel advances, one commit per batch.
+
+Every micro-batch commits its state, answers and rejected rows under its number by one rename
+(save_state), then its answers are published to the sink. Spark repeats a micro-batch that it has
+not seen finished with the same rows; one that is committed already is only published again
+(publish_batch). So every answer is there exactly once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ontoweir.runtime.live.arrivals.open_sources import open_sources
+from ontoweir.runtime.live.live_options import LiveOptions
+from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.process_batches import BatchProcessor
+from ontoweir.runtime.spark.call_without_rows import call_without_rows
+from ontoweir.runtime.spark.tune_session import tune_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+@dataclass(slots=True)
+class LiveRun:
+    """A run that has been started: Spark's handle of it, and what its micro-batches call. `begin`
+    starts Spark's query, from the last commit."""
+
+    query: "StreamingQuery"
+    job: LiveJob
+    taker: BatchProcessor
+    begin: "Callable[[], StreamingQuery]"
+
+    def rotate(self) -> None:
+        """Go on from new logs of Spark's, in which files that are gone are forgotten.
+
+        Raises:
+            RunError: the disk does not take it.
+        """
+        self.query.stop()
+        with self.taker.mutex:
+            if self.taker.is_worn and self.taker.failed is None and not self.taker.closed:
+                self.taker.rotate()
+                self.query = self.begin()
+
+
+def run_live(
+    job: LiveJob, fingerprint: str, spark: "SparkSession", options: LiveOptions
+) -> LiveRun:
+    """Start a run, or resume it from its checkpoint.
+
+    Raises:
+        UsageError: the checkpoint is of another run, or damaged.
+        DataError: a source cannot be read as a stream.
+    """
+    session = spark.newSession()
+    tune_session(session, options.checkpoint)
+    for listener in options.listeners:
+        session.streams.addListener(listener)
+    taker = BatchProcessor(job, fingerprint, options, session)
+    if taker.is_worn:
+        taker.rotate()
+    told = bool(options.listeners)
+
+    def begin() -> "StreamingQuery":
+        frame, taker.sources = open_sources(job, session, spark, taker.record.sources, told=told)
+        writer = frame.writeStream
+        silent = not told and len(taker.sources.listed) == len(job.histories)
+        if not call_without_rows(writer, session, taker.take, silent):
+            writer = writer.foreachBatch(taker.take)
+        # Java's current folder is the one that this process had when Java was started
+        writer = writer.option("checkpointLocation", str(taker.offsets.absolute()))
+        if options.once:
+            writer = writer.trigger(availableNow=True)
+        elif options.seconds > 0:
+            writer = writer.trigger(processingTime=f"{options.seconds} seconds")
+        return writer.start()
+
+    return LiveRun(begin(), job, taker, begin)

@@ -1,0 +1,35 @@
+"""Run the tasks of a replay in this process: of a history so small that none is distributed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from ontoweir.errors import RunError
+from ontoweir.runtime.engine.advance_rows import ExecutionContext
+from ontoweir.runtime.replay.replay_range import RangeOutcome, RangeTask, prepare_work, run_task
+from ontoweir.runtime.replay.run_ranges import RunTasks
+
+
+@contextmanager
+def in_process(work: ExecutionContext) -> Iterator[RunTasks]:
+    """What runs tasks here, one after the other, by the same code as in Spark's workers.
+
+    Raises:
+        RunError: a file cannot be read or written, or memory is short.
+    """
+    prepared = prepare_work(work)
+
+    def run(tasks: Sequence[RangeTask], look: Callable[[], None]) -> list[RangeOutcome]:
+        try:
+            return [run_task(prepared, task, look) for task in tasks]
+        except BrokenPipeError:
+            raise  # whoever read the answers has enough of them
+        except (OSError, MemoryError, pa.ArrowException) as error:
+            raise RunError(
+                f"the replay failed: {type(error).__name__}: {str(error)[:300]}",
+                why="a short history is replayed in this process, which reads and writes files",
+                fix="make room, or restore what is missing, and start again",
+            ) from error
+
+    yield run

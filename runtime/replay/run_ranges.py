@@ -1,0 +1,93 @@
+"""Run the tasks of a replay as one Spark job, looking after them meanwhile."""
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.runtime.engine.advance_rows import ExecutionContext
+from ontoweir.runtime.replay.replay_range import (
+    RangeOutcome,
+    RangeTask,
+    replay_range,
+    unpack_outcome,
+)
+from ontoweir.runtime.replay.store_statics import store_statics
+from ontoweir.runtime.spark.explain_java import tell_cause
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PAUSE = 0.03
+"""Seconds between two looks at what the tasks have written."""
+
+RunTasks: TypeAlias = Callable[[Sequence[RangeTask], Callable[[], None]], list[RangeOutcome]]
+"""Runs tasks, and calls something again and again meanwhile."""
+
+
+@contextmanager
+def on_spark(spark: "SparkSession", work: ExecutionContext, folder: Path) -> Iterator[RunTasks]:
+    """What runs tasks as Spark jobs; large static relations are handed over in `folder`."""
+    packed: Any = spark.sparkContext.broadcast(pickle.dumps(store_statics(work, folder)))
+    try:
+        yield lambda tasks, look: run_ranges(spark, work.key, packed, tasks, look)
+    finally:
+        packed.destroy()
+
+
+def run_ranges(
+    spark: "SparkSession",
+    key: str,
+    packed: Any,
+    tasks: Sequence[RangeTask],
+    look: Callable[[], None],
+) -> list[RangeOutcome]:
+    """One Spark job, one task for each range; `look` is called again and again until it ends.
+
+    Raises:
+        OntoweirError: a task ended with it; of several the one of the earliest range.
+        RunError: Spark failed.
+    """
+    context = spark.sparkContext
+    items = [pickle.dumps(task) for task in tasks]
+
+    def work() -> list[bytes]:
+        context.setJobGroup(key, "ontoweir replay", interruptOnCancel=True)
+        ranges = context.parallelize(items, len(items))
+        return ranges.map(lambda item: replay_range(key, packed, item)).collect()
+
+    with ThreadPoolExecutor(1) as pool:
+        found = await_job(pool.submit(work), look, lambda: context.cancelJobGroup(key))
+    return [unpack_outcome(item) for item in found]
+
+
+def await_job(
+    job: "Future[list[bytes]]", look: Callable[[], None], cancel: Callable[[], object]
+) -> list[bytes]:
+    """What a job returns; `look` is called again and again, and `cancel` if that is interrupted.
+
+    Raises:
+        RunError: Spark failed.
+    """
+    try:
+        while not job.done():
+            wait([job], timeout=_PAUSE)
+            look()
+    except BaseException:
+        cancel()
+        raise
+    try:
+        return job.result()
+    except OntoweirError:
+        raise
+    except Exception as error:
+        lines = [x.strip() for x in str(error).splitlines() if x.strip()]
+        cause = next((x for x in reversed(lines) if "Error" in x and "at org." not in x), "")
+        raise RunError(
+            f"a Spark task failed: {(cause or tell_cause(error))[:400]}",
+            why="the replay cannot go on without it",
+            fix="see Spark's log; if the cause lies in ontoweir, report it with this message",
+        ) from error

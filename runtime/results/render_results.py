@@ -1,0 +1,261 @@
+"""From a kernel's results to rows: terms rendered, one column per variable."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+from typing import assert_never
+from urllib.parse import quote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.mappings.materialize.write_value import write_value
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    Catalog,
+    ColumnType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    StringType,
+    TimestampType,
+)
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    BlankOutput,
+    ConstantOutput,
+    IriOutput,
+    LiteralOutput,
+    NullOutput,
+    Output,
+    SpjQuery,
+    SpjUnion,
+    TemplateLiteralOutput,
+)
+from ontoweir.runtime.columnar.add_exact import add_exact, narrow
+from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.columnar.columns import value
+from ontoweir.runtime.columnar.encode import StringPool, unscale_floats
+from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame
+
+AT, MULTIPLICITY = "at", "multiplicity"
+INSTANT = pa.timestamp("us")
+"""Points in time are UTC without a zone, as the sources have them."""
+
+# R2RML section 7.3: what is not `iunreserved` (RFC 3987) is percent-encoded.
+_RESERVED = re.compile(
+    "[^A-Za-z0-9\\-._~\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef"
+    "\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd\U00040000-\U000dfffd]"
+)
+
+_PLAIN = r"\A[A-Za-z0-9\-._~]*\z"
+
+
+def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
+    """The columns of results: the variables, `at`, and `multiplicity` for the bag semantics.
+
+    A literal keeps its column's type; other terms, and variables that disjuncts make of
+    different types, are strings.
+    """
+    fields = []
+    for name in union.variables:
+        kinds = set()
+        for query in union.disjuncts:
+            output = dict(query.outputs)[name]
+            types = Types(catalog, query.occurrences)
+            if isinstance(output, LiteralOutput | NullOutput):
+                kinds.add(_result_type(types.type_of(output.value)))
+            else:
+                kinds.add(pa.string())
+        fields.append(pa.field(name, kinds.pop() if len(kinds) == 1 else pa.string()))
+    fields.append(pa.field(AT, INSTANT))
+    if not union.distinct:
+        fields.append(pa.field(MULTIPLICITY, pa.int64()))
+    return pa.schema(fields)
+
+
+def _result_type(kind: ColumnType) -> pa.DataType:
+    if isinstance(kind, DecimalType):
+        return pa.decimal128(max(kind.precision, 19), kind.scale)
+    return arrow_type(kind)
+
+
+def render_results(
+    results: Frame,
+    form: NormalForm,
+    catalog: Catalog,
+    schema: pa.Schema,
+    pool: StringPool,
+    step_us: int,
+) -> pa.Table:
+    """A plan's results as rows of `schema`."""
+    types = Types(catalog, form.query.occurrences)
+    work = _Rendering(results, form, types, pool)
+    outputs = dict(form.query.outputs)
+    columns: dict[str, pa.Array] = {}
+    for entry in schema:
+        if entry.name in outputs:
+            columns[entry.name] = _as(work.render(outputs[entry.name]), entry.type)
+    micros = np.maximum(results[EVENT], -(1 << 62) // step_us) * step_us
+    columns[AT] = pa.array(micros).cast(INSTANT)
+    if MULTIPLICITY in schema.names:
+        columns[MULTIPLICITY] = pa.array(results[WEIGHT])
+    return pa.table([columns[name] for name in schema.names], schema=schema)
+
+
+def _as(column: "pa.Array", kind: pa.DataType) -> "pa.Array":
+    if column.type == kind:
+        return column
+    return _texts(column) if pa.types.is_string(kind) else column.cast(kind)
+
+
+def _texts(column: "pa.Array") -> "pa.Array":
+    """Lexical forms."""
+    if pa.types.is_timestamp(column.type):
+        texts = column.cast(pa.timestamp("us")).cast(pa.string())
+        texts = pc.replace_substring(texts, " ", "T")
+        return pc.replace_substring(texts, ".000000", "")
+    return column.cast(pa.string())
+
+
+def _written(column: "pa.Array") -> "pa.Array":
+    """The texts of values in templates."""
+    if pa.types.is_string(column.type) or pa.types.is_integer(column.type):
+        return _texts(column)
+    return pa.array([write_value(v) for v in column.to_pylist()], pa.string())
+
+
+def may_coincide(query: SpjQuery) -> bool:
+    """Whether different values may make the same terms: of columns in a template between which
+    there is no text that they cannot hold themselves."""
+    for _, output in query.outputs:
+        match output:
+            case LiteralOutput() | ConstantOutput() | NullOutput():
+                continue
+            case IriOutput(parts=parts) | BlankOutput(parts=parts):
+                encoded = True
+            case TemplateLiteralOutput(parts=parts):
+                encoded = False
+            case _:
+                assert_never(output)
+        columns = [i for i, part in enumerate(parts) if isinstance(part, Attribute)]
+        for left, right in pairwise(columns):
+            between = "".join(str(part) for part in parts[left + 1 : right])
+            if not encoded or not _RESERVED.search(between.replace("%", "")):
+                return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    results: Frame
+    form: NormalForm
+    types: Types
+    pool: StringPool
+
+    def render(self, output: Output) -> "pa.Array":
+        """A column of terms."""
+        match output:
+            case LiteralOutput(value=attribute):
+                if not isinstance(self.types.type_of(attribute), StringType | DecimalType):
+                    return self._decode(self._shifted(attribute), attribute)
+                codes, inner = self._codes(attribute)
+                return self._decode(codes, attribute).take(pa.array(inner))
+            case ConstantOutput(value=text):
+                return pa.repeat(pa.scalar(text), self.results.rows)
+            case NullOutput(value=attribute):
+                return pa.nulls(self.results.rows, _result_type(self.types.type_of(attribute)))
+            case IriOutput(parts=(Attribute() as attribute,)):
+                codes, inner = self._codes(attribute)
+                return _written(self._decode(codes, attribute)).take(pa.array(inner))
+            case IriOutput(parts=parts):
+                return self._template(parts, encoded=True)
+            case TemplateLiteralOutput(parts=parts):
+                return self._template(parts, encoded=False)
+            case BlankOutput(parts=parts):
+                return self._template(("_:", *parts), encoded=True)
+            case _:
+                assert_never(output)
+
+    def _template(self, parts: tuple[str | Attribute, ...], *, encoded: bool) -> "pa.Array":
+        """Parts joined; each distinct row is rendered once."""
+        attributes = list(dict.fromkeys(p for p in parts if isinstance(p, Attribute)))
+        codes = {a: self._codes(a) for a in attributes}
+        if len(attributes) == 1:
+            distinct, inner = codes[attributes[0]]
+            joined = self._join(parts, {attributes[0]: (distinct, None)}, encoded, len(distinct))
+            return joined.take(pa.array(inner))
+        return self._join(parts, dict(codes), encoded, self.results.rows)
+
+    def _join(
+        self,
+        parts: tuple[str | Attribute, ...],
+        codes: Mapping[Attribute, tuple[Array, Array | None]],
+        encoded: bool,
+        rows: int,
+    ) -> "pa.Array":
+        pieces = []
+        for part in parts:
+            if isinstance(part, str):
+                pieces.append(pa.repeat(pa.scalar(part), rows))
+                continue
+            distinct, inner = codes[part]
+            texts = _written(self._decode(distinct, part))
+            if encoded and not isinstance(self.types.type_of(part), IntType):
+                texts = _encode_all(texts)
+            pieces.append(texts if inner is None else texts.take(pa.array(inner)))
+        return pc.binary_join_element_wise(*pieces, "")
+
+    def _codes(self, attribute: Attribute) -> tuple[Array, Array]:
+        """The distinct values of an attribute in units, and which each row has."""
+        distinct, inner = np.unique(self._shifted(attribute), return_inverse=True)
+        return distinct, inner.reshape(-1)
+
+    def _shifted(self, attribute: Attribute) -> Array:
+        """An attribute's values in units."""
+        index = self.form.class_of[attribute]
+        shift = dict(self.form.classes[index].attributes)[attribute]
+        column: Array = self.results[value(index)]
+        return narrow(add_exact(column, shift), "a value of an answer")
+
+    def _decode(self, codes: Array, attribute: Attribute) -> "pa.Array":
+        """Values in units as Arrow values of the attribute's type."""
+        kind, unit = self.types.type_of(attribute), self.form.unit
+        if isinstance(kind, FloatType):
+            return pa.array(unscale_floats(codes, unit))
+        if codes.dtype != np.int64:
+            codes = np.rint(codes).astype(np.int64)
+        match kind:
+            case IntType():
+                return pa.array(codes // unit)
+            case DecimalType(scale=scale):
+                whole = (codes // (unit // 10**scale)).tolist()
+                exact = [Decimal(n).scaleb(-scale) for n in whole]
+                return pa.array(exact, _result_type(kind))
+            case StringType():
+                return pa.array([self.pool.texts[c] for c in codes.tolist()], pa.string())
+            case BooleanType():
+                return pa.array(codes.astype(np.bool_))
+            case DateType():
+                return pa.array(codes.astype(np.int32)).cast(pa.date32())
+            case TimestampType():
+                return pa.array(codes).cast(INSTANT)
+            case _:
+                assert_never(kind)
+
+
+def _encode_all(texts: "pa.Array") -> "pa.Array":
+    """Texts percent-encoded; most need not be."""
+    if pc.all(pc.match_substring_regex(texts, _PLAIN), min_count=0).as_py():
+        return texts
+    return pa.array([_encode(t) for t in texts.to_pylist()], pa.string())
+
+
+def _encode(text: str) -> str:
+    return _RESERVED.sub(lambda found: quote(found[0], safe=""), text)

@@ -1,0 +1,213 @@
+"""Write results chunk by chunk, to appear whole or not at all."""
+
+import json
+import os
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Protocol, Self, TypeAlias, assert_never
+
+import pyarrow as pa
+import pyarrow.csv as pcsv
+import pyarrow.parquet as pq
+
+from ontoweir.errors import Source, UsageError
+from ontoweir.files.find_output import (
+    FileOutput,
+    FoundOutput,
+    StreamOutput,
+    choose_mode,
+    find_output,
+    open_stream,
+)
+from ontoweir.runtime.columnar.join_parquet import ParquetJoiner
+
+OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"]
+"""How results are written."""
+
+
+_COMPRESSION = "zstd"
+_SAMPLE = 4_096
+"""Rows that tell whether a column's values repeat."""
+
+
+def write_part(table: pa.Table, file: str) -> None:
+    """Write rows as a Parquet file that `ResultWriter.append` takes."""
+    pq.write_table(table, file, compression=_COMPRESSION, use_dictionary=repeating_columns(table))
+
+
+def repeating_columns(table: pa.Table) -> list[str]:
+    """The columns for which a dictionary pays: of the first rows, at most a quarter are distinct.
+    For others it costs more than the whole rest of writing, and makes the file larger."""
+    sample = table.slice(0, _SAMPLE)
+    return [
+        name
+        for name, column in zip(sample.column_names, sample.columns, strict=True)
+        if 4 * len(column.unique()) <= len(column)
+    ]
+
+
+class RowSink(Protocol):
+    """Takes results: tables of rows, or files that write_part wrote."""
+
+    @property
+    def rows(self) -> int:
+        """Rows taken."""
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows."""
+
+    def append(self, file: Path) -> None:
+        """Append the rows of a file."""
+
+
+class ResultWriter:
+    """Results: a file, written beside its place and moved there by `commit`; or a pipe or a
+    character device, written to as they come.
+
+    Raises:
+        UsageError: the place is neither, or cannot be written; or Parquet is wanted in a pipe.
+    """
+
+    def __init__(self, output: Path, form: OutputFormat, schema: pa.Schema) -> None:
+        self.output, self.form, self.schema = output, form, schema
+        self._rows = 0
+        self._place = find_output(output)
+        self._temporary: Path | None = None
+        self._stream = ExitStack()
+        self._sink = self._open_sink(self._place)
+        self._parquet: pq.ParquetWriter | None = None
+        self._joiner: ParquetJoiner | None = None
+        self._csv = pcsv.CSVWriter(self._sink, schema) if form == "csv" else None
+
+    @property
+    def rows(self) -> int:
+        """Rows written."""
+        return self._rows
+
+    @property
+    def beside(self) -> Path:
+        """The folder that the file is in; of a pipe, that of temporary files."""
+        match self._place:
+            case FileOutput(path=path):
+                return path.parent
+            case StreamOutput():
+                return Path(tempfile.gettempdir())
+
+    def _open_sink(self, place: FoundOutput) -> pa.NativeFile:
+        try:
+            match place:
+                case FileOutput(path=path):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+                    os.close(handle)
+                    self._temporary = Path(name)
+                    return pa.OSFile(name, "wb")
+                case StreamOutput():
+                    if self.form == "parquet":
+                        raise refuse_parquet(self.output)
+                    opened = self._stream.enter_context(open_stream(place))
+                    return pa.PythonFile(opened, "w")
+        except OSError as error:
+            raise UsageError(
+                f"the output {self.output} cannot be written: {error.strerror}",
+                why="results are first written beside it",
+                fix="choose another place, or its permissions",
+            ) from error
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows."""
+        if table.num_rows == 0:
+            return
+        self._rows += table.num_rows
+        match self.form:
+            case "parquet":
+                self._writer(table).write_table(table)
+            case "csv":
+                assert self._csv is not None
+                self._csv.write_table(table)
+            case "jsonl":
+                for batch in table.to_batches(max_chunksize=65_536):
+                    lines = [
+                        json.dumps(row, default=plain_json, ensure_ascii=False)
+                        for row in batch.to_pylist()
+                    ]
+                    self._sink.write(("\n".join(lines) + "\n").encode())
+            case _:
+                assert_never(self.form)
+
+    def append(self, file: Path) -> None:
+        """Append the rows of a Parquet file that `write_part` wrote, without decoding them. All of
+        a Parquet output's rows come by this, or all by `write`."""
+        assert self.form == "parquet"
+        assert self._parquet is None
+        if self._joiner is None:
+            self._joiner = ParquetJoiner(self._sink)
+        self._rows += self._joiner.add(file)
+
+    def _writer(self, table: pa.Table) -> pq.ParquetWriter:
+        assert self._joiner is None
+        if self._parquet is None:
+            self._parquet = pq.ParquetWriter(
+                self._sink,
+                self.schema,
+                compression=_COMPRESSION,
+                use_dictionary=repeating_columns(table),
+            )
+        return self._parquet
+
+    def commit(self) -> None:
+        """Finish the file and put it in its place."""
+        if self._joiner is not None:
+            self._joiner.finish()
+        elif self.form == "parquet":
+            self._writer(self.schema.empty_table())
+        self._close()
+        match self._place:
+            case FileOutput() as place:
+                assert self._temporary is not None
+                os.chmod(self._temporary, choose_mode(place))
+                os.replace(self._temporary, place.path)
+            case StreamOutput():
+                self._stream.close()
+
+    def _close(self) -> None:
+        for part in (self._parquet, self._csv):
+            if part is not None:
+                part.close()
+        self._parquet = self._csv = None
+        if isinstance(self._place, FileOutput) and not self._sink.closed:
+            self._sink.close()  # a stream is its own: standard output stays open
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._close()
+        finally:
+            if self._temporary is not None:
+                self._temporary.unlink(missing_ok=True)
+            self._stream.close()
+
+
+def refuse_parquet(output: Path) -> UsageError:
+    """The error of Parquet that is to go through a pipe."""
+    return UsageError(
+        f"Parquet cannot be written to {output}",
+        why="it is no file, and Parquet is complete only at its end",
+        fix="write --format csv or --format jsonl, or name a file",
+        source=Source("--output"),
+    )
+
+
+def plain_json(value: object) -> str:
+    """Times as ISO 8601, decimals as their digits: text loses nothing."""
+    shown = getattr(value, "isoformat", None)
+    return str(shown()).replace("+00:00", "Z") if shown is not None else str(value)

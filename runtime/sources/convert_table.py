@@ -1,0 +1,36 @@
+"""The columns of a Parquet file as their declared types."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.mappings.model.catalog import Stream, TimestampType
+from ontoweir.runtime.columnar.convert_column import convert_column
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.read_source import BAD
+
+
+def convert_table(table: pa.Table, stream: Stream) -> pa.Table:
+    """A stream's rows with their columns, but for the timestamp, as declared; with BAD where some
+    value is not of its type."""
+    bad: list[tuple[str, Array]] = []
+    for place, name in enumerate(table.column_names):
+        column = stream.column(name)
+        if column is None:
+            continue
+        values, wrong = convert_column(table.column(name), column.type)
+        if isinstance(column.type, TimestampType) and not pa.types.is_null(values.type):
+            values = values.cast(pa.timestamp("us", tz="UTC"))  # files may have different zones
+        table = table.set_column(place, name, values)
+        if wrong is not None:
+            bad.append((name, wrong))
+    return table.append_column(BAD, name_bad(bad, table.num_rows)) if bad else table
+
+
+def name_bad(bad: Sequence[tuple[str, Array]], rows: int) -> "pa.Array":
+    """BAD: of each row, the first column whose value is not of its type (NULL: none is)."""
+    names = np.full(rows, None, dtype=object)
+    for name, wrong in reversed(bad):
+        names[wrong] = name
+    return pa.array(names, pa.string())

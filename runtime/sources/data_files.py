@@ -1,0 +1,64 @@
+"""Which files of a folder are data: one rule, for replays and live runs.
+
+Hidden names (`_…`, `.…`) and names that say that a file is not finished (`x.parquet.tmp`) are none.
+Beside files that end in .parquet, Parquet's others are none. A file that a source itself names is
+data, whatever it is called.
+"""
+
+import os
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from ontoweir.mappings.model.catalog import DataSource
+
+_UNFINISHED = (
+    *(".tmp", ".temp", ".part", ".partial", ".inprogress", ".incomplete", ".filepart"),
+    *(".crdownload", ".swp", "~", "._copying_"),
+)
+_PARQUET = (".parquet", ".parq", ".pq")
+
+
+def is_finished(name: str) -> bool:
+    """Whether a file's name, or a folder's, is one of data.
+
+    >>> [is_finished(name) for name in ("a.csv", "_SUCCESS", ".a.csv.crc", "a.parquet.tmp")]
+    [True, False, False, False]
+    """
+    return not name.startswith(("_", ".")) and not name.lower().endswith(_UNFINISHED)
+
+
+def name_parquet(files: Sequence[str]) -> list[str]:
+    """Those that end in .parquet, in folders where any does, and all of other folders.
+
+    >>> name_parquet(["a/1.parquet", "a/note.txt", "b/1.dat"])
+    ['a/1.parquet', 'b/1.dat']
+    """
+    marked = {os.path.dirname(f) for f in files if f.lower().endswith(_PARQUET)}
+    return [f for f in files if f.lower().endswith(_PARQUET) or os.path.dirname(f) not in marked]
+
+
+def is_data(data: DataSource, file: str) -> bool:
+    """Whether a local file that a source's folder holds is data."""
+    base = os.path.abspath(local_path(data.path or ""))
+    if base == file:
+        return True
+    inner = file[len(base) :] if file.startswith(f"{base}/") else os.path.basename(file)
+    if not all(map(is_finished, inner.strip("/").split("/"))):
+        return False
+    if data.format != "parquet" or file.lower().endswith(_PARQUET):
+        return True
+    try:
+        beside = os.listdir(os.path.dirname(file))
+    except OSError:
+        return True
+    return not any(is_finished(n) and n.lower().endswith(_PARQUET) for n in beside)
+
+
+def local_path(uri: str) -> str:
+    """The path that a file's URI names.
+
+    >>> local_path("file:///tmp/a%20b.parquet")
+    '/tmp/a b.parquet'
+    """
+    path = unquote(uri.removeprefix("file:"))
+    return "/" + path.lstrip("/") if uri.startswith("file:") else uri

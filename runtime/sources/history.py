@@ -1,0 +1,75 @@
+"""The history of a stream: row groups of Parquet files in order, and a place in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ontoweir.errors import Source
+from ontoweir.mappings.model.catalog import Stream
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A row group to read.
+
+    `shown` is the file that messages name, `first` the number there (from 1) of its first row;
+    `constants`: columns that the folders' names hold (key=value; None is NULL); `low`, `high`:
+    its first and last timestamp in µs, where the file's statistics tell; `size`: about how many
+    bytes its columns in use take when they are read.
+    """
+
+    file: str
+    group: int
+    rows: int
+    shown: str
+    first: int
+    constants: Mapping[str, str | None] = field(default_factory=dict)
+    low: int | None = None
+    high: int | None = None
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A stream's history: what to read, and which columns; `staged`: prepared by Spark; `spare`:
+    columns that no query asks for, which are NULL where the data lacks them."""
+
+    stream: Stream
+    columns: tuple[str, ...]
+    pieces: tuple[Piece, ...]
+    staged: bool
+    spare: frozenset[str] = frozenset()
+
+    @property
+    def rows(self) -> int:
+        """All rows."""
+        return sum(p.rows for p in self.pieces)
+
+    @property
+    def size(self) -> int:
+        """About how many bytes the columns in use take."""
+        return sum(p.size for p in self.pieces)
+
+    def place(self, cursor: "Cursor", position: int) -> Source:
+        """Where the row is that comes `position` rows after a cursor."""
+        index, offset = cursor.piece, cursor.offset + position
+        while offset >= self.pieces[index].rows:
+            offset -= self.pieces[index].rows
+            index += 1
+        return Source(self.pieces[index].shown, self.pieces[index].first + offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The first row not processed yet; `last_us`: the last timestamp before it (µs)."""
+
+    piece: int = 0
+    offset: int = 0
+    last_us: int | None = None
+
+    def moved(self, history: History, rows: int, last_us: int | None) -> "Cursor":
+        """The cursor after some more rows."""
+        index, offset = self.piece, self.offset + rows
+        while index < len(history.pieces) and offset >= history.pieces[index].rows:
+            offset -= history.pieces[index].rows
+            index += 1
+        return Cursor(index, offset, last_us)

@@ -1,0 +1,250 @@
+"""Read the next chunk of history: whole timestamps, over all streams, in the worker."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ontoweir.errors import DataError, Source
+from ontoweir.runtime.columnar.decode_times import decode_times, show_time
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.convert_table import convert_table
+from ontoweir.runtime.sources.history import Cursor, History, Piece
+from ontoweir.runtime.sources.list_pieces import add_absent
+from ontoweir.runtime.sources.read_source import BAD, unreadable
+
+BEGINNING = -(1 << 62)
+_CACHED_GROUPS = 4
+_AHEAD = 4
+"""Row groups of a stream that are read ahead at most."""
+_CACHED_FOOTERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Consecutive rows of a stream: times in µs (those of rows without one repeat the last)."""
+
+    times: Array
+    timed: Array
+    table: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Whole timestamps of all streams.
+
+    `now_us`: no later row is at or before it (None: no row had a timestamp); `done`: history
+    ends here; `read`: rows taken from each stream, and the cursors behind and before them.
+    """
+
+    slices: Mapping[str, Slice]
+    before: Mapping[str, Cursor]
+    after: Mapping[str, Cursor]
+    now_us: int | None
+    done: bool
+
+
+def read_chunk(
+    groups: "RowGroups",
+    histories: Sequence[History],
+    cursors: Mapping[str, Cursor],
+    rows_per_chunk: int,
+    stop_us: int | None = None,
+) -> Chunk:
+    """Read from the stream that lags until enough rows are there and some timestamp is complete.
+
+    Args:
+        groups: the task's reader of row groups.
+        histories: the streams.
+        cursors: where each is.
+        rows_per_chunk: about how many rows to read.
+        stop_us: a stream that has reached it is at its end; a chunk may hold rows beyond it.
+
+    Raises:
+        DataError: timestamps go backwards, or a file cannot be read.
+    """
+    readers = [_Reader(groups, h, cursors[h.stream.name]) for h in histories]
+    portion = max(1, rows_per_chunk // max(1, len(readers)))
+    while True:
+        waiting = [r for r in readers if not r.finished(stop_us)]
+        if not waiting:
+            break
+        lagging = min(waiting, key=lambda r: r.last_us)
+        if sum(r.rows for r in readers) >= rows_per_chunk:
+            limit = lagging.last_us
+            if any(r.first_us < limit for r in readers):
+                break
+        lagging.read(portion, stop_us)
+    if waiting:
+        limit = min(r.last_us for r in waiting)
+        slices = {r.name: r.take(limit) for r in readers}
+        now: int | None = limit - 1
+    else:
+        slices = {r.name: r.take(None) for r in readers}
+        last = max((r.last_us for r in readers), default=BEGINNING)
+        now = None if last == BEGINNING else last
+    if now is not None and stop_us is not None:
+        now = min(now, stop_us - 1)
+    before = {r.name: r.cursor for r in readers}
+    after = {r.name: r.advance(len(slices[r.name].times)) for r in readers}
+    return Chunk(slices, before, after, now, not waiting)
+
+
+class _Reader:
+    """Reads ahead of a cursor."""
+
+    def __init__(self, groups: "RowGroups", history: History, cursor: Cursor) -> None:
+        self.groups, self.history, self.cursor = groups, history, cursor
+        self.name = history.stream.name
+        self.ahead = cursor
+        self.parts: list[Slice] = []
+        self.rows = 0
+        self.last_us = BEGINNING if cursor.last_us is None else cursor.last_us
+        self.first_us = 1 << 62
+
+    def finished(self, stop_us: int | None) -> bool:
+        """Whether nothing more is to come."""
+        return self.ahead.piece >= len(self.history.pieces) or (
+            stop_us is not None and self.last_us >= stop_us
+        )
+
+    def read(self, limit: int, stop_us: int | None) -> None:
+        """Read some more rows, of one row group."""
+        piece = self.history.pieces[self.ahead.piece]
+        table = self.groups.read(self.history, self.ahead.piece, limit, stop_us)
+        table = table.slice(self.ahead.offset, limit)
+        stream = self.history.stream
+        try:
+            times, timed = decode_times(table.column(stream.timestamp))
+        except ValueError as error:
+            raise DataError(
+                f"the timestamps of {stream.name} cannot be used: {error}",
+                why=f"column {stream.timestamp} is declared as its timestamp",
+                fix="name another column, or convert this one to timestamps in microseconds",
+                source=Source(piece.shown, piece.first + self.ahead.offset),
+            ) from error
+        if not timed.all():
+            times = np.where(timed, times, BEGINNING)
+            filled = np.maximum.accumulate(times) if len(times) else times
+            self._check_order(times[timed], np.flatnonzero(timed))
+            times = np.maximum(filled, self.last_us)
+        else:
+            self._check_order(times, None)
+        if timed.any():
+            first = int(times[int(np.argmax(timed))])
+            self.first_us = min(self.first_us, first)
+        elif len(times) and self.last_us > BEGINNING:
+            self.first_us = min(self.first_us, self.last_us)
+        self.last_us = int(times[-1])
+        self.parts.append(Slice(times, timed, table.drop_columns([stream.timestamp])))
+        self.rows += table.num_rows
+        self.ahead = self.ahead.moved(self.history, table.num_rows, None)
+
+    def _check_order(self, times: Array, index: Array | None) -> None:
+        if len(times) == 0 or (times[0] >= self.last_us and (times[1:] >= times[:-1]).all()):
+            return
+        earlier = np.concatenate([[self.last_us], times[:-1]])
+        at = int(np.flatnonzero(times < earlier)[0])
+        row = at if index is None else int(index[at])
+        piece = self.history.pieces[self.ahead.piece]
+        stream = self.history.stream
+        raise DataError(
+            f"{stream.name}.{stream.timestamp} goes backwards, from {show_time(int(earlier[at]))} "
+            f"to {show_time(int(times[at]))}",
+            why="a stream is read in the order of its timestamps",
+            fix="set sort = true in the stream's source in the catalog, or sort the data",
+            source=Source(piece.shown, piece.first + self.ahead.offset + row),
+        )
+
+    def take(self, limit: int | None) -> Slice:
+        """The rows before a time (None: all)."""
+        parts = self.parts
+        if not parts:
+            table = pa.table({n: pa.array([], pa.null()) for n in self.history.columns})
+            return Slice(np.zeros(0, np.int64), np.zeros(0, np.bool_), table)
+        times = np.concatenate([p.times for p in parts])
+        timed = np.concatenate([p.timed for p in parts])
+        table = pa.concat_tables([p.table for p in parts], promote_options="permissive")
+        if limit is None:
+            return Slice(times, timed, table)
+        count = int(np.searchsorted(times, limit, side="left"))
+        return Slice(times[:count], timed[:count], table.slice(0, count))
+
+    def advance(self, count: int) -> Cursor:
+        """The cursor behind the rows taken."""
+        seen = self.cursor.last_us
+        taken = 0
+        for part in self.parts:
+            mine = min(len(part.times), count - taken)
+            if mine > 0 and int(part.times[mine - 1]) > BEGINNING:
+                seen = int(part.times[mine - 1])
+            taken += mine
+        return self.cursor.moved(self.history, count, seen)
+
+
+class RowGroups:
+    """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
+    files say of themselves, as their row groups are read one by one. While one is looked at,
+    a thread (with Arrow's, for columns) reads the next ones of its stream; `close` waits for it."""
+
+    def __init__(self) -> None:
+        self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
+        self._footers: OrderedDict[str, pq.FileMetaData] = OrderedDict()
+        self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
+
+    def close(self) -> None:
+        """Read no more."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def read(self, history: History, index: int, rows: int, stop_us: int | None) -> pa.Table:
+        """A row group's columns in use. Read ahead are about so many rows, none from `stop_us` on.
+
+        Raises:
+            DataError: its file cannot be read.
+        """
+        key = self._start(history, index)
+        if key not in self._groups:
+            self._groups[key] = self._ahead.pop(key).result()
+            while len(self._groups) > _CACHED_GROUPS:
+                self._groups.popitem(last=False)
+        self._groups.move_to_end(key)
+        for place, piece in enumerate(history.pieces[index + 1 : index + 1 + _AHEAD], index + 1):
+            over = stop_us is not None and piece.low is not None and piece.low >= stop_us
+            if over or rows <= 0:
+                break
+            self._start(history, place)
+            rows -= piece.rows
+        return self._groups[key]
+
+    def _start(self, history: History, index: int) -> tuple[str, str, int]:
+        piece = history.pieces[index]
+        key = (history.stream.name, piece.file, piece.group)
+        if key not in self._groups and key not in self._ahead:
+            self._ahead[key] = self._pool.submit(self._load, history, piece)
+        return key
+
+    def _load(self, history: History, piece: Piece) -> pa.Table:
+        wanted = [*history.columns, history.stream.timestamp]
+        if history.staged:
+            wanted.append(BAD)
+        try:
+            known = self._footers.get(piece.file)
+            with (
+                pa.OSFile(piece.file) as source,  # pages of a mapped file cost more than a copy
+                pq.ParquetFile(source, metadata=known, pre_buffer=False) as file,
+            ):
+                if known is None:
+                    self._footers[piece.file] = file.metadata
+                    while len(self._footers) > _CACHED_FOOTERS:
+                        self._footers.popitem(last=False)
+                there = set(file.schema_arrow.names)
+                table = file.read_row_group(piece.group, columns=[n for n in wanted if n in there])
+        except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise unreadable(piece.shown, error) from error
+        table = add_absent(table, wanted, piece, history.stream)
+        return table if history.staged else convert_table(table, history.stream)

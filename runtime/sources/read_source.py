@@ -1,0 +1,313 @@
+"""Read a declared source through Spark's readers, its columns cast to their declared types."""
+
+import glob
+import os
+import re
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ontoweir.errors import DataError, Source
+from ontoweir.mappings.model.catalog import Column, DataSource, DecimalType, IntType
+from ontoweir.mappings.model.column_types import name_column_type
+from ontoweir.runtime.columnar.convert_column import holds_times, holds_type, wrong_type
+from ontoweir.runtime.sources.data_files import is_finished, name_parquet
+from ontoweir.runtime.spark.explain_java import java_errors, suggest_package, tell_cause
+from ontoweir.runtime.spark.read_view import VIEW, read_view
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame, SparkSession
+
+_TEXT = ("csv", "json", "text", "xml")
+BAD = "__bad"
+"""The column that names the first column of a row that is not of its declared type (or NULL)."""
+
+_ARROW = {
+    "void": pa.null(),
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "decimal": pa.decimal128(38, 0),
+    "string": pa.string(),
+    "char": pa.string(),
+    "varchar": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+"""Spark's types as Arrow's; convert_column says what these hold. Others, such as arrays,
+hold nothing that is declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A source's path: local files in the order of their names, or a remote path."""
+
+    path: str
+    files: tuple[str, ...] | None
+
+
+def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
+    """Find a source's files.
+
+    Raises:
+        DataError: it has no path, or nothing is there.
+    """
+    if data.path is None:
+        raise DataError(
+            f"{table} has no path",
+            why=f"the {data.format} reader needs to know where its data is",
+            fix=f'add path = "…" to the source of {table}',
+            source=Source(catalog_file),
+        )
+    if data.format == VIEW:
+        return Located(data.path, None)
+    path = data.path.removeprefix("file://") if data.path.startswith("file:///") else data.path
+    if "://" in path:
+        return Located(path, None)
+    if os.path.isdir(path):
+        files = sorted(
+            str(f)
+            for f in Path(path).rglob("*")
+            if f.is_file() and all(map(is_finished, f.relative_to(path).parts))
+        )
+        if data.format == "parquet":
+            files = name_parquet(files)
+        return Located(path, tuple(files))
+    matches = (
+        [path]
+        if os.path.exists(path)
+        else sorted(m for m in glob.glob(path, recursive=True) if is_finished(os.path.basename(m)))
+    )
+    if not matches:
+        raise DataError(
+            f"there is no data for {table}",
+            why="the catalog names this file or folder",
+            fix="put the data there, or correct the path of its source",
+            source=Source(path),
+        )
+    found: list[str] = []
+    for match in matches:
+        if os.path.isdir(match):
+            inner = locate_source(DataSource(data.format, match), table, catalog_file).files
+            found.extend(inner or ())
+        else:
+            found.append(match)
+    return Located(path, tuple(found))
+
+
+def read_source(
+    spark: "SparkSession",
+    data: DataSource,
+    path: str,
+    columns: Sequence[Column],
+    timestamp: str | None,
+    files: Sequence[str] = (),
+    home: "SparkSession | None" = None,
+    spare: Set[str] = frozenset(),
+    keep: Sequence["SparkColumn"] = (),
+    corrupt: str | None = None,
+) -> "DataFrame":
+    """The declared columns, cast, with BAD; the timestamp, if any, in microseconds.
+
+    Args:
+        spark: the session.
+        data: format and options.
+        path: a path; a pattern only where no local file has this name.
+        columns: those wanted.
+        timestamp: the column of that name too.
+        files: what to read instead of the path, local files with the same columns.
+        home: the session whose temporary views are meant (default: `spark`).
+        spare: columns that are NULL where the data lacks them.
+        keep: more columns, of Spark's reader.
+        corrupt: of JSON, the column that has the text of what is no object.
+
+    Raises:
+        DataError: a column is missing, or Spark cannot read the data.
+    """
+
+    if data.format == VIEW:
+        frame = read_view(home or spark, spark, path, streaming=False)
+        return cast_declared(frame, data, path, columns, timestamp, spare=spare)
+    names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
+    reader = spark.read.format(data.format).options(**dict(data.options))
+    given = names if data.format == "json" else read_header(data, files[0] if files else path)
+    if given is not None:
+        if corrupt is not None and data.format == "json":
+            given = [*given, corrupt]
+            reader = reader.options(columnNameOfCorruptRecord=corrupt, mode="PERMISSIVE")
+        reader = reader.schema(", ".join(f"{quote_name(n)} STRING" for n in given))
+    try:
+        places = [literal_path(f) for f in files] if files else literal_path(path)
+        frame = reader.load(places)
+        if "void" in (kind for _, kind in frame.dtypes):
+            # a folder's column that is NULL everywhere has no type, which ORC's reader refuses
+            held = ((n, "string" if kind == "void" else kind) for n, kind in frame.dtypes)
+            shape = ", ".join(f"{quote_name(n)} {kind}" for n, kind in held)
+            frame = reader.schema(shape).load(places)
+        return cast_declared(frame, data, path, columns, timestamp, keep, spare)
+    except java_errors() as error:
+        raise unreadable(path, error) from error
+
+
+def quote_name(name: str) -> str:
+    """A name as Spark's SQL takes it, whatever characters it has.
+
+    >>> quote_name("a`b")
+    '`a``b`'
+    """
+    doubled = name.replace("`", "``")
+    return f"`{doubled}`"
+
+
+def drop_empty(data: DataSource, files: Sequence[str]) -> list[str]:
+    """Local files without those of 0 bytes, which are text without rows.
+
+    Raises:
+        DataError: the format is none of text: a file of 0 bytes is not whole.
+    """
+    kept = []
+    for file in files:
+        if "://" in file or os.path.getsize(file):
+            kept.append(file)
+        elif data.format not in _TEXT:
+            raise unreadable(file, ValueError("it has 0 bytes"))
+    return kept
+
+
+def literal_path(path: str) -> str:
+    r"""A path as Spark's readers take it, which see a pattern in every name with one of *?[]{}\: of
+    what is there by this name these are escaped.
+
+    >>> literal_path("s3://bucket/*.csv")
+    's3://bucket/*.csv'
+    """
+    if "://" in path or not os.path.exists(path):
+        return path
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
+
+
+def read_header(data: DataSource, path: str) -> list[str] | None:
+    """The names in a plain CSV header, which saves Spark a job to find them (None: it has to)."""
+    options = {name.lower(): text for name, text in data.options}
+    if data.format != "csv" or set(options) != {"header"} or options["header"].lower() != "true":
+        return None
+    try:
+        with open(path, encoding="utf-8") as file:
+            line = file.readline(65_536)
+    except (OSError, UnicodeDecodeError):
+        return None
+    names = line.removesuffix("\n").split(",")
+    plain = all(n.isascii() and n.replace("_", "a").isalnum() for n in names)
+    distinct = len({n.lower() for n in names}) == len(names)
+    return names if plain and distinct and line.endswith("\n") else None
+
+
+def cast_declared(
+    frame: "DataFrame",
+    data: DataSource,
+    path: str,
+    columns: Sequence[Column],
+    timestamp: str | None,
+    keep: Sequence["SparkColumn"] = (),
+    spare: Set[str] = frozenset(),
+) -> "DataFrame":
+    """The declared columns of a frame, also a streaming one, as read_source gives them, then those
+    to `keep`; `spare` columns are NULL where it lacks them.
+
+    Raises:
+        DataError: a column is missing.
+    """
+    from pyspark.sql import functions as fn
+
+    names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
+    held = dict(frame.dtypes)
+    for name in names:
+        if name not in held and name not in spare:
+            raise missing_column(name, tuple(held), path, data)
+    _check_types(frame, columns, timestamp, path)
+    cells: list[SparkColumn] = []
+    bad: list[SparkColumn] = []
+    for column in columns:
+        kind = column.type
+        target = "bigint" if isinstance(kind, IntType) else name_column_type(kind)
+        if column.name not in held:
+            cells.append(fn.lit(None).cast(target).alias(column.name))
+            continue
+        cell = fn.col(quote_name(column.name))
+        cast = cell.try_cast(target)
+        cells.append(cast.alias(column.name))
+        wrong = cell.isNotNull() & cast.isNull()
+        there = held[column.name]
+        if isinstance(kind, DecimalType) and there in ("float", "double"):
+            wrong = wrong | (cast.cast(there) != cell)  # the double nearest to the decimal
+        elif isinstance(kind, DecimalType):
+            exact = cell.try_cast(f"decimal(38,{min(kind.scale + 9, 38)})")
+            wrong = wrong | (exact != cast)
+        elif isinstance(kind, IntType) and there.startswith(("float", "double", "decimal")):
+            wrong = wrong | (cell != cast)
+        bad.append(fn.when(wrong, fn.lit(column.name)))
+    if timestamp is not None:
+        cell = fn.col(quote_name(timestamp))
+        if held[timestamp] in ("bigint", "int"):
+            moment = cell.cast("bigint")
+        else:
+            moment = fn.unix_micros(cell.try_cast("timestamp"))
+            bad.append(fn.when(cell.isNotNull() & moment.isNull(), fn.lit(timestamp)))
+        cells.append(moment.alias(timestamp))
+    cells.append((fn.coalesce(*bad) if bad else fn.lit(None).cast("string")).alias(BAD))
+    return frame.select(*cells, *keep)
+
+
+def _check_types(
+    frame: "DataFrame", columns: Sequence[Column], timestamp: str | None, path: str
+) -> None:
+    """Raise DataError where a column's type holds no values of its declared type."""
+    declared = {c.name: c.type for c in columns}
+    for name, there in frame.dtypes:
+        if name not in declared and name != timestamp:
+            continue
+        kind = declared.get(name)
+        arrow = _ARROW.get(there.partition("(")[0])
+        if arrow is None or not (holds_times(arrow) if kind is None else holds_type(arrow, kind)):
+            raise wrong_type(name, there, kind, path)
+
+
+def missing_column(name: str, there: Sequence[str], path: str, data: DataSource) -> DataError:
+    """The error of a declared column that the data lacks."""
+    alike = next((t for t in there if t.lower() == name.lower()), None)
+    headless = data.format == "csv" and all(t.startswith("_c") for t in there)
+    return DataError(
+        f"there is no column {name!r}",
+        why=f"the data has {', '.join(there) or 'no columns'}",
+        fix='add options = { header = "true" } to its source'
+        if headless
+        else (
+            f"write {alike!r} in the catalog: names of columns are told apart by their case"
+            if alike is not None
+            else "correct the column's name in the catalog, or the data"
+        ),
+        source=Source(path),
+    )
+
+
+def unreadable(path: str, error: Exception) -> DataError:
+    """The error of data that a reader does not take."""
+    package = suggest_package(path, error)
+    return DataError(
+        f"the data cannot be read: {tell_cause(error)}",
+        why="its reader does not take it"
+        if package is None
+        else "Spark reads this only with a package that it does not bring",
+        fix=package or "check the source's format, path and options, or restore the file",
+        source=Source(path),
+    )

@@ -1,0 +1,153 @@
+"""Start Spark's Java process; what it says while it starts is kept, or left out where all is well.
+
+Nothing that Java says is an answer: its stdout goes to stderr, too.
+"""
+
+import os
+import re
+import subprocess
+import threading
+import traceback
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.errors import RunError, UsageError
+from ontoweir.runtime.spark.find_java import LEAST_JAVA
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf
+
+_GREETING = b"WARNING: Using incubator modules: "
+_PACKAGES = "spark.jars.packages"
+_FATAL = re.compile(r"OutOfMemoryError|fatal error|insufficient memory", re.IGNORECASE)
+_THROWN = re.compile(
+    r'^Exception in thread "main" (?:[\w.$]+: )?(?:requirement failed: )?(.*)$', re.MULTILINE
+)
+_LACKING = re.compile(r"(?:unresolved dependency: |download failed: )([^,\]]+)")
+
+
+_LAST: "list[_Heard]" = []
+
+
+def start_java(conf: "SparkConf") -> Any:
+    """The gateway to a new Java process.
+
+    No option of Java turns off its note on the incubator modules that Spark asks for; where
+    packages are wanted, Ivy reports at length how it found them. Both are left out, but for the
+    downloads, which are told at once.
+
+    Raises:
+        UsageError: packages that are wanted cannot be had.
+        RunError: Java does not start.
+    """
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+
+    packages = conf.get(_PACKAGES)
+    heard = _Heard()
+    try:
+        try:
+            parts = {"stdout": heard.writer, "stderr": heard.writer}
+            gateway = launch_gateway(conf, parts)  # type: ignore[no-untyped-call]
+        finally:
+            os.close(heard.writer)
+    except PySparkException as error:
+        raise _not_started(heard.end(), packages) from error
+    except BaseException as error:
+        _end_started(error)
+        raise
+    heard.pass_on(held=not packages)
+    _LAST.append(heard)
+    return gateway
+
+
+def last_words() -> str:
+    """What the Java process said last that says why it has ended (empty: nothing does)."""
+    told = [word for heard in _LAST[-1:] for word in heard.end_words()]
+    return next((word for word in reversed(told) if _FATAL.search(word)), "")
+
+
+def _end_started(error: BaseException) -> None:
+    """End the Java process whose start was interrupted: PySpark removes the folder in which that
+    would say where it listens, and it would stay for ever. It is told nowhere but in the frames."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        process = frame.f_locals.get("proc")
+        if isinstance(process, subprocess.Popen):
+            process.kill()
+            process.wait()
+
+
+class _Heard:
+    """A pipe that Java writes to, and the thread that reads it."""
+
+    def __init__(self) -> None:
+        reader, self.writer = os.pipe()
+        try:
+            self.stderr = os.dup(2)
+        except OSError:  # there is no stderr
+            self.stderr = os.open(os.devnull, os.O_WRONLY)
+        self.mutex, self.starting, self.lines = threading.Lock(), True, list[bytes]()
+        self.late: deque[bytes] = deque(maxlen=20)
+        self.thread = threading.Thread(target=self._read, args=(reader,), daemon=True)
+        self.thread.start()
+
+    def _read(self, reader: int) -> None:
+        with open(reader, "rb", buffering=0) as pipe, open(self.stderr, "wb", buffering=0) as out:
+            while chunk := pipe.read(65_536):
+                kept = [x for x in chunk.splitlines(keepends=True) if not x.startswith(_GREETING)]
+                with self.mutex:
+                    if self.starting:
+                        self.lines += kept
+                        kept = [x for x in kept if x.startswith(b"downloading ")]
+                    self.late += kept
+                    out.write(b"".join(kept))
+
+    def pass_on(self, *, held: bool) -> None:
+        """Java has started: what it says from now on is shown, and what it said, if wanted."""
+        with self.mutex:
+            if held and self.lines:
+                os.write(self.stderr, b"".join(self.lines))
+            self.starting, self.lines = False, []
+
+    def end_words(self) -> list[str]:
+        """The last lines, when it has gone."""
+        self.thread.join(5)
+        with self.mutex:
+            return [line.decode(errors="replace").strip() for line in self.late]
+
+    def end(self) -> str:
+        """What Java said, when it has gone."""
+        self.thread.join(5)
+        return b"".join(self.lines).decode(errors="replace")
+
+
+def _not_started(said: str, packages: str | None) -> RunError | UsageError:
+    thrown = _THROWN.search(said)
+    if packages and thrown is not None:
+        lacking = [_coordinates(text) for text in _LACKING.findall(thrown.group(1))]
+        return UsageError(
+            f"{_PACKAGES}: "
+            + (f"{', '.join(lacking)} cannot be had" if lacking else thrown.group(1)[:300]),
+            why="Spark looks for packages, and for what these need, in ~/.m2, in Maven Central and "
+            "in spark.jars.repositories",
+            fix="correct GROUP:ARTIFACT:VERSION, name a repository that has it "
+            "(spark.jars.repositories=URL), or give the jars themselves (spark.jars=FILE,…)",
+        )
+    said = " ".join(said.split())
+    because = thrown.group(1) if thrown is not None else said or "its Java process ended at once"
+    return RunError(
+        f"Spark does not start: {because[:300]}",
+        why=f"Spark needs a Java runtime ({LEAST_JAVA} or later), and properties that it can take",
+        fix="run `ontoweir doctor`, which names what is missing and the command that mends it",
+    )
+
+
+def _coordinates(text: str) -> str:
+    """As they are written in spark.jars.packages.
+
+    >>> _coordinates("org.apache.kafka#kafka-clients;3.9.1!kafka-clients.jar")
+    'org.apache.kafka:kafka-clients:3.9.1'
+    >>> _coordinates("a.b#c_2.13;4.3.0: not found")
+    'a.b:c_2.13:4.3.0'
+    """
+    return re.split(r"!|: ", text)[0].replace("#", ":").replace(";", ":")

@@ -1,0 +1,281 @@
+"""Answers of a query, as the libraries that people compute with want them."""
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.errors import UsageError
+from ontoweir.report.tell_rejects import tell_rejects
+from ontoweir.rewriter.model.spj import (
+    BlankOutput,
+    ConstantOutput,
+    IriOutput,
+    LiteralOutput,
+    NullOutput,
+    SpjUnion,
+    TemplateLiteralOutput,
+)
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+    from pyspark.sql import DataFrame, SparkSession
+    from rdflib.query import Result
+
+MULTIPLICITY = "multiplicity"
+_SHOWN = 20
+"""Rows that a notebook shows."""
+
+
+@dataclass(frozen=True, repr=False)
+class Answers:
+    """The answers of a replay, or of a live query so far.
+
+    As a SPARQL user expects them, there is a row for each solution, with a column for each
+    variable, and `at`: the timestamp of the step that completed the answer (UTC). IRIs are
+    strings, literals are values: whole numbers, decimals, floats, booleans, dates, timestamps and
+    strings; an unbound variable is NULL. `terms` says which column holds what. With `raw=True`,
+    equal solutions (of SELECT without DISTINCT) are one row, with their number in `multiplicity`,
+    as in the file: that is smaller where they repeat.
+
+    The rows are in a Parquet file, or a folder of them, `file`, which goes with this object unless
+    it was asked for.
+
+    `summary`: what `replay --summary json` prints.
+    """
+
+    union: SpjUnion
+    file: Path
+    summary: dict[str, Any]
+    spark: "SparkSession | None" = None
+    folder: "_Folder | None" = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        count = self.summary.get("results")
+        told = "" if count is None else f"{count:,} rows, "
+        return f"Answers({self.union.name!r}, {told}columns {', '.join(self._variables())})"
+
+    def _repr_html_(self) -> str:
+        from ontoweir.progress.notebook import html_table
+
+        if self.file.is_dir() and not any(self.file.glob("part-*.parquet")):
+            return f"<p><b>{escape(self.union.name)}</b>: no answers yet</p>"
+        table = self.to_arrow(raw=True)
+        shown = [list(row.values()) for row in table.slice(0, _SHOWN).to_pylist()]
+        told = f"{table.num_rows:,} rows"
+        if table.num_rows > _SHOWN:
+            told += f", the first {_SHOWN} of which are shown"
+        rejected = tell_rejects({"tuples": 0, "rejected": 0, "rejects": {}, **self.summary})
+        warned = "" if rejected is None else f'<p style="color: #b3261e">{escape(rejected)}</p>'
+        body = html_table(table.column_names, shown)
+        return f"<div><p><b>{escape(self.union.name)}</b>: {told}</p>{warned}{body}</div>"
+
+    def __len__(self) -> int:
+        """How many solutions there are."""
+        table = self.to_arrow(raw=True)
+        if MULTIPLICITY not in table.column_names or not table.num_rows:
+            return int(table.num_rows)
+        return int(sum(table.column(MULTIPLICITY).to_pylist()))
+
+    @property
+    def terms(self) -> dict[str, str]:
+        """What each variable's column holds, as SPARQL tells it: "IRI", "blank node", "literal",
+        or "literal" with its datatype or language, as in "literal xsd:integer" or "literal @en";
+        several, where disjuncts make it of different kinds."""
+        return {name: _describe(self.union, name) for name in self._variables()}
+
+    def to_arrow(self, *, raw: bool = False) -> "pyarrow.Table":
+        """The rows as an Arrow table; the metadata of its fields has `terms`."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if self.file.is_dir():
+            parts = [pq.read_table(f) for f in sorted(self.file.glob("part-*.parquet"))]
+            table = pa.concat_tables(parts)
+        else:
+            table = pq.read_table(self.file)
+        return table if raw else _solutions(table, self.terms)
+
+    def to_spark(self, *, raw: bool = False) -> "DataFrame":
+        """The rows as a Spark DataFrame, on the session that the project was opened with.
+
+        Raises:
+            UsageError: it was opened without one.
+        """
+        if self.spark is None:
+            raise UsageError(
+                "there is no Spark session to read the answers with",
+                why="the project was opened without one",
+                fix="open_project(…, spark=session)",
+            )
+        frame = self.spark.read.parquet(self.file.absolute().as_uri())
+        if raw or MULTIPLICITY not in frame.columns:
+            return frame
+        names = [f"`{c}`" for c in frame.columns if c != MULTIPLICITY]
+        times = f"explode(array_repeat(1, cast({MULTIPLICITY} AS INT)))"
+        again = frame.selectExpr(*names, f"{times} AS {MULTIPLICITY}")
+        return again.drop(MULTIPLICITY)
+
+    def to_pandas(self, *, raw: bool = False) -> "pandas.DataFrame":
+        """The rows as a pandas DataFrame (pandas must be installed); `attrs["terms"]` has
+        `terms`."""
+        _require("pandas")
+        frame = self.to_arrow(raw=raw).to_pandas()
+        frame.attrs["terms"] = self.terms
+        return frame
+
+    def to_polars(self, *, raw: bool = False) -> "polars.DataFrame":
+        """The rows as a polars DataFrame (polars must be installed)."""
+        _require("polars")
+        import polars
+
+        frame = polars.from_arrow(self.to_arrow(raw=raw))
+        assert isinstance(frame, polars.DataFrame)  # of a table
+        return frame
+
+    def to_rdflib(self) -> "Result":
+        """The answers as an rdflib SPARQL result: RDF terms, a row for each multiplicity.
+
+        Raises:
+            UsageError: disjuncts make a variable of different kinds of terms.
+        """
+        from rdflib.query import Result
+        from rdflib.term import Variable
+
+        result = Result("SELECT")
+        result.vars = [Variable(name) for name in self._variables()]
+        result.bindings = [
+            {Variable(n): v for n, v in row.items() if v is not None} for row in self._terms()
+        ]
+        return result
+
+    def _variables(self) -> tuple[str, ...]:
+        aggregation = self.union.aggregation
+        return self.union.variables if aggregation is None else aggregation.columns
+
+    def _terms(self) -> Iterator[dict[str, Any]]:
+        makers = {name: _maker(self.union, name) for name in self._variables()}
+        for row in self.to_arrow(raw=True).to_pylist():
+            made = {n: None if row[n] is None else make(row[n]) for n, make in makers.items()}
+            for _ in range(row.get(MULTIPLICITY, 1)):
+                yield made
+
+
+class _Folder:
+    """A temporary folder that goes when nothing refers to it any more."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="ontoweir-"))
+        self._end = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def make_folder() -> _Folder:
+    """A temporary folder for answers."""
+    return _Folder()
+
+
+def _solutions(table: "pyarrow.Table", terms: dict[str, str]) -> "pyarrow.Table":
+    """A row for each solution, and the terms in the fields' metadata."""
+    import numpy as np
+    import pyarrow as pa
+
+    if MULTIPLICITY in table.column_names:
+        times = table.column(MULTIPLICITY).to_numpy()
+        table = table.drop_columns([MULTIPLICITY])
+        if len(times) and (times != 1).any():
+            table = table.take(pa.array(np.repeat(np.arange(len(times)), times)))
+    fields = [
+        f.with_metadata({"term": terms[f.name]}) if f.name in terms else f for f in table.schema
+    ]
+    return table.cast(pa.schema(fields, table.schema.metadata))
+
+
+def _require(library: str) -> None:
+    if find_spec(library) is None:
+        raise UsageError(
+            f"{library} is not installed",
+            why="ontoweir does not need it by itself",
+            fix=f"pip install {library}, or use to_arrow()",
+        )
+
+
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def _describe(union: SpjUnion, name: str) -> str:
+    made = [dict(query.outputs) for query in union.disjuncts]
+    kinds = {
+        _kind(o): None
+        for outputs in made
+        if (o := outputs.get(name)) is not None and not isinstance(o, NullOutput)
+    }
+    shown = []
+    for kind, datatype, language in kinds:
+        if kind in ("an IRI", "a blank node"):
+            shown.append(kind.partition(" ")[2])
+        elif language is not None:
+            shown.append(f"literal @{language}")
+        elif datatype is not None:
+            shown.append("literal " + datatype.replace(_XSD, "xsd:"))
+        else:
+            shown.append("literal")
+    return " or ".join(sorted(shown)) or "literal"  # else it is an aggregate
+
+
+def _maker(union: SpjUnion, name: str) -> Any:
+    """What makes an RDF term of a value of a variable."""
+    from rdflib.term import BNode, Literal, URIRef
+
+    made = [dict(query.outputs) for query in union.disjuncts]
+    kinds = {
+        _kind(o)
+        for outputs in made
+        if (o := outputs.get(name)) is not None and not isinstance(o, NullOutput)
+    }
+    if not kinds:  # an aggregate
+        return Literal
+    if len(kinds) > 1:
+        raise UsageError(
+            f"?{name} is made of different kinds of terms",
+            why="its mappings make " + " and ".join(sorted(k[0] for k in kinds)),
+            fix="use to_arrow(), or ask for one kind",
+        )
+    kind, datatype, language = kinds.pop()
+    if kind == "an IRI":
+        return URIRef
+    if kind == "a blank node":
+        return BNode
+    if datatype is not None:
+        return lambda v: Literal(_lexical(v), datatype=URIRef(datatype))
+    return lambda v: Literal(v, lang=language)
+
+
+def _kind(
+    output: IriOutput | LiteralOutput | TemplateLiteralOutput | BlankOutput | ConstantOutput,
+) -> tuple[str, str | None, str | None]:
+    match output:
+        case IriOutput():
+            return "an IRI", None, None
+        case BlankOutput():
+            return "a blank node", None, None
+        case ConstantOutput(is_iri=True):
+            return "an IRI", None, None
+        case (
+            LiteralOutput(datatype=datatype, language=language)
+            | TemplateLiteralOutput(datatype=datatype, language=language)
+            | ConstantOutput(datatype=datatype, language=language)
+        ):
+            return f"a literal of {datatype or language or 'its column'}", datatype, language
+
+
+def _lexical(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -1,0 +1,512 @@
+"""The Python API: a project, on one's own Spark session."""
+
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ontoweir.api.answers import Answers, make_folder
+from ontoweir.api.live_query import KEPT, LiveQuery
+from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.edit.describe_repairs import DescribedRepair
+from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace, read_text
+from ontoweir.progress.notebook import Shown, in_notebook
+from ontoweir.project.project import load_project
+from ontoweir.project.refuse_inputs import refuse_inputs
+from ontoweir.project.write_project import BuiltProject, Documents, write_project
+from ontoweir.report.tell_rejects import tell_rejects
+from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
+from ontoweir.rewriter.sparql.parse_query import parse_union
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.listener import StreamingQueryListener
+
+    from ontoweir.registry.registry_entry import Entry
+    from ontoweir.runtime.live.output.publish_batch import MemorySink
+
+Stage = Literal["ucq", "sql", "spj", "lto", "plan", "trace"]
+_NO_OPTIONS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, repr=False)
+class OpenProject:
+    """An open project. A query is named as in the project, or given as SPARQL text.
+
+    `registry`: the folder of its registered queries.
+    """
+
+    workspace: Workspace
+    spark: "SparkSession | None" = None
+    registry: Path = Path("out/registry")
+    views: "SparkSession | None" = field(default=None, repr=False)
+    """The session that has the sources given by name, where there are any."""
+    built: BuiltProject | None = field(default=None, repr=False)
+    running: dict[str, LiveQuery] = field(default_factory=dict, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        count = len(self.queries)
+        return f"OpenProject({str(self.folder)!r}, {count} quer{'y' if count == 1 else 'ies'})"
+
+    @property
+    def folder(self) -> Path:
+        """The folder that its relative paths are relative to."""
+        return self.workspace.project.root
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The names of the project's queries, in order."""
+        return self.workspace.query_names()
+
+    def check(
+        self, query: str, *, model: Literal["application-time", "arrival"] = "application-time"
+    ) -> Verdict:
+        """Decide a query, before anything runs and without Spark.
+
+        Returns:
+            the verdict: `name`, `tier`, `bound` (rows, formula), `conditions`, `plans`, and of an
+            unbounded query the `witness`.
+
+        Raises:
+            OntoweirError: the query, the ontology, the mappings or the catalog are wrong.
+        """
+        with self._names():
+            return self.workspace.check(self._compile(query), timed=model == "application-time")
+
+    def check_all(self) -> "dict[str, Verdict | OntoweirError]":
+        """Decide all queries of the project: the verdict of each, or why it is refused.
+
+        Raises:
+            OntoweirError: the ontology or the catalog is wrong.
+        """
+        found: dict[str, Verdict | OntoweirError] = {}
+        with self._names():
+            assert self.workspace.mappings is not None
+        for name in self.queries:
+            try:
+                found[name] = self.check(name)
+            except OntoweirError as error:
+                found[name] = error
+        return found
+
+    def explain(self, query: str) -> str:
+        """What `ontoweir check` says of a query: the verdict, why, and what would mend it."""
+        from io import StringIO
+
+        from rich.console import Console
+
+        from ontoweir.report.render_check import render_verdict
+
+        with self._names():
+            compiled = self._compile(query)
+            verdict = self.workspace.check(compiled)
+            mended: tuple[DescribedRepair, ...] = ()
+            if verdict.plans is None:
+                given = query if "{" in query else None
+                mended = self.workspace.repair(compiled, text=given)
+        text = StringIO()
+        render_verdict(
+            verdict,
+            Console(
+                file=text,
+                width=120,
+                highlight=False,
+                color_system=None,
+                force_jupyter=False,  # which would show it, and write nothing
+                force_terminal=False,
+            ),
+            self.workspace.project.catalog,
+            mended,
+            width=len(verdict.union.name),
+        )
+        return self._shown(text.getvalue())
+
+    def rewrite(self, query: str, show: Stage = "sql", *, dialect: str = "spark") -> str:
+        """What a stage made of a query, as `ontoweir rewrite --show` prints it."""
+        from ontoweir.report.show_stage import show_stage
+
+        with self._names():
+            lines, _ = show_stage(
+                self.workspace, self._compile(query), show, dialect=dialect, limit=100
+            )
+        return self._shown("\n".join(lines))
+
+    def replay(
+        self,
+        query: str,
+        *,
+        output: str | Path | None = None,
+        start: "datetime | date | str | None" = None,
+        stop: "datetime | date | str | None" = None,
+        final: bool = False,
+        allow_unbounded: bool = False,
+        progress: bool | None = None,
+    ) -> Answers:
+        """Answer a query over the history.
+
+        Args:
+            query: a name, or SPARQL text.
+            output: the file to write; its suffix says whether it is CSV, JSON lines or Parquet
+                (default: a temporary Parquet file).
+            start: of application time, UTC; the first. A date is its midnight; text is ISO 8601.
+            stop: the first that is left out.
+            final: of an aggregate, the last row of each group alone, not one for every update.
+            allow_unbounded: run what is not bounded, in memory that grows with the history.
+            progress: show a progress bar, below the cell of a notebook, else on stderr (default:
+                in notebooks).
+
+        Raises:
+            QueryError: the query is not bounded, and that is not allowed.
+            DataError: the data is missing, or breaks what is declared.
+            RunError: failed while running; nothing is half written.
+        """
+        from ontoweir.project.read_moment import check_span, read_moment
+        from ontoweir.run.replaying import (
+            ReplayOptions,
+            check_output,
+            choose_format,
+            convert_answers,
+            replay_query,
+        )
+
+        first, last = read_moment(start, "start"), read_moment(stop, "stop")
+        check_span(first, last, "start", "stop")
+        wanted = None if output is None else Path(output)
+        form = "parquet" if wanted is None else choose_format(wanted)
+        # what is read again later is Parquet, which loses nothing
+        folder = make_folder() if wanted is None or form != "parquet" else None
+        file = folder.path / "answers.parquet" if folder is not None else Path(output or "")
+        with self._names():
+            compiled = self._compile(query)
+            options = ReplayOptions(
+                output=file,
+                start=first,
+                stop=last,
+                final=final,
+                allow_unbounded=allow_unbounded,
+                progress=in_notebook() if progress is None else progress,
+            )
+            home = self.views or self.spark
+            if wanted is not None:
+                check_output(wanted, form)
+                refuse_inputs(self.workspace.project, wanted)
+            summary = replay_query(self.workspace, compiled, options, home)
+            if wanted is not None and form != "parquet":
+                convert_answers(file, wanted, form)
+        told = tell_rejects(summary)
+        if told is not None:
+            warnings.warn(f"{compiled.name}: {told}", OntoweirWarning, stacklevel=2)
+        return Answers(compiled.union, file, summary, self.spark, folder)
+
+    def register(
+        self,
+        query: str,
+        *,
+        name: str | None = None,
+        output: str | Path | None = None,
+        checkpoint: str | Path | None = None,
+        sink: "Literal['parquet', 'jsonl', 'console', 'kafka'] | MemorySink" = "parquet",
+        sink_options: Mapping[str, str] = _NO_OPTIONS,
+        once: bool = False,
+        seconds: float = 0.0,
+        replace: bool = False,
+        allow_unbounded: bool = False,
+        listeners: "Sequence[StreamingQueryListener]" = (),
+    ) -> LiveQuery:
+        """Register a query and run it, in this process, until it is stopped. Several run at once;
+        the session's settings stay as they are.
+
+        Where the same query is registered by that name already, it goes on from its checkpoint.
+
+        Args:
+            query: a name, or SPARQL text.
+            name: to register it by (default: its name in the project).
+            output: the folder of answers, in files `<name>/part-….parquet` (default: `out/answers`
+                in the project's folder).
+            checkpoint: the folder of its state (default: in the registry). One that is given is
+                gone on from, and never removed.
+            sink: where answers go.
+            sink_options: of the sink kafka: topic, kafka.bootstrap.servers ….
+            once: stop when everything that is there has been read.
+            seconds: at least so long between micro-batches.
+            replace: take the place of another query of that name, whose state is removed.
+            allow_unbounded: register it although it is not bounded.
+            listeners: are told Spark's progress.
+
+        Raises:
+            QueryError: the query is not bounded, and that is not allowed.
+            UsageError: the name is another query's, or the query runs already; or its checkpoint is
+                of another run, or damaged; or the session is one of Spark Connect.
+            DataError: data is missing, or breaks what is declared of static relations.
+        """
+        from ontoweir.registry.start_entry import start_entry
+        from ontoweir.run.run_options import RunOptions
+        from ontoweir.run.running import open_session, open_sink
+        from ontoweir.runtime.spark.refuse_connect import refuse_connect
+
+        root = self.workspace.project.root
+        options = RunOptions(
+            checkpoint=None,
+            output=root / "out" / "answers" if output is None else Path(output).absolute(),
+            once=once,
+            seconds=seconds,
+            progress=False,
+            sink=sink,
+            sink_options=sink_options,
+            listeners=tuple(listeners),
+        )
+        records: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        with self._names():
+            open_sink(options)
+            refuse_connect(self.views or self.spark, options.spark)
+            entry = self._enter(query, name, replace=replace, allow_unbounded=allow_unbounded)
+            home = open_session(options, self.views or self.spark)
+            running = start_entry(
+                self.workspace,
+                self.registry,
+                entry,
+                home,
+                options,
+                checkpoint=None if checkpoint is None else Path(checkpoint).absolute(),
+                watch=lambda record: records.append(dict(record)),
+            )
+            if running.error is not None:
+                raise running.error
+        found = LiveQuery(running, records, self.spark or home)
+        self.running[entry.name] = found
+        return found
+
+    def list(self) -> "tuple[Entry, ...]":
+        """What is registered, in the order of the names; whoever serves it."""
+        from ontoweir.registry.list_entries import list_entries
+
+        return list_entries(self.registry)
+
+    def get(self, name: str) -> LiveQuery:
+        """The handle of a query that was registered in this process.
+
+        Raises:
+            UsageError: it was not; `list` and `status` know those of other processes.
+        """
+        from ontoweir.mappings.model.read_table import did_you_mean
+
+        if name not in self.running:
+            raise UsageError(
+                f"no query was registered as {name!r} in this process",
+                why=f"there is {', '.join(self.running) or 'none'}",
+                fix=did_you_mean(name, self.running) if self.running else "register it",
+            )
+        return self.running[name]
+
+    def status(self, name: str) -> dict[str, Any]:
+        """What `ontoweir status NAME --format json` prints, of whoever serves it.
+
+        Raises:
+            UsageError: nothing is registered by that name.
+        """
+        from ontoweir.registry.entry_status import read_status
+        from ontoweir.registry.list_entries import find_entry
+
+        return read_status(self.registry, find_entry(self.registry, name))
+
+    def drop(self, name: str, *, purge: bool = False) -> None:
+        """Take a query out of the registry: its run stops, here or in the process that serves it.
+        Its state and its answers are kept, unless they are to be removed (`purge`).
+
+        Raises:
+            UsageError: nothing is registered by that name.
+        """
+        from ontoweir.registry.drop_query import drop_query
+
+        if name in self.running:
+            self.running[name].stop()
+        drop_query(self.registry, name, purge=purge)
+        self.running.pop(name, None)
+
+    def _shown(self, text: str) -> str:
+        """Text as it is shown, and as a notebook shows it."""
+        return Shown(text if self.built is None else self.built.rename(text))
+
+    def _enter(
+        self, query: str, name: str | None, *, replace: bool, allow_unbounded: bool
+    ) -> "Entry":
+        """The entry of a query: the one that is there, where it is the same."""
+        from ontoweir.project.check_name import check_name
+        from ontoweir.registry.register_query import register_query
+        from ontoweir.registry.registry_entry import ENTRY, read_entry
+
+        if "{" in query:
+            text, file = query, "<query>"
+            if name is None:
+                raise UsageError(
+                    "the query has no name",
+                    why="it is registered by it, and its answers are in a folder of that name",
+                    fix='register(…, name="NAME")',
+                )
+        else:
+            place = self.workspace.query_file(query)
+            text, file, name = read_text(place), str(place), name or query
+        held = self.running.get(check_name(name))
+        if held is not None and held.isActive:
+            if not replace:
+                raise UsageError(
+                    f"{name} runs already",
+                    why="a query has one run",
+                    fix=f'use get("{name}"), stop it before, or start anew with replace=True',
+                )
+            held.stop()
+        there = None if replace else read_entry(self.registry / name / ENTRY)
+        same = (text, "sparql", allow_unbounded)
+        if there is not None and (there.text, there.language, there.allow_unbounded) == same:
+            return there
+        entry, _ = register_query(
+            self.workspace,
+            self.registry,
+            name,
+            "sparql",
+            text,
+            file,
+            allow_unbounded=allow_unbounded,
+            replace=replace,
+        )
+        return entry
+
+    def _compile(self, query: str) -> CompiledQuery:
+        if "{" not in query:
+            return self.workspace.compile(query)
+        return self.workspace.compile_branches(parse_union(query, name="query", file="<query>"))
+
+    @contextmanager
+    def _names(self) -> Iterator[None]:
+        """Errors of what is in memory say `<ontology>`, not where it was written down."""
+        try:
+            yield
+        except OntoweirError as error:
+            if self.built is not None:
+                self.built.tell(error)
+            raise
+
+
+Sources = Mapping[str, "str | DataFrame"]
+"""By stream or relation: the name of a temporary view of the session, or a DataFrame."""
+
+
+def open_project(
+    path: str | Path = ".",
+    *,
+    spark: "SparkSession | None" = None,
+    settings: Sequence[str] = (),
+    strict: bool = False,
+    warn: Callable[[str], None] | None = None,
+    sources: Sources | None = None,
+    registry: str | Path | None = None,
+) -> OpenProject:
+    """Open a project: its folder, or its `ontoweir.toml`.
+
+    Args:
+        path: where it is.
+        spark: the session that replays run on (default: one is started when it is needed).
+        settings: what the command line's `--set` takes, as `section.key=value`.
+        strict: an axiom outside OWL 2 QL is an error.
+        warn: is called with every warning (default: an `OntoweirWarning`, by Python's `warnings`).
+        sources: by stream or relation, a temporary view of the session (by its name) or a
+            DataFrame that takes the place of its source, as it is now. Batch rows are replayed, and
+            are static relations; streaming ones are registered.
+        registry: the folder of registered queries (default: `$ONTOWEIR_REGISTRY`, else
+            `out/registry` in the project's folder).
+
+    Raises:
+        OntoweirError: the project file is wrong; or there is no such view.
+    """
+    home, views, named = _name_sources(spark, sources)
+    project = load_project(Path(path), overrides=list(settings), views=named)
+    said = _warn if warn is None else warn
+    workspace = Workspace(
+        project, strict=strict, apart=True, warn=said, refuse=said, tell=_choose_tell()
+    )
+    return OpenProject(workspace, home, _registry(registry, project.root), views)
+
+
+def build_project(
+    *,
+    ontology: Documents = (),
+    mappings: Documents = (),
+    catalog: str | Mapping[str, Any],
+    queries: Mapping[str, str] | None = None,
+    sources: Sources | None = None,
+    spark: "SparkSession | None" = None,
+    folder: str | Path = ".",
+    strict: bool = False,
+    warn: Callable[[str], None] | None = None,
+    registry: str | Path | None = None,
+) -> OpenProject:
+    """A project of what is in memory; no files are needed.
+
+    Args:
+        ontology: rdflib graphs, texts (Turtle, RDF/XML, OWL/XML, functional syntax) or paths.
+        mappings: the same: R2RML as a graph or in Turtle, or Ontop's .obda.
+        catalog: `[streams.…]` and `[relations.…]` of a project file, as TOML or as a dictionary;
+            a table whose source is in `sources` needs none.
+        queries: SPARQL, by name.
+        sources, spark, strict, warn, registry: as of open_project.
+        folder: what relative paths of data are relative to, and where `out/` is.
+
+    Raises:
+        OntoweirError: something is wrong; its place is `<catalog>`, `<ontology>`, `<mappings>` or
+            `<query NAME>`, with the line of a text.
+    """
+    home, views, named = _name_sources(spark, sources)
+    root = Path(folder).resolve()
+    built = write_project(ontology, mappings, catalog, queries or {}, named, root)
+    said = _warn if warn is None else warn
+    workspace = Workspace(
+        built.project,
+        strict=strict,
+        apart=True,
+        warn=lambda text: said(built.rename(text)),
+        refuse=lambda text: said(built.rename(text)),
+        tell=_choose_tell(),
+    )
+    return OpenProject(workspace, home, _registry(registry, root), views, built)
+
+
+def _name_sources(
+    spark: "SparkSession | None", sources: Sources | None
+) -> "tuple[SparkSession | None, SparkSession | None, Mapping[str, str]]":
+    """The user's session, one that has the sources, and the names that they have there."""
+    if not sources:
+        return spark, None, {}
+    from ontoweir.runtime.spark.read_view import find_home, name_sources
+
+    home = spark or find_home(sources.values())
+    views, named = name_sources(home, sources)
+    return home, views, named
+
+
+def _registry(named: str | Path | None, root: Path) -> Path:
+    import os
+
+    found = named or os.environ.get("ONTOWEIR_REGISTRY")
+    return Path(found).absolute() if found else root / "out" / "registry"
+
+
+def _choose_tell() -> Tell:
+    """Who is told how far the rewriting is: the reader of a notebook."""
+    from ontoweir.progress.show_work import WorkProgress
+
+    return WorkProgress() if in_notebook() else ignore_progress
+
+
+def _warn(text: str) -> None:
+    """Warn as Python does, at the line of the user that led here."""
+    import sys
+
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ontoweir"):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(text, OntoweirWarning, stacklevel=depth)

@@ -1,0 +1,58 @@
+"""Declare something in the text of a project file: a column's domain, a stream's references."""
+
+from ontoweir.edit.edit_toml import edit_toml, prepend_item, write_table
+from ontoweir.mappings.model.catalog import Column, Reference, Scalar
+from ontoweir.mappings.model.column_types import name_column_type
+
+
+def edit_column(text: str, stream: str, column: Column) -> str | None:
+    """The text with a stream's column declared anew; None where there is no simple place."""
+    return edit_toml(text, ("streams", stream, "columns", column.name), _entries(column))
+
+
+def add_reference(text: str, stream: str, reference: Reference) -> str | None:
+    """The text with one more reference of a stream; None where there is no simple place."""
+    return prepend_item(text, ("streams", stream, "references"), write_reference(reference))
+
+
+def add_key(text: str, stream: str, key: tuple[str, ...]) -> str | None:
+    """The text with one more key of a stream; None where there is no simple place."""
+    return prepend_item(text, ("streams", stream, "keys"), list_key(key))
+
+
+def list_key(key: tuple[str, ...]) -> str:
+    """A key as a list of columns."""
+    return _toml(key)
+
+
+def write_domain(column: Column) -> str:
+    """A column's declaration: `{ type = "int", min = 0, max = 999 }`."""
+    return write_table(_entries(column))
+
+
+def write_reference(reference: Reference) -> str:
+    """A reference as an inline table."""
+    columns, to = _toml(reference.columns), _toml(reference.to)
+    return write_table({"columns": columns, "relation": _toml(reference.relation), "to": to})
+
+
+def _entries(column: Column) -> dict[str, str]:
+    entries = {"type": _toml(name_column_type(column.type))}
+    if column.minimum is not None:
+        entries["min"] = _toml(column.minimum)
+    if column.maximum is not None:
+        entries["max"] = _toml(column.maximum)
+    if column.enum is not None:
+        entries["enum"] = _toml(column.enum)
+    return entries
+
+
+def _toml(value: Scalar | tuple[Scalar, ...]) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return str(value)

@@ -1,0 +1,354 @@
+"""The pipeline: project → TBox, mappings → query → UCQ → SPJ union → verdict."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.checker.repair.changes import Change
+from ontoweir.checker.repair.find_repairs import find_repairs
+from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.checker.witness.witness import Witness
+from ontoweir.edit.describe_repairs import DescribedRepair, Draft, describe_edits, draft_changes
+from ontoweir.errors import CatalogError, OntoweirError, QueryError, Source, UsageError
+from ontoweir.mappings.compile.assert_facts import assert_facts
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.model.assertion import MappingSet
+from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.model.read_table import did_you_mean
+from ontoweir.ontology.load_ontology import load_ontology
+from ontoweir.ontology.tbox import TBox
+from ontoweir.pipeline.warn_mappings import warn_mappings
+from ontoweir.project.project import Project
+from ontoweir.rewriter.algebra.trace_steps import Step
+from ontoweir.rewriter.model.query import ConjunctiveQuery
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.watch_time import Progress, Watch, show_nothing
+from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
+from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
+from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
+from ontoweir.rewriter.ucq.show_ucq import format_cq
+from ontoweir.rewriter.unfold.unfold_query import unfold_query
+
+Warn = Callable[[str], None]
+
+SECONDS, REPAIR_SECONDS = 10.0, 3.0
+"""How long deciding a query may take, and looking for its repairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledQuery:
+    """A query on its way down: as written (its branches; none for plain SQL), rewritten over the
+    TBox, unfolded into SPJ."""
+
+    name: str
+    branches: tuple[ConjunctiveQuery, ...]
+    rewritten: tuple[ConjunctiveQuery, ...]
+    union: SpjUnion
+    warnings: tuple[str, ...] = ()
+    trace: tuple[Step, ...] = ()
+
+
+@dataclass
+class Workspace:
+    """An open project: its TBox and mappings are read when first needed.
+
+    `apart`: a triples map that is wrong is told in `mappings.refused`, and only queries that it
+    could concern are refused; else it is an error whatever is asked.
+    `warn` is called with every warning, `file:line: what; why; fix`. `skip` names passes of the
+    rewriter to leave out (`PASSES` in run_passes), for measurements. `tell` is called with what
+    is counted and how many there are, while a query is rewritten. `note` is called with each step
+    that is done, and the seconds that it took. `progress` is called with the phase, what is done
+    and how much there is, while a query is decided and repairs are looked for (often: see
+    rewriter/model/watch_time.py); `seconds` is how long the one may take, `repair_seconds` the other
+    (None or 0: no limit). `refuse` is called with what is wrong in triples
+    maps, where that is not an error.
+    """
+
+    project: Project
+    strict: bool = False
+    apart: bool = False
+    warn: Warn = field(default=lambda _: None)
+    skip: frozenset[str] = frozenset()
+    tell: Tell = ignore_progress
+    note: Callable[[str, float], None] = field(default=lambda what, seconds: None)
+    refuse: Warn = field(default=lambda _: None)
+    progress: Progress = show_nothing
+    seconds: float | None = SECONDS
+    repair_seconds: float | None = REPAIR_SECONDS
+
+    @contextmanager
+    def _noting(self, what: str) -> Iterator[None]:
+        begun = perf_counter()
+        yield
+        self.note(what, perf_counter() - begun)
+
+    @cached_property
+    def tbox(self) -> TBox:
+        """The OWL 2 QL axioms and facts of the project's ontologies, with their imports."""
+        with self._noting("the ontology is read"):
+            return load_ontology(
+                self.project.ontology,
+                imports=self.project.imports,
+                strict=self.strict,
+                warn=self.warn,
+            )
+
+    @cached_property
+    def mappings(self) -> MappingSet:
+        """The mapping assertions of the project, and the facts of its ontologies."""
+        tbox = self.tbox
+        with self._noting("the mappings are read"):
+            mappings = load_mappings(self.project.mappings, self.project.catalog, apart=self.apart)
+            for refused in mappings.refused:
+                if refused.predicates is not None:  # else every query is refused with it
+                    self.refuse(str(refused.error))
+            for text in warn_mappings(mappings.assertions, tbox, self.project.catalog):
+                self.warn(text)
+            return assert_facts(mappings, tbox.facts)
+
+    def query_names(self) -> tuple[str, ...]:
+        """The names of the project's queries, in order."""
+        return tuple(path.stem for path in self.project.queries)
+
+    def query_file(self, name: str) -> Path:
+        """The file of a query.
+
+        Raises:
+            UsageError: the project has no query of that name.
+        """
+        found = [path for path in self.project.queries if path.stem == name]
+        if found:
+            return found[0]
+        raise UsageError(
+            f"unknown query {name!r}",
+            why=f"it is none of the {len(self.project.queries)} that queries in [project] names",
+            fix=did_you_mean(name, self.query_names()),
+            source=self.project.queries_source,
+        )
+
+    def parse(self, name: str) -> tuple[ConjunctiveQuery, ...]:
+        """The branches of a query as written."""
+        file = self.query_file(name)
+        return parse_union(read_text(file), name=name, file=str(file))
+
+    def compile(self, name: str) -> CompiledQuery:
+        """Rewrite and unfold a query.
+
+        Raises:
+            OntoweirError: the query, the ontology or the mappings are wrong.
+        """
+        branches = self.parse(name)
+        _ = self.mappings  # noted by themselves
+        with self._noting(f"{name} is rewritten"):
+            return self.compile_branches(branches)
+
+    def compile_branches(
+        self,
+        branches: tuple[ConjunctiveQuery, ...],
+        *,
+        catalog: Catalog | None = None,
+        quiet: bool = False,
+    ) -> CompiledQuery:
+        """Rewrite and unfold the branches of a query.
+
+        Args:
+            branches: at least one.
+            catalog: to be used instead of the project's: the same tables, declared otherwise.
+            quiet: say no warnings.
+
+        Raises:
+            OntoweirError: the query, the ontology or the mappings are wrong.
+        """
+        warnings: list[str] = []
+
+        def warn(message: str, source: Source | None) -> None:
+            text = message if source is None else f"{source}: {message}"
+            if text not in warnings:
+                warnings.append(text)
+                if not quiet:
+                    self.warn(text)
+
+        first = branches[0]
+        found = [rewrite_existentials(branch, self.tbox, tell=self.tell) for branch in branches]
+        rewritten = tuple(q for queries in found for q in queries)
+        if not first.distinct and rewritten != branches:
+            axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
+            warn(
+                "SELECT counts matches in the data; what only follows from "
+                f"{'; '.join(axioms)} has no number and is not counted; write SELECT DISTINCT "
+                "for all certain answers",
+                first.source,
+            )
+            rewritten = branches
+        elif first.distinct and len(branches) > 1:
+            rewritten = minimise_ucq(rewritten, self.tbox, tell=self.tell)
+        trace = [
+            Step("existential axioms", f"branch {q.branch + 1}", f"{format_cq(q)}{_because(q)}")
+            for q in rewritten
+        ]
+        union = unfold_query(
+            rewritten,
+            self._mappings_over(catalog or self.project.catalog),
+            catalog or self.project.catalog,
+            self.tbox,
+            warn=warn,
+            record=trace.append,
+            skip=self.skip,
+            tell=self.tell,
+            names=[v.name for v in first.head],
+        )
+        return CompiledQuery(first.name, branches, rewritten, union, tuple(warnings), tuple(trace))
+
+    def _mappings_over(self, catalog: Catalog) -> MappingSet:
+        """The mappings read over a catalog: natural datatypes depend on the columns' types."""
+        if _column_types(catalog) == _column_types(self.project.catalog):
+            return self.mappings
+        mappings = load_mappings(self.project.mappings, catalog, apart=self.apart)
+        return assert_facts(mappings, self.tbox.facts)
+
+    def compile_sql(self, file: Path) -> CompiledQuery:
+        """Plain SQL over the catalog, no ontology."""
+        union = parse_sql(read_text(file), self.project.catalog, name=file.stem, file=str(file))
+        return CompiledQuery(file.stem, (), (), union)
+
+    def check(
+        self, compiled: CompiledQuery, *, statistics: Statistics | None = None, timed: bool = True
+    ) -> Verdict:
+        """Decide a compiled query."""
+        with self._noting(f"{compiled.name} is decided"):
+            return check_query(
+                compiled.union,
+                self.project.catalog,
+                statistics=statistics,
+                timed=timed,
+                watch=Watch(self.seconds, self.progress),
+            )
+
+    def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:
+        """A confirmed witness with that many optional tuples, or None."""
+        return check_query(compiled.union, self.project.catalog, size=size).witness
+
+    def repair(
+        self, compiled: CompiledQuery, *, timed: bool = True, text: str | None = None
+    ) -> tuple[DescribedRepair, ...]:
+        """Minimal changes that make an undecided or unbounded query bounded, the smallest first.
+
+        Each is made in the text of the query and in the catalog, and the text compiled and
+        decided again, so that the verdict and the bound are those that `check` finds after it.
+        `text`: the query, where it is in no file.
+        """
+        union, catalog, sql = compiled.union, self.project.catalog, not compiled.branches
+        if union.source is None:
+            return ()
+        query = read_text(Path(union.source.file)) if text is None else text
+        project = read_project(catalog.file)
+        drafts: dict[tuple[Change, ...], Draft] = {}
+
+        def recompile(changes: tuple[Change, ...], changed: Catalog) -> SpjUnion | None:
+            drafted = draft_changes(changes, union, catalog, query=query, project=project, sql=sql)
+            if drafted is None:
+                return None
+            drafts[changes] = drafted
+            try:
+                return self._recompile(compiled, drafted.query, query, changed)
+            except OntoweirError:
+                return None
+
+        watch = Watch(self.repair_seconds, self.progress)
+        found = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
+        if watch.stopped:
+            self.warn(
+                f"{compiled.name}: the search for repairs stopped after {self.repair_seconds:g} s; "
+                "--time-limit 0 lets it go on to its end"
+            )
+        return tuple(
+            DescribedRepair(
+                *describe_edits(
+                    r.changes,
+                    drafts[r.changes],
+                    union,
+                    catalog,
+                    query=query,
+                    project=project,
+                    sql=sql,
+                ),
+                r.verdict,
+            )
+            for r in found
+        )
+
+    def _recompile(
+        self, compiled: CompiledQuery, text: str, before: str, catalog: Catalog
+    ) -> SpjUnion:
+        """A query compiled again with another text, over a catalog declared otherwise.
+
+        Raises:
+            OntoweirError: it is no query any more.
+        """
+        assert compiled.union.source is not None
+        file = compiled.union.source.file
+        if not compiled.branches:
+            return parse_sql(text, catalog, name=compiled.name, file=file)
+        branches = compiled.branches
+        if text != before:
+            branches = parse_union(text, name=compiled.name, file=file)
+        return self.compile_branches(branches, catalog=catalog, quiet=True).union
+
+
+def _column_types(catalog: Catalog) -> list[tuple[str, str, ColumnType]]:
+    return [(s.name, c.name, c.type) for s in catalog.streams.values() for c in s.columns]
+
+
+def read_project(file: str) -> str | None:
+    """The text of the project file, where it can be read."""
+    try:
+        return Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _because(query: ConjunctiveQuery) -> str:
+    texts = dict.fromkeys(text for text, _ in query.axioms)
+    return f", by {'; '.join(texts)}" if texts else ", as written"
+
+
+def read_text(file: Path) -> str:
+    """The text of a query file.
+
+    Raises:
+        QueryError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return file.read_text(encoding="utf-8-sig")  # with or without a byte-order mark
+    except OSError as error:
+        raise QueryError(
+            f"cannot read the query: {error.strerror or error}",
+            why="the file is missing or not readable",
+            fix="correct its path",
+            source=Source(str(file)),
+        ) from error
+    except UnicodeDecodeError as error:
+        raise QueryError(
+            "the query is not UTF-8 text",
+            why=f"byte {error.start} is {error.object[error.start]:#04x}",
+            fix="save it as UTF-8",
+            source=Source(str(file), error.object.count(b"\n", 0, error.start) + 1),
+        ) from error
+
+
+def require_queries(workspace: Workspace) -> None:
+    """Raise CatalogError for a project without queries."""
+    if not workspace.project.queries:
+        raise CatalogError(
+            "the project has no queries",
+            why="queries in [project] names no file",
+            fix='write queries = ["queries/*.rq"] and put a query there',
+            source=workspace.project.queries_source,
+        )

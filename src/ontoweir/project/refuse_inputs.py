@@ -1,0 +1,72 @@
+"""Refuse to write over what is read: a project's files, and the data of its catalog."""
+
+import fnmatch
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ontoweir.errors import Source, UsageError
+from ontoweir.files.find_output import FileOutput, find_output
+from ontoweir.mappings.model.catalog import Relation, Stream
+from ontoweir.project.project import Project
+
+_PARQUET = (".parquet", ".parq", ".pq")
+
+
+def refuse_inputs(project: Project, output: Path) -> None:
+    """Refuse an output that is one of a project's files or data, or would be read as such.
+
+    Raises:
+        UsageError: it is.
+    """
+    files = [project.file, *project.ontology, *project.mappings, *project.queries]
+    refuse_files(output, [*files, *project.imports.values()])
+    found = find_output(output)
+    if not isinstance(found, FileOutput):
+        return
+    streams, relations = project.catalog.streams.values(), project.catalog.relations.values()
+    tables: list[Stream | Relation] = [*streams, *relations]
+    for table in tables:
+        if any(_reads(table, place, found.path) for place in _places(table)):
+            raise _refused(output, f"it would be read as data of {table.name}")
+
+
+def refuse_files(output: Path, files: Iterable[Path]) -> None:
+    """Refuse an output that is one of these files.
+
+    Raises:
+        UsageError: it is.
+    """
+    found = find_output(output)
+    if isinstance(found, FileOutput) and str(found.path) in map(os.path.realpath, files):
+        raise _refused(output, "it is read")
+
+
+def _places(table: Stream | Relation) -> Iterator[str]:
+    """The local path, or pattern, of a table's data."""
+    path = table.data.path
+    if path is None or table.data.format == "view":
+        return
+    path = path.removeprefix("file://")
+    if "://" not in path:
+        yield path
+
+
+def _reads(table: Stream | Relation, place: str, output: Path) -> bool:
+    if glob.has_magic(place) and not os.path.exists(place):
+        return fnmatch.fnmatch(str(output), place)
+    real = Path(os.path.realpath(place))
+    if not real.is_dir():
+        return real == output
+    if not output.is_relative_to(real):
+        return False
+    if any(part.startswith(("_", ".")) for part in output.relative_to(real).parts):
+        return False
+    return table.data.format != "parquet" or output.suffix in _PARQUET
+
+
+def _refused(output: Path, why: str) -> UsageError:
+    return UsageError(
+        f"cannot write {output}", why=why, fix="name another file", source=Source("--output")
+    )

@@ -1,0 +1,126 @@
+"""What a registered query does: `status.json`, which the process that serves it writes."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from ontoweir.files.hold_lock import is_held
+from ontoweir.registry.registry_entry import Entry, utc_now, write_json
+
+STATUS = "status.json"
+State: TypeAlias = Literal["waiting", "running", "stopped", "failed", "died"]
+"""`waiting`: for a server, or to be started; `died`: the process that served it is gone, and had no
+time to say so (found by its lock; never written)."""
+_COUNTS = ("tuples", "markers", "results", "rejected", "late")
+
+
+_KEPT = (
+    *("state_rows", "state_bytes", "bound_rows", "synopses", "batch", "last_batch", "finished"),
+    *("waiting_rows", "rejects", "streams", *_COUNTS),
+)
+"""What an entry has come to, which stays true until it goes on."""
+
+
+def begin_status(
+    entry: Entry, answers: str, answers_folder: Path | None, folder: Path | None = None
+) -> dict[str, Any]:
+    """The status of an entry that is about to run; `answers` says where these go, and
+    `answers_folder` which folder has their files, if they go to files. `folder`: the entry's, which
+    says how far it has come before."""
+    before = None if folder is None else _read(folder, entry)
+    return {
+        "version": 1,
+        "name": entry.name,
+        "id": entry.id,
+        "state": "waiting",
+        "error": None,
+        "pid": os.getpid(),
+        "started": utc_now(),
+        "updated": utc_now(),
+        "answers": answers,
+        "answers_folder": None if answers_folder is None else str(answers_folder.absolute()),
+        "verdict": entry.verdict,
+        "tier": entry.tier,
+        "bound_rows": entry.bound_rows,
+        "bound_formula": entry.bound_formula,
+        "state_rows": 0,
+        "state_rows_max": 0,
+        "state_bytes": 0,
+        "synopses": [],
+        "batch": None,
+        "last_batch": None,
+        "finished": None,
+        "waiting_rows": 0,
+        **dict.fromkeys(_COUNTS, 0),
+        "rejects": {},
+        "streams": {},
+        "tuples_per_second": 0.0,
+        **{name: held for name, held in (before or {}).items() if name in _KEPT},
+    }
+
+
+def add_record(status: dict[str, Any], record: Mapping[str, Any]) -> None:
+    """Bring a status up to date with the record of a micro-batch (measure_batch)."""
+    held = record["queries"][status["name"]]
+    status |= {name: record["totals"][name] for name in _COUNTS}
+    status |= {
+        "updated": utc_now(),
+        "batch": record["batch"],
+        "last_batch": record["time"],
+        "finished": record["finished"],
+        "waiting_rows": record["waiting"],
+        "rejects": record["rejects"],
+        "streams": record["streams"],
+        "tuples_per_second": record["tuples_per_second"],
+        "state_rows": held["state_rows"],
+        "state_rows_max": max(status["state_rows_max"], held["state_rows"]),
+        "state_bytes": held["state_bytes"],
+        "bound_rows": held["bound_rows"],
+        "synopses": held["synopses"],
+    }
+
+
+def write_status(folder: Path, status: Mapping[str, Any]) -> None:
+    """Replace `status.json`, whole.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    write_json(folder / STATUS, dict(status), durable=False)
+
+
+def read_status(registry: Path, entry: Entry) -> dict[str, Any]:
+    """An entry's status, as `ontoweir status --format json` prints it: what the process that serves
+    it last wrote, `state` as it is now, and `registered`, `language`, `allow_unbounded`.
+
+    `lag_seconds`: by how much the slowest stream is behind the time of day (None: nothing came).
+    """
+    folder = registry / entry.name
+    status = begin_status(entry, "", None)
+    status |= {"pid": None, "started": None, "updated": None}
+    held = _read(folder, entry)
+    if held is not None and held["state"] in ("running", "waiting") and not is_held(folder):
+        held = _read(folder, entry)  # it may have ended, and said so, in between
+        if held is not None and held["state"] in ("running", "waiting"):
+            held["state"] = "died"
+            held["error"] = f"process {held['pid']}, which served it, is gone"
+    status |= held or {}
+    lags = [s["lag_seconds"] for s in status["streams"].values() if s["lag_seconds"] is not None]
+    return {
+        **status,
+        "lag_seconds": max(lags) if lags else None,
+        "language": entry.language,
+        "registered": entry.registered,
+        "allow_unbounded": entry.allow_unbounded,
+    }
+
+
+def _read(folder: Path, entry: Entry) -> dict[str, Any] | None:
+    """What was written last (None: nobody has served the entry yet)."""
+    try:
+        held: dict[str, Any] = json.loads((folder / STATUS).read_text(encoding="utf-8"))
+        return held if held["id"] == entry.id and held["version"] == 1 else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,117 @@
+"""Register a query: it is decided now, and run by whoever serves the registry."""
+
+import dataclasses
+import uuid
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ontoweir.errors import UsageError
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.project.check_name import check_name
+from ontoweir.registry.registry_entry import (
+    DROPPED,
+    ENTRY,
+    Entry,
+    Language,
+    read_entry,
+    utc_now,
+    write_entry,
+)
+from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.run.preparing import check_live
+
+Registration: TypeAlias = Literal["new", "resumed", "replaced"]
+
+
+def compile_text(
+    workspace: Workspace, name: str, language: Language, text: str, file: str
+) -> CompiledQuery:
+    """Compile a query from its text.
+
+    Raises:
+        OntoweirError: the query, the ontology or the mappings are wrong.
+    """
+    if language == "sparql":
+        return workspace.compile_branches(parse_union(text, name=name, file=file))
+    return CompiledQuery(
+        name, (), (), parse_sql(text, workspace.project.catalog, name=name, file=file)
+    )
+
+
+def register_query(
+    workspace: Workspace,
+    registry: Path,
+    name: str,
+    language: Language,
+    text: str,
+    file: str,
+    *,
+    allow_unbounded: bool = False,
+    replace: bool = False,
+) -> tuple[Entry, Registration]:
+    """Register a query.
+
+    Args:
+        workspace: the project that it is of.
+        registry: the registry's folder.
+        name: of the entry.
+        language: of the text.
+        text: the query.
+        file: where it was read, for messages.
+        allow_unbounded: register it although it is not bounded.
+        replace: take the place of an entry of that name, and start anew.
+
+    Returns:
+        the entry, and what it does with what is there: "new"; "resumed": it goes on with the state
+        of the same query, which was dropped; "replaced": state of that name was there, and is
+        removed when this one starts.
+
+    Raises:
+        OntoweirError: it cannot be compiled, is not bounded, or the name is taken.
+    """
+    check_name(name)
+    compiled = compile_text(workspace, name, language, text, file)
+    verdict = check_live(workspace, compiled, allow_unbounded=allow_unbounded)
+    bound = verdict.bound
+    entry = Entry(
+        name=name,
+        id=str(uuid.uuid4()),
+        language=language,
+        text=text,
+        file=file,
+        registered=utc_now(),
+        allow_unbounded=allow_unbounded,
+        verdict=verdict.name,
+        tier=str(verdict.tier),
+        bound_rows=None if bound is None else bound.rows,
+        bound_formula="∞" if bound is None else bound.formula,
+    )
+    folder = registry / name
+    dropped = folder / DROPPED
+    if replace:
+        there = (folder / ENTRY).exists() or dropped.exists()
+        write_entry(registry, entry)
+        dropped.unlink(missing_ok=True)
+        return entry, "replaced" if there else "new"
+    before = read_entry(folder / ENTRY)
+    if before is not None:
+        raise UsageError(
+            f"a query is registered as {name} already",
+            why="its state and its answers are those of that query",
+            fix="choose another --name, or start anew with --replace",
+        )
+    kept = read_entry(dropped)
+    if kept is None:
+        write_entry(registry, entry)
+        return entry, "new"
+    if (kept.language, kept.text) != (language, text):
+        raise UsageError(
+            f"{name} was dropped, and its state is kept; it was another query",
+            why="a state belongs to the query that made it",
+            fix="choose another --name, or start anew with --replace",
+        )
+    entry = dataclasses.replace(entry, id=kept.id)  # its state is of that one
+    write_entry(registry, entry)
+    dropped.unlink(missing_ok=True)
+    return entry, "resumed"

@@ -1,0 +1,234 @@
+"""Serve a registry: a streaming query for each entry, in one Spark, picking up what changes."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.errors import OntoweirError, RunError, UsageError
+from ontoweir.files.hold_lock import hold_lock
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.registry.list_entries import list_entries
+from ontoweir.registry.registry_entry import Entry
+from ontoweir.registry.start_entry import RunningEntry, follow_entry, start_entry, stop_entry
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import open_session, open_sink
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PAUSE = 1.0
+"""Seconds between two looks at the registry."""
+
+
+@dataclass(slots=True)
+class _Server:
+    """What is served now, by name, and what was said of it last."""
+
+    running: dict[str, RunningEntry] = field(default_factory=dict)
+    ended: list[RunningEntry] = field(default_factory=list)
+    said: dict[str, str] = field(default_factory=dict)
+
+
+def serve_registry(
+    open_workspace: Callable[[], Workspace],
+    registry: Path,
+    options: RunOptions,
+    spark: "SparkSession | None" = None,
+    stop: threading.Event | None = None,
+    tell: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
+) -> dict[str, Any]:
+    """Run what is registered, until stopped (by Ctrl-C, or `stop`), or (once) until everything
+    that is there has been read by all entries.
+
+    Every second it looks at the registry: what is new is started, what is dropped is stopped, what
+    is replaced is started anew, and nothing else is touched. An entry that fails does not stop the
+    others: its status says why. It is tried again by the next server, or when it is replaced.
+
+    Args:
+        open_workspace: opens the project; again, where its files have changed since.
+        registry: the registry's folder.
+        options: where answers go, and how each run goes; checkpoints and metrics are in the
+            entries' folders.
+        spark: the session; default: one is started when there is something to run.
+        stop: ends it.
+        tell: is told what starts, stops and fails.
+
+    Returns:
+        the summary of the interface contract, of this session and all entries together; and by
+        entry, under `queries`, its status.
+
+    Raises:
+        UsageError: another process serves this registry; or the session is one of Spark Connect.
+        RunError: an entry failed.
+    """
+    from ontoweir.runtime.live.await_live import JavaGone
+    from ontoweir.runtime.spark.refuse_connect import refuse_connect
+
+    begun = time.perf_counter()
+    open_sink(options)  # wrong options are found before anything starts
+    refuse_connect(spark, options.spark)
+    lock = hold_lock(registry)
+    if lock is None:
+        raise UsageError(
+            f"another process serves the registry {registry}",
+            why="two would write the same state",
+            fix="stop the other, or name another registry with --registry",
+        )
+    server = _Server()
+    workspaces = _Workspaces(open_workspace)
+    session = spark
+    try:
+        while stop is None or not stop.is_set():
+            wanted = _look(registry, server, tell)
+            for name, running in list(server.running.items()):
+                entry = wanted.get(name)
+                if entry is None or entry.id != running.entry.id:
+                    stop_entry(running)
+                    tell(f"{name}: stopped, it is {'dropped' if entry is None else 'replaced'}")
+                    server.ended.append(server.running.pop(name))
+            for name, entry in wanted.items():
+                if name not in server.running:
+                    session = session or open_session(options, None)
+                    _start(server, workspaces, registry, entry, session, options, tell)
+            over = [_follow(r, tell) for r in list(server.running.values())]
+            if options.once and all(over):
+                break
+            if any(isinstance(r.error, JavaGone) for r in server.running.values()):
+                break  # none goes on without it
+            _wait(stop, 0.1 if options.once else _PAUSE)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for running in server.running.values():
+            stop_entry(running)
+        lock.release()
+    return _summarise(server, options, time.perf_counter() - begun)
+
+
+def _look(registry: Path, server: _Server, tell: Callable[[str], None]) -> dict[str, Entry]:
+    """The entries now; what is served, while they cannot be read."""
+    try:
+        found = {entry.name: entry for entry in list_entries(registry)}
+    except UsageError as error:
+        if server.said.get("") != str(error):
+            server.said[""] = str(error)
+            tell(str(error))
+        return {name: running.entry for name, running in server.running.items()}
+    server.said.pop("", None)
+    return found
+
+
+def _start(
+    server: _Server,
+    workspaces: "_Workspaces",
+    registry: Path,
+    entry: Entry,
+    session: "SparkSession",
+    options: RunOptions,
+    tell: Callable[[str], None],
+) -> None:
+    """Start an entry, unless it cannot be: then say so, once."""
+    try:
+        running = start_entry(workspaces.current(), registry, entry, session, options)
+    except OntoweirError as error:  # another serves it; or the project does not open: try again
+        if server.said.get(entry.name) != str(error):
+            server.said[entry.name] = str(error)
+            tell(f"{entry.name}: {error}")
+        return
+    server.said.pop(entry.name, None)
+    server.running[entry.name] = running
+    if running.error is not None:
+        tell(f"{entry.name}: failed: {running.error}")
+    else:
+        tell(f"{entry.name}: running, answers go to {running.status['answers']}")
+
+
+def _follow(running: RunningEntry, tell: Callable[[str], None]) -> bool:
+    """Whether an entry has ended; said once."""
+    if running.ended:
+        return True
+    if not follow_entry(running, 0.01):
+        return False
+    if running.error is not None:
+        tell(f"{running.entry.name}: failed: {running.error}")
+    return True
+
+
+def _wait(stop: threading.Event | None, seconds: float) -> None:
+    if stop is None:
+        time.sleep(seconds)
+    else:
+        stop.wait(seconds)
+
+
+class _Workspaces:
+    """The project as its files are now: opened again when they have changed."""
+
+    def __init__(self, opened: Callable[[], Workspace]) -> None:
+        self.open = opened
+        self.held: tuple[Workspace, object] | None = None
+
+    def current(self) -> Workspace:
+        """The project.
+
+        Raises:
+            OntoweirError: it is wrong.
+        """
+        if self.held is None or _stamp(self.held[0]) != self.held[1]:
+            workspace = self.open()
+            self.held = workspace, _stamp(workspace)
+        return self.held[0]
+
+
+def _stamp(workspace: Workspace) -> object:
+    project = workspace.project
+    found = []
+    for file in (project.file, *project.ontology, *project.mappings, *project.imports.values()):
+        try:
+            held = file.stat()
+            found.append((str(file), held.st_mtime_ns, held.st_size, held.st_ino))
+        except OSError:
+            found.append((str(file), 0, 0, 0))
+    return found
+
+
+def _summarise(server: _Server, options: RunOptions, seconds: float) -> dict[str, Any]:
+    """Raises RunError if an entry failed."""
+    served = [*server.ended, *server.running.values()]
+    failed = {r.entry.name: str(r.error) for r in server.running.values() if r.error is not None}
+    if options.once:
+        failed |= {name: text for name, text in server.said.items() if name}
+    if failed:
+        raise RunError(
+            f"{len(failed)} of {len({*server.running, *failed})} registered queries failed: "
+            + "; ".join(f"{name}: {text}" for name, text in failed.items()),
+            why="the others have read what is there" if options.once else "the others have stopped",
+            fix="mend what `ontoweir status` says of them, and start again",
+        )
+    states = [
+        {**r.status, **{n: r.status[n] - count for n, count in r.before.items()}} for r in served
+    ]
+    tuples = sum(s["tuples"] for s in states)
+    bounds = [s["bound_rows"] for s in states]
+    rejects: dict[str, int] = {}
+    for running in served:
+        for reason, count in running.status["rejects"].items():
+            more = count - running.reasons.get(reason, 0)
+            rejects[reason] = rejects.get(reason, 0) + more
+    return {
+        "markers": sum(s["markers"] for s in states),
+        "tuples": tuples,
+        "results": sum(s["results"] for s in states),
+        "state_rows_max": sum(s["state_rows_max"] for s in states),
+        "bound_rows": None if None in bounds else sum(bounds),
+        "seconds": round(seconds, 3),
+        "tuples_per_second": round(tuples / seconds, 1) if seconds else 0.0,
+        "late": sum(s["late"] for s in states),
+        "rejected": sum(s["rejected"] for s in states),
+        "rejects": rejects,
+        "queries": {r.entry.name: r.status for r in served},
+    }

@@ -1,0 +1,284 @@
+"""Start a registered query, from its checkpoint if it has one, and keep its status."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.errors import OntoweirError, RunError, UsageError
+from ontoweir.files.hold_lock import Lock, hold_lock
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.registry.entry_status import add_record, begin_status, write_status
+from ontoweir.registry.register_query import compile_text
+from ontoweir.registry.registry_entry import Entry, utc_now
+from ontoweir.run.preparing import PreparedRun, check_live, prepare_run
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import open_sink
+from ontoweir.run.state_alarm import StateAlarm
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ontoweir.runtime.live.output.publish_batch import Sink
+    from ontoweir.runtime.live.run_live import LiveRun
+
+_OWNER = "checkpoint-of"
+"""The file that names the entry whose checkpoint, rejects and answers are there."""
+
+
+@dataclass(slots=True)
+class RunningEntry:
+    """A registered query that runs in this process, under the lock of its folder.
+
+    `status`: what `status.json` has; `run`, `prepared`: None until it has started.
+    """
+
+    entry: Entry
+    folder: Path
+    lock: Lock
+    sink: "Sink"
+    status: dict[str, Any]
+    run: "LiveRun | None" = None
+    prepared: PreparedRun | None = None
+    alarm: StateAlarm | None = None
+    error: OntoweirError | None = None
+    before: dict[str, int] = field(default_factory=dict)
+    """What the entry had counted when this process started it, and rejects by reason."""
+    reasons: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it runs no more."""
+        return self.status["state"] in ("stopped", "failed")
+
+
+def start_entry(
+    workspace: Workspace,
+    registry: Path,
+    entry: Entry,
+    spark: "SparkSession",
+    options: RunOptions,
+    *,
+    checkpoint: Path | None = None,
+    watch: Callable[[Mapping[str, Any]], None] | None = None,
+) -> RunningEntry:
+    """Start an entry. What goes wrong with it is in its status, and in `error`.
+
+    State that an entry of the same name has left, which this one replaces, is removed; answers in
+    the output folder that are not this entry's are moved aside.
+
+    Args:
+        workspace: the project.
+        registry: the registry's folder.
+        entry: what to start.
+        spark: the session that it runs on.
+        options: where answers go, and how the run goes; its checkpoint and metrics are not used.
+        checkpoint: the folder of its state, rejected rows and metrics, instead of the entry's: one
+            that nothing is ever removed from.
+        watch: is called with the record of every micro-batch.
+
+    Raises:
+        UsageError: another process serves it.
+        OntoweirError: the sink's options are wrong.
+    """
+    from ontoweir.runtime.live.await_live import notice_gone
+    from ontoweir.runtime.live.output.publish_batch import FileSink
+
+    folder = registry / entry.name
+    sink = open_sink(options)
+    lock = hold_lock(folder)
+    if lock is None:
+        raise UsageError(
+            f"{entry.name} is served by another process",
+            why="two would write one state",
+            fix=f"stop the other, or drop {entry.name} and register it under another name",
+        )
+    answers = sink.folder / entry.name if isinstance(sink, FileSink) else None
+    status = begin_status(entry, describe_sink(sink, entry.name), answers, folder)
+    running = RunningEntry(entry, folder, lock, sink, status)
+    try:
+        write_status(folder, status)
+        if checkpoint is None:
+            _take_over(folder, entry, answers)
+        compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
+        anyway = entry.allow_unbounded
+        verdict = check_live(workspace, compiled, allow_unbounded=anyway)
+        running.prepared = prepare_run(
+            workspace,
+            [compiled],
+            [verdict],
+            spark,
+            options.most_waiting,
+            options.output,
+            allow_unbounded=anyway,
+        )
+        running.alarm = StateAlarm(options.alarm, workspace.warn)
+        place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
+        running.run = _run(running, place, spark, options, watch)
+        status["state"] = "running"
+        write_status(folder, status)
+    except OntoweirError as error:
+        end_entry(running, error)
+    except BaseException as error:
+        gone = notice_gone(error)
+        if gone is None:
+            lock.release()
+            raise
+        end_entry(running, gone)
+    return running
+
+
+def _run(
+    running: RunningEntry,
+    place: tuple[Path, Path],
+    spark: "SparkSession",
+    options: RunOptions,
+    more: Callable[[Mapping[str, Any]], None] | None,
+) -> "LiveRun":
+    """`place`: of the checkpoint, and of rejected rows and metrics."""
+    from ontoweir.runtime.live.live_options import LiveOptions
+    from ontoweir.runtime.live.model.describe_live import describe_live
+    from ontoweir.runtime.live.run_live import run_live
+
+    def told(state: Any, job: Any) -> None:
+        if running.alarm is not None:
+            running.alarm(state, job)
+        if running.before:
+            return  # only at the start: what was committed before
+        found = describe_live(state, job)
+        held = found["queries"][running.entry.name]
+        counts = {n: found[n] for n in ("tuples", "markers", "results", "rejected", "late")}
+        running.before, running.reasons = counts, dict(state.reasons)
+        batch = None if found["batch"] < 0 else found["batch"]
+        running.status |= {**counts, **held, "batch": batch, "rejects": dict(state.reasons)}
+        most = max(running.status["state_rows_max"], held["state_rows"])
+        running.status["state_rows_max"] = most
+
+    def watch(record: Mapping[str, Any]) -> None:
+        add_record(running.status, record)
+        write_status(running.folder, running.status)
+        if more is not None:
+            more(record)
+
+    live = LiveOptions(
+        checkpoint=place[0],
+        output=place[1],
+        once=options.once,
+        seconds=options.seconds,
+        told=told,
+        watch=watch,
+        sink=running.sink,
+        listeners=options.listeners,
+        parts_may_go=options.parts_may_go,
+    )
+    assert running.prepared is not None
+    prepared = running.prepared
+    return run_live(prepared.job, prepared.fingerprint, spark, live)
+
+
+def follow_entry(running: RunningEntry, seconds: float) -> bool:
+    """Whether an entry has ended within so many seconds; if it failed, its status says why."""
+    from ontoweir.runtime.live.await_live import wait_live
+    from ontoweir.runtime.live.output.redact_run import redact_run
+
+    run = running.run
+    if run is None or running.ended:
+        return True
+    try:
+        over = wait_live(run, seconds, lambda text: redact_run(text, run.job, running.sink))
+    except OntoweirError as error:
+        end_entry(running, error)
+        return True
+    if over:
+        end_entry(running)
+    return over
+
+
+def stop_entry(running: RunningEntry) -> None:
+    """Stop an entry; when this returns, nothing of it writes any more."""
+    from ontoweir.runtime.live.await_live import stop_live
+
+    if running.ended:
+        return
+    failed = None
+    if running.run is not None:
+        stop_live(running.run)
+        failed = running.run.taker.failed
+    end_entry(running, failed)
+
+
+def end_entry(running: RunningEntry, error: OntoweirError | None = None) -> None:
+    """Say in its status that an entry runs no more, and let go of its lock."""
+    if running.ended:
+        return
+    running.error = error
+    if running.run is not None:
+        running.run.taker.close()
+    running.status |= {
+        "state": "stopped" if error is None else "failed",
+        "error": None if error is None else str(error),
+        "updated": utc_now(),
+    }
+    try:
+        write_status(running.folder, running.status)
+    except RunError as full:
+        running.error = error or full
+    finally:
+        running.lock.release()
+
+
+def describe_sink(sink: "Sink", name: str) -> str:
+    """Where a query's answers go, for people."""
+    from ontoweir.runtime.live.output.publish_batch import (
+        ConsoleSink,
+        FileSink,
+        KafkaSink,
+        MemorySink,
+    )
+
+    match sink:
+        case FileSink(folder=folder):
+            return str(folder.absolute() / name)
+        case ConsoleSink():
+            return "the console"
+        case MemorySink():
+            return "memory"
+        case KafkaSink(topic=topic):
+            return f"the Kafka topic {topic.replace('{query}', name)}"
+
+
+def _take_over(folder: Path, entry: Entry, answers: Path | None) -> None:
+    """Make the folder this entry's. If that is interrupted, it is done again at the next start.
+
+    Answers of an entry before it, of the same name, are kept under another name. Those of another
+    registry are left where they are: the run refuses to start beside them.
+
+    Raises:
+        RunError: the disk does not let it.
+    """
+    owner = folder / _OWNER
+    ours = owner.exists()  # otherwise what answers there are come from elsewhere, and stay
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            if owner.read_text(encoding="utf-8") == entry.id:
+                return
+        for name in ("checkpoint", "rejects"):
+            if (folder / name).exists():
+                shutil.rmtree(folder / name)
+        for name in ("metrics.jsonl", "metrics.1.jsonl", "metrics.prom"):
+            (folder / name).unlink(missing_ok=True)
+        if ours and answers is not None and any(answers.glob("part-*")):
+            stamp = utc_now().replace(":", "").replace(".", "")
+            os.rename(answers, answers.with_name(f"{answers.name}-until-{stamp}"))
+        scratch = folder / f".{_OWNER}.new"
+        scratch.write_text(entry.id, encoding="utf-8")
+        os.replace(scratch, owner)
+    except OSError as error:
+        raise RunError(
+            f"the state before {entry.name} cannot be removed: {error.strerror or error}",
+            why="a new query does not start with another's state and answers",
+            fix="make room, or mend the folder's permissions, and start again",
+        ) from error

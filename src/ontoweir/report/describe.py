@@ -1,0 +1,175 @@
+"""Verdicts, plans and witnesses as JSON (the fields of the interface contract)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ontoweir.checker.criteria.decide_lag import Criterion
+from ontoweir.checker.explain.explain_bounded import explain_bounded
+from ontoweir.checker.verdict.explain_union import explain_union
+from ontoweir.checker.verdict.verdict import (
+    Bounded,
+    DisjunctVerdict,
+    Failing,
+    Tier,
+    Unsatisfiable,
+    Verdict,
+    tier_within,
+)
+from ontoweir.checker.witness.witness import Witness, WitnessRow
+from ontoweir.diagnostics import Diagnostic, Label, Reason
+from ontoweir.edit.describe_repairs import DescribedRepair
+from ontoweir.errors import Source
+from ontoweir.files.mark_source import mark_label
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.print_sql import print_sql
+
+
+def describe_verdict(
+    verdict: Verdict, catalog: Catalog, repairs: Sequence[DescribedRepair] = ()
+) -> dict[str, Any]:
+    """A verdict, and what would mend it, as `ontoweir check --format json` prints it."""
+    bound, blame = verdict.bound, explain_union(verdict)
+    return {
+        "query": verdict.union.name,
+        "semantics": "set" if verdict.union.distinct else "bag",
+        "verdict": verdict.name,
+        "tier": str(verdict.tier),
+        "bound": {
+            "rows": None if bound is None else bound.rows,
+            "formula": "∞" if bound is None else bound.formula,
+        },
+        "conditions": [d.text for d in verdict.conditions],
+        "blame": None if blame is None else _reason(blame),
+        "disjuncts": [_disjunct(verdict, d, catalog) for d in verdict.disjuncts],
+        "witness": None if verdict.witness is None else _witness(verdict.witness),
+        "repairs": [_repair(r) for r in repairs],
+    }
+
+
+def _repair(repair: DescribedRepair) -> dict[str, Any]:
+    """A repair; each edit writes `lines` from `line` on, in the place of `replaces` lines. All
+    edits of a repair count the lines of the files as they are now."""
+    bound = repair.verdict.bound
+    return {
+        "actions": list(repair.actions),
+        "verdict": repair.verdict.name,
+        "bound": {
+            "rows": None if bound is None else bound.rows,
+            "formula": "∞" if bound is None else bound.formula,
+        },
+        "tier": str(repair.verdict.tier),
+        "edits": [
+            {
+                "file": e.source.file,
+                "line": e.source.line,
+                "replaces": e.replaced,
+                "lines": list(e.lines),
+            }
+            for e in repair.edits
+        ],
+    }
+
+
+def _disjunct(whole: Verdict, verdict: DisjunctVerdict, catalog: Catalog) -> dict[str, Any]:
+    union, tier = whole.union, tier_within(whole, verdict)
+    single = SpjUnion(union.name, union.variables, (verdict.query,), union.distinct, union.source)
+    found: dict[str, Any] = {
+        "sql": print_sql(single, catalog, comments=False),
+        "verdict": "unbounded" if tier is Tier.UNBOUNDED else _name(verdict),
+        "tier": str(tier),
+        "criteria": {},
+        "because": [],
+        "why": [],
+    }
+    match verdict:
+        case Bounded(criteria=criteria) | Failing(criteria=criteria):
+            found["criteria"] = {
+                "arasu": _criterion(criteria.arasu),
+                "tree": _criterion(criteria.tree),
+                "lag": _criterion(criteria.lag),
+            }
+            if criteria.grouped is not None:
+                found["criteria"]["aggregates"] = _criterion(criteria.grouped)
+            if criteria.published_set is not None:
+                found["criteria"]["set"] = _criterion(criteria.published_set)
+            if isinstance(verdict, Failing):
+                found["because"] = [_diagnostic(d) for d in verdict.because]
+            else:
+                reasons = explain_bounded(verdict.plan, catalog)
+                found["why"] = [_reason(r) for r in reasons]
+        case Unsatisfiable():
+            pass
+    return found
+
+
+def _name(verdict: DisjunctVerdict) -> str:
+    match verdict:
+        case Unsatisfiable():
+            return "unsatisfiable"
+        case Bounded(conditions=conditions):
+            return "conditionally-bounded" if conditions else "bounded"
+        case Failing():
+            return "undecided"
+
+
+def _criterion(criterion: Criterion) -> dict[str, Any]:
+    return {
+        "name": criterion.name,
+        "holds": criterion.holds,
+        "failed": list(criterion.failed),
+    }
+
+
+def _source(source: Source | None) -> dict[str, Any] | None:
+    return None if source is None else {"file": source.file, "line": source.line}
+
+
+def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "hint": diagnostic.hint,
+        "source": _source(diagnostic.source),
+        "mapping": diagnostic.mapping,
+        "mapping_source": _source(diagnostic.mapping_source),
+        "axiom": diagnostic.axiom,
+        "axiom_source": _source(diagnostic.axiom_source),
+        "labels": [_label(label) for label in diagnostic.labels],
+        "because": [_reason(r) for r in diagnostic.because],
+    }
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    return {
+        "message": reason.message,
+        "hint": reason.hint,
+        "label": None if reason.label is None else _label(reason.label),
+        "because": [_reason(r) for r in reason.because],
+    }
+
+
+def _label(label: Label) -> dict[str, Any]:
+    marked = mark_label(label)
+    return {
+        "kind": label.kind,
+        "text": label.text,
+        "file": label.source.file,
+        "line": label.source.line,
+        "column": None if marked is None else marked.start,
+        "end_column": None if marked is None else marked.stop,
+    }
+
+
+def _row(row: WitnessRow) -> dict[str, Any]:
+    values = {k: v if isinstance(v, int | float | str | bool) else str(v) for k, v in row.values}
+    return {"table": row.table, "step": row.step, "values": values}
+
+
+def _witness(witness: Witness) -> dict[str, Any]:
+    return {
+        "size": witness.size,
+        "prefix": [_row(r) for r in (*witness.fixed, *witness.optional)],
+        "optional": [_row(r) for r in witness.optional],
+        "suffixes": [[_row(r) for r in suffix] for suffix in witness.suffixes],
+    }

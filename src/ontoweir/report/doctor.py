@@ -1,0 +1,51 @@
+"""`ontoweir doctor`: what is installed, which Java, what is missing, and what mends it."""
+
+import importlib.metadata
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
+
+from ontoweir.runtime.spark.find_java import LEAST_JAVA, find_java
+
+_PACKAGES = ("owlready2", "rdflib", "sqlglot", "networkx", "numpy", "pyarrow", "pyspark", "rich")
+_WEB = ("flask", "waitress")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that ontoweir needs: what is there, and what mends it where it is not well.
+
+    "optional" is not there, and only some commands need it.
+    """
+
+    state: Literal["ok", "missing", "too old", "optional"]
+    what: str
+    mend: str | None = None
+
+
+def examine() -> list[Part]:
+    """Everything that ontoweir needs, as it is here."""
+    found = [Part("ok", f"Python {sys.version.split()[0]} ({sys.executable})")]
+    for name in _PACKAGES:
+        try:
+            found.append(Part("ok", f"{name} {importlib.metadata.version(name)}"))
+        except importlib.metadata.PackageNotFoundError:
+            found.append(Part("missing", name, f"{sys.executable} -m pip install {name}"))
+    for name in _WEB:
+        if find_spec(name) is None:
+            what = f"{name}, which only the dashboard needs, is not installed"
+            found.append(Part("optional", what, f"{sys.executable} -m pip install {name}"))
+    java = find_java()
+    if java is None:
+        mend = f"apt-get install -y openjdk-{LEAST_JAVA}-jre-headless (or set JAVA_HOME)"
+        found.append(Part("missing", "Java, which Spark needs", mend))
+        return found
+    path, version = java
+    if version is not None and version < LEAST_JAVA:
+        what = f"Java {version} ({path}); Spark needs {LEAST_JAVA} or newer"
+        mend = f"apt-get install -y openjdk-{LEAST_JAVA}-jre-headless"
+        found.append(Part("too old", what, mend))
+    else:
+        found.append(Part("ok", f"Java {version or '?'} ({path})"))
+    return found

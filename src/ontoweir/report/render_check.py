@@ -1,0 +1,212 @@
+"""Verdicts as text for people."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from ontoweir.checker.explain.explain_bounded import explain_bounded
+from ontoweir.checker.verdict.explain_union import explain_union
+from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict
+from ontoweir.diagnostics import Diagnostic, Label, Reason
+from ontoweir.edit.describe_repairs import DescribedRepair, replaced_lines
+from ontoweir.errors import Source
+from ontoweir.files.mark_source import Marked, mark_label
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.pipeline.refused_query import RefusedQuery
+
+_STYLE = {
+    Tier.UNBOUNDED: "bold red",
+    Tier.UNDECIDED: "bold yellow",
+    Tier.CONDITIONALLY_BOUNDED: "bold cyan",
+    Tier.UNSATISFIABLE: "dim",
+}
+
+
+SHOWN = 3
+"""How many repairs are printed; the other formats have all of them."""
+
+
+def render_total(found: Sequence[str], console: Console) -> None:
+    """Print how many verdicts there are of each kind, if there are several."""
+    counts: dict[str, int] = {}
+    for name in found:
+        counts[name] = counts.get(name, 0) + 1
+    if len(found) > 1:
+        total = ", ".join(f"{n} {name}" for name, n in counts.items())
+        console.print(Text(f"{len(found)} queries: {total}", style="bold"))
+
+
+def render_verdict(
+    verdict: Verdict,
+    console: Console,
+    catalog: Catalog,
+    repairs: Sequence[DescribedRepair],
+    *,
+    width: int,
+    verbose: bool = False,
+) -> None:
+    """Print a verdict in a line, and what it rests on; where it fails why, and what mends it.
+
+    Args:
+        verdict: what was decided.
+        console: where to.
+        catalog: of the project.
+        repairs: of the query.
+        width: of the longest name of a query.
+        verbose: every criterion, and why a bounded query is.
+    """
+    style = _STYLE.get(verdict.tier, "bold green")
+    line = Text(verdict.union.name.ljust(width + 2))
+    line.append("set  " if verdict.union.distinct else "bag  ", style="dim")
+    line.append(str(verdict.tier).ljust(22), style=style)
+    if verdict.bound is not None and verdict.tier is not Tier.UNSATISFIABLE:
+        rows = verdict.bound.rows
+        line.append("finite" if rows is None else f"≤ {rows:,} rows")
+        if verdict.bound.formula not in ("0", "1"):
+            line.append(f"  = {verdict.bound.formula}", style="dim")
+    elif verdict.witness is not None:
+        line.append(f"a counterexample with {verdict.witness.size} tuples is confirmed")
+    console.print(line, soft_wrap=True)
+    for condition in verdict.conditions:
+        console.print(Text(f"  rests on {condition.text}", style="cyan"), soft_wrap=True)
+    if verbose:
+        _render_criteria(verdict, console)
+        _render_plans(verdict, console, catalog)
+    seen: set[tuple[str, str, Source | None]] = set()
+    for disjunct in verdict.disjuncts:
+        if not isinstance(disjunct, Failing):
+            continue
+        for diagnostic in disjunct.because:
+            key = (diagnostic.code, diagnostic.message, diagnostic.source)
+            if key not in seen:
+                seen.add(key)
+                _render_diagnostic(diagnostic, console)
+    blame = explain_union(verdict)
+    if blame is not None:
+        _render_reason(blame, console, "  ", "  ")
+    for number, repair in enumerate(repairs[:SHOWN], 1):
+        _render_repair(repair, number, console)
+
+
+def render_refused(refused: RefusedQuery, console: Console, *, width: int) -> None:
+    """Print that a query has no verdict, and what is refused; why, and how to mend it, is said with
+    the errors."""
+    error = refused.error
+    line = Text(refused.name.ljust(width + 2))
+    line.append("     ")
+    line.append("refused".ljust(22), style="bold yellow")
+    place = "" if error.source is None else f"{short_place(error.source)}: "
+    line.append(f"{place}{error.what}")
+    console.print(line, soft_wrap=True)
+
+
+def _render_repair(repair: DescribedRepair, number: int, console: Console) -> None:
+    """What to do, what that gives, and the lines: `+` written, `-` taken away."""
+    head = Text(f"  repair {number}: ", style="bold")
+    head.append("; ".join(repair.actions), style="not bold")
+    console.print(head, soft_wrap=True)
+    bound = repair.verdict.bound
+    rows = "finite" if bound is None or bound.rows is None else f"≤ {bound.rows:,} rows"
+    gives = Text("    then ", style="dim")
+    gives.append(str(repair.verdict.tier), style=_STYLE.get(repair.verdict.tier, "bold green"))
+    gives.append(f", {rows}", style="not dim")
+    if bound is not None and bound.formula not in ("0", "1"):
+        gives.append(f" = {bound.formula}")
+    console.print(gives, soft_wrap=True)
+    for edit in repair.edits:
+        console.print(Text(f"    {short_place(edit.source)}", style="dim"), soft_wrap=True)
+        for line in replaced_lines(edit):
+            console.print(Text(f"    - {line}", style="red"), soft_wrap=True)
+        for line in edit.lines:
+            console.print(Text(f"    + {line}", style="green"), soft_wrap=True)
+
+
+def _render_criteria(verdict: Verdict, console: Console) -> None:
+    for number, disjunct in enumerate(verdict.disjuncts, 1):
+        if not isinstance(disjunct, Bounded | Failing):
+            console.print(Text(f"  SQL {number}: selects nothing", style="dim"))
+            continue
+        criteria = disjunct.criteria
+        published = criteria.published_set or criteria.tree
+        parts = [criteria.arasu, published, criteria.lag]
+        told = "; ".join(
+            f"{c.name} {'holds' if c.holds else 'fails ' + ', '.join(c.failed)}" for c in parts
+        )
+        console.print(Text(f"  SQL {number}: {told}", style="dim"), soft_wrap=True)
+
+
+def _render_plans(verdict: Verdict, console: Console, catalog: Catalog) -> None:
+    """Why what is kept is finite, of every bounded disjunct, once each."""
+    seen: dict[Reason, None] = {}
+    for disjunct in verdict.disjuncts:
+        if isinstance(disjunct, Bounded):
+            seen.update(dict.fromkeys(explain_bounded(disjunct.plan, catalog)))
+    for reason in seen:
+        _render_reason(reason, console, "  ", "  ")
+
+
+def _render_diagnostic(diagnostic: Diagnostic, console: Console) -> None:
+    place = "" if diagnostic.source is None else f" {short_place(diagnostic.source)}"
+    head = Text(f"  {diagnostic.code}", style="bold")
+    head.append(f"{place}: ", style="bold")
+    head.append(diagnostic.message, style="not bold")
+    console.print(head, soft_wrap=True)
+    _render_labels(diagnostic, console)
+    for reason in diagnostic.because:
+        file = None if diagnostic.source is None else diagnostic.source.file
+        _render_reason(reason, console, "    ", "    ", file)
+    console.print(Text(f"    hint: {diagnostic.hint}", style="green"), soft_wrap=True)
+
+
+def _render_labels(diagnostic: Diagnostic, console: Console) -> None:
+    """The marked lines of query, catalog and mappings: what the tree's places look like."""
+    lines: dict[tuple[str, int], list[tuple[Marked, Label]]] = {}
+    for label in diagnostic.labels:
+        marked = mark_label(label) if label.kind != "axiom" else None
+        if marked is not None:
+            lines.setdefault((label.source.file, marked.number), []).append((marked, label))
+    width = max((len(str(number)) for _, number in lines), default=0)
+    before = None if diagnostic.source is None else diagnostic.source.file
+    for (file, number), marks in lines.items():
+        if file != before:
+            console.print(Text(f"    {short_place(Source(file))}", style="dim"), soft_wrap=True)
+        before = file
+        shown = f"    {str(number).rjust(width)} | {marks[0][0].text.rstrip()}"
+        console.print(Text(shown, style="dim"), soft_wrap=True)
+        for marked, label in marks:
+            carets = Text()
+            carets.append(f"    {' ' * width} | {' ' * (marked.column - 1)}", style="dim")
+            carets.append("^" * max(marked.end_column - marked.column, 1), style="bold red")
+            carets.append(f" {label.text}", style="red")
+            console.print(carets, soft_wrap=True)
+
+
+def _render_reason(
+    reason: Reason, console: Console, first: str, rest: str, file: str | None = None
+) -> None:
+    """A reason and, under it, what it follows from; places in parentheses, in `file` the line."""
+    line = Text(f"{first}{reason.message}")
+    if reason.label is not None:
+        source = reason.label.source
+        here = source.file == file and source.line is not None
+        line.append(f" ({f'line {source.line}' if here else short_place(source)})", style="dim")
+    console.print(line, soft_wrap=True)
+    if reason.hint is not None:
+        console.print(Text(f"{rest}   → {reason.hint}", style="green"), soft_wrap=True)
+    last = len(reason.because) - 1
+    for number, child in enumerate(reason.because):
+        end = number == last
+        branch, below = ("└─ ", "   ") if end else ("├─ ", "│  ")
+        _render_reason(child, console, rest + branch, rest + below, file)
+
+
+def short_place(source: Source) -> str:
+    """A place, relative to the current folder where it is below it."""
+    path = Path(source.file)
+    try:
+        shown = path.resolve().relative_to(Path.cwd())
+    except ValueError:
+        shown = path
+    return str(Source(str(shown), source.line))

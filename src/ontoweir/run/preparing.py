@@ -1,0 +1,128 @@
+"""Prepare checked queries for a live run: static data loaded, plans made with what it says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.errors import QueryError
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.report.describe_plan import describe_plan
+from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.run.replaying import list_tables, make_job, refusal
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ontoweir.runtime.engine.query_job import QueryJob
+    from ontoweir.runtime.live.model.live_job import LiveJob
+
+
+def check_live(
+    workspace: Workspace, compiled: CompiledQuery, *, allow_unbounded: bool = False
+) -> Verdict:
+    """Decide whether a query can run live, from the declarations alone.
+
+    Raises:
+        QueryError: it is not bounded, and that is not allowed; or it selects nothing.
+    """
+    verdict = workspace.check(compiled)
+    if verdict.plans is None and not allow_unbounded:
+        raise refusal(compiled, verdict)
+    if verdict.plans == ():
+        raise QueryError(
+            f"{compiled.name} selects nothing",
+            why="its conditions contradict each other, or the ontology or the catalog",
+            fix="leave it out: --query names the queries to run",
+            source=compiled.union.source,
+        )
+    return verdict
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """What runs, the fingerprint that its checkpoint carries, and the verdicts that it rests on."""
+
+    job: "LiveJob"
+    fingerprint: str
+    verdicts: tuple[Verdict, ...]
+
+
+def prepare_run(
+    workspace: Workspace,
+    compiled: Sequence[CompiledQuery],
+    verdicts: Sequence[Verdict],
+    spark: "SparkSession",
+    most_waiting: int | None,
+    output: Path,
+    *,
+    allow_unbounded: bool = False,
+) -> PreparedRun:
+    """Prepare queries with their verdicts, of check_live: they are bounded, and select something.
+
+    Large static relations are written beside `output` for a moment.
+    With `allow_unbounded` a query that is not bounded keeps whatever it needs (plan_unbounded).
+
+    Raises:
+        QueryError: a query is not bounded, and that is not allowed.
+        DataError: data is missing, or breaks what is declared of static relations.
+    """
+    from ontoweir.runtime.live.make_live_job import make_live_job
+    from ontoweir.runtime.statics.gather_statistics import gather_statistics
+    from ontoweir.runtime.statics.load_statics import load_statics
+
+    catalog = workspace.project.catalog
+    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
+    statics = load_statics(spark, catalog, names, output)
+    known = gather_statistics(statics)
+    made = [
+        make_job(workspace, query, verdict, known, anyway=allow_unbounded)
+        for query, verdict in zip(compiled, verdicts, strict=True)
+    ]
+    jobs = [job for job, _ in made]
+    idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}
+    job = make_live_job(jobs, catalog, statics, idle, most_waiting)
+    refined = tuple(verdict for _, verdict in made)
+    return PreparedRun(job, _fingerprint(workspace, compiled, jobs, statics), refined)
+
+
+_WHERE = ("subscribe", "subscribepattern", "assign")
+
+
+def _fingerprint(
+    workspace: Workspace,
+    compiled: Sequence[CompiledQuery],
+    jobs: "Sequence[QueryJob]",
+    statics: Any,
+) -> str:
+    """What a run is made of: the queries as unfolded, their plans, what is declared of their
+    tables, and the static data."""
+    from ontoweir.runtime.live.checkpoint.save_state import hash_parts, hash_table
+
+    catalog = workspace.project.catalog
+    parts: list[str | bytes] = []
+    for query, job in zip(compiled, jobs, strict=True):
+        parts += [query.name, print_sql(query.union, catalog, comments=False)]
+        parts += [line for plan in job.plans for line in describe_plan(plan)]
+    for name, stream in sorted(catalog.streams.items()):
+        columns = [(c.name, c.type, c.minimum, c.maximum, c.enum) for c in stream.columns]
+        parts.append(
+            repr(
+                (
+                    name,
+                    stream.timestamp,
+                    stream.step_us,
+                    stream.start_us,
+                    stream.max_per_timestamp,
+                    columns,
+                )
+            )
+        )
+        parts.append(repr((stream.keys, stream.references)))
+        # other files, or another topic, are other offsets; how they are read may change
+        where = [(k, v) for k, v in stream.data.options if k.lower() in _WHERE]
+        parts.append(repr((stream.data.format, stream.data.path, sorted(where))))
+    for name, table in sorted(statics.items()):
+        parts += [name, hash_table(table)]
+    return hash_parts(parts)

@@ -1,0 +1,33 @@
+"""What the static data of a project says, for verdicts that are asked to use it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.run.replaying import list_tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def read_statistics(
+    workspace: Workspace,
+    compiled: Sequence[CompiledQuery],
+    spark: "SparkSession | None" = None,
+) -> Statistics:
+    """Sizes and extremes of the static relations that queries use; Spark reads them.
+
+    Raises:
+        DataError: static data is missing, or breaks what the catalog declares.
+        RunError: Spark does not start.
+    """
+    from ontoweir.runtime.spark.start_session import start_session
+    from ontoweir.runtime.statics.gather_statistics import gather_statistics
+    from ontoweir.runtime.statics.load_statics import load_statics
+
+    catalog = workspace.project.catalog
+    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
+    if spark is None:
+        spark = start_session()
+    return gather_statistics(load_statics(spark, catalog, names))

@@ -1,0 +1,341 @@
+"""Replay a checked query: the glue between verdicts and the run-time."""
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.checker.decide.plan_unbounded import plan_unbounded
+from ontoweir.checker.decide.refine_plans import refine_plans
+from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.errors import DataError, QueryError, Source, UsageError
+from ontoweir.files.find_output import FileOutput, StreamOutput, find_output
+from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.project.refuse_inputs import refuse_inputs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ontoweir.runtime.engine.query_job import QueryJob
+    from ontoweir.runtime.replay.replay_job import ReplaySummary
+    from ontoweir.runtime.results.write_results import OutputFormat
+
+
+_FORMATS: "dict[str, OutputFormat]" = {
+    ".parquet": "parquet",
+    ".parq": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """What `ontoweir replay` was asked for; times are UTC, [start, stop)."""
+
+    output: Path
+    format: "OutputFormat" = "parquet"
+    start: datetime | None = None
+    stop: datetime | None = None
+    expand: bool = False
+    allow_unbounded: bool = False
+    progress: bool = True
+    spark: Mapping[str, str] = field(default_factory=dict)
+    """Properties of the session that is started."""
+    final: bool = False
+    """Of an aggregate query, the last row of each group alone."""
+    small: int | None = None
+    """Bytes up to which a short history is replayed without a Spark job (None: the default)."""
+
+
+def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayOptions) -> Verdict:
+    """Refuse what cannot be replayed before anything is started: no JVM, nothing written.
+
+    Raises:
+        UsageError: the answers cannot be written there.
+        QueryError: the query is not bounded and that is not allowed.
+        DataError: there is no data.
+    """
+    check_output(options.output, options.format)
+    refuse_inputs(workspace.project, options.output)
+    verdict = workspace.check(compiled)
+    if verdict.plans is None and not options.allow_unbounded:
+        raise refusal(compiled, verdict)
+    catalog = workspace.project.catalog
+    for name in list_tables(compiled, catalog):
+        table = catalog.table(name)
+        if table.data.view is None:
+            _check_data(table)
+    return verdict
+
+
+def check_output(output: Path, form: "OutputFormat") -> None:
+    """Refuse an output that cannot be written, before anything is started.
+
+    Raises:
+        UsageError: it is no file and no pipe, or its folder is not there; or Parquet in a pipe.
+    """
+    from ontoweir.runtime.results.write_results import refuse_parquet
+
+    match find_output(output):
+        case StreamOutput():
+            if form == "parquet":
+                raise refuse_parquet(output)
+        case FileOutput(path=path):
+            folder = path.parent
+            if not folder.is_dir() or not os.access(folder, os.W_OK):
+                made = folder.is_dir()
+                raise UsageError(
+                    f"cannot write {output}",
+                    why=f"{folder} is not writable" if made else f"there is no folder {folder}",
+                    fix="name a file in a folder that can be written to"
+                    if made
+                    else "make it, or write elsewhere",
+                    source=Source("--output"),
+                )
+
+
+def choose_format(output: Path) -> "OutputFormat":
+    """The format that an output's name asks for: by its suffix; else Parquet, and CSV where it is
+    no file."""
+    named = _FORMATS.get(output.suffix.lower())
+    if named is not None:
+        return named
+    return "csv" if isinstance(find_output(output), StreamOutput) else "parquet"
+
+
+def convert_answers(file: Path, output: Path, form: "OutputFormat") -> None:
+    """Write the answers of a Parquet file in another format.
+
+    Raises:
+        UsageError: they cannot be written there.
+    """
+    import pyarrow.parquet as pq
+
+    from ontoweir.runtime.results.write_results import ResultWriter
+
+    with (
+        pq.ParquetFile(file) as answers,
+        ResultWriter(output, form, answers.schema_arrow) as writer,
+    ):
+        for group in range(answers.metadata.num_row_groups):
+            writer.write(answers.read_row_group(group))
+        writer.commit()
+
+
+def _find_beside(output: Path) -> Path | None:
+    """A file beside which Spark's tasks can write (None: it is no file)."""
+    match find_output(output):
+        case FileOutput(path=path):
+            return path
+        case StreamOutput():
+            return None
+
+
+def _check_data(table: Stream | Relation) -> None:
+    from ontoweir.runtime.sources.read_source import locate_source
+
+    try:
+        located = locate_source(table.data, table.name, "")
+    except DataError as error:
+        raise DataError(
+            f"{error.what}: {table.data.path}",
+            why=error.why,
+            fix=error.fix,
+            source=table.source,
+        ) from None
+    if located.files == ():
+        raise DataError(
+            f"there is no data for {table.name}: {table.data.path}",
+            why="the folder that the catalog names is empty",
+            fix="put the data there, or correct the path of its source",
+            source=table.source,
+        )
+
+
+def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:
+    """The tables that a query reads, those its streams reference, and those views are made of."""
+    names = {o.table for q in compiled.union.disjuncts for o in q.occurrences}
+    for name in names & catalog.streams.keys():
+        names |= {r.relation for r in catalog.streams[name].references}
+    pending = list(names)
+    while pending:
+        view = catalog.table(pending.pop()).data.view
+        if view is not None:
+            words = set(re.findall(r"\w+", view))
+            more = {n for n in catalog.relations if n in words and n not in names}
+            names |= more
+            pending += more
+    return sorted(names)
+
+
+def make_job(
+    workspace: Workspace,
+    compiled: CompiledQuery,
+    verdict: Verdict,
+    known: Statistics,
+    *,
+    anyway: bool = False,
+) -> "tuple[QueryJob, Verdict]":
+    """What runs a query, and its verdict with what the static data says.
+
+    Args:
+        workspace: the project.
+        compiled: the query.
+        verdict: on it, from the declarations alone.
+        known: of the static relations that it reads.
+        anyway: a query that is not bounded keeps whatever it needs (plan_unbounded).
+
+    Raises:
+        QueryError: it is not bounded, and that is not allowed.
+    """
+    from ontoweir.runtime.engine.query_job import QueryJob
+
+    catalog = workspace.project.catalog
+    if verdict.plans is None:
+        refined = workspace.check(compiled, statistics=known)
+    else:
+        refined = refine_plans(verdict, catalog, known)
+    if refined.plans is not None and refined.bound is not None:
+        plans, bound = refined.plans, refined.bound.rows
+        parts = tuple((p.part, len(p.plans)) for p in refined.parts)
+    elif anyway:
+        kept = plan_unbounded(compiled.union, catalog, statistics=known)
+        plans, bound, parts = kept.plans, None, kept.parts
+    else:
+        raise refusal(compiled, refined)
+    job = QueryJob(
+        name=compiled.name,
+        union=compiled.union,
+        plans=plans,
+        catalog=catalog,
+        bound=bound,
+        declarations=verdict.declarations,
+        parts=parts,
+        growing=refined.plans is None,
+        watched=tuple((d.table, d.columns) for d in verdict.conditions if d.kind == "key"),
+    )
+    return job, refined
+
+
+def replay_query(
+    workspace: Workspace,
+    compiled: CompiledQuery,
+    options: ReplayOptions,
+    spark: "SparkSession | None" = None,
+) -> dict[str, Any]:
+    """Replay one query over the history and write its answers. Spark is started where it is
+    needed: not for a short history of local Parquet files.
+
+    The verdict is found from the schema first, without a JVM; the plan that runs is made again
+    with what the static data says, which only tightens it. Where it is allowed, a query that is not
+    bounded keeps whatever it needs (plan_unbounded).
+
+    Returns:
+        The summary of the interface contract, and `spark_start_seconds`: 0 where no session was
+        started.
+
+    Raises:
+        UsageError: the answers cannot be written there.
+        QueryError: the query is not bounded and that is not allowed.
+        DataError: the data is missing or breaks its declarations.
+        RunError: failed while running; nothing is half written.
+    """
+    verdict = check_replay(workspace, compiled, options)
+    from ontoweir.runtime.replay.replay import SMALL, replay_history
+    from ontoweir.runtime.replay.show_progress import show_progress
+    from ontoweir.runtime.statics.gather_statistics import gather_statistics
+    from ontoweir.runtime.statics.load_statics import load_statics
+
+    starting: list[float] = []
+
+    @cache
+    def session() -> "SparkSession":
+        if spark is not None:
+            return spark
+        begun = perf_counter()
+        started = _start(options.spark)
+        starting.append(perf_counter() - begun)
+        workspace.note("Spark is started", starting[0])
+        return started
+
+    catalog = workspace.project.catalog
+    names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
+    tables = load_statics(session, catalog, names, _find_beside(options.output))
+    anyway = options.allow_unbounded
+    job, _ = make_job(workspace, compiled, verdict, gather_statistics(tables), anyway=anyway)
+    if options.final and compiled.union.aggregation is None:
+        workspace.warn(
+            f"--final changes nothing for {compiled.name}: it is no aggregate, and each of its "
+            "answers is final when it is told"
+        )
+    if job.growing:
+        workspace.warn(
+            f"{compiled.name} is not known to be bounded: its memory and time may grow with the "
+            "history"
+        )
+    with show_progress(compiled.name) if options.progress else nullcontext() as progress:
+        summary = replay_history(
+            job,
+            output=options.output,
+            format=options.format,
+            spark=session,
+            start=options.start,
+            stop=options.stop,
+            progress=progress,
+            expand=options.expand,
+            statics=tables,
+            small=SMALL if options.small is None else options.small,
+            final=options.final,
+        )
+    return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
+
+
+def _start(settings: Mapping[str, str]) -> "SparkSession":
+    from ontoweir.runtime.spark.start_session import start_session
+
+    return start_session(settings)
+
+
+def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
+    """The fields of the interface contract; `rejects` says why tuples were rejected, `ranges` how
+    many Spark tasks shared the history, and `one_range_because` why it was one."""
+    return {
+        "markers": summary.markers,
+        "tuples": summary.tuples,
+        "results": summary.results,
+        "state_rows_max": summary.state_rows_max,
+        "bound_rows": summary.bound_rows,
+        "seconds": round(summary.seconds, 3),
+        "tuples_per_second": round(summary.tuples_per_second, 1),
+        "late": summary.late,
+        "rejected": summary.rejected_total,
+        "rejects": dict(summary.rejected),
+        "ranges": summary.ranges,
+        "one_range_because": summary.one_range_because,
+    }
+
+
+def refusal(compiled: CompiledQuery, verdict: Verdict) -> QueryError:
+    """The error that refuses to run a query which is not bounded."""
+    source = compiled.union.source
+    return QueryError(
+        f"{compiled.name} is {verdict.name}: it would need memory that grows with the stream"
+        if verdict.name == "unbounded"
+        else f"{compiled.name} is {verdict.name}: no plan in bounded memory is known for it",
+        why="only queries that are bounded are run; `ontoweir check` says what is in the way",
+        fix="change the query or the catalog as `ontoweir check` hints, or add --allow-unbounded "
+        "to run it all the same, in memory that grows",
+        source=source if source is None else Source(source.file, source.line),
+    )

@@ -1,0 +1,147 @@
+"""What `ontoweir run` is asked for, and how the command line says it."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontoweir.errors import Source, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.listener import StreamingQueryListener
+
+    from ontoweir.runtime.live.output.publish_batch import MemorySink
+
+MOST_WAITING = 10_000_000
+ALARM = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run was asked for.
+
+    `checkpoint`: the folder of the state of queries that run together (None: they are registered,
+    and each has its own in the registry); `sink`: parquet, jsonl, console or kafka, with its
+    options (or a MemorySink, from Python);
+    `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
+    `most_waiting`: rows that may wait for a marker; `listeners`: are told Spark's progress;
+    `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
+    bound holds so many rows; `parts_may_go`: published files may be moved away by who reads them.
+    """
+
+    checkpoint: Path | None
+    output: Path
+    once: bool = False
+    seconds: float = 0.0
+    progress: bool = True
+    sink: "str | MemorySink" = "parquet"
+    sink_options: Mapping[str, str] = field(default_factory=dict)
+    metrics: Path | None = None
+    spark: Mapping[str, str] = field(default_factory=dict)
+    most_waiting: int | None = MOST_WAITING
+    listeners: tuple["StreamingQueryListener", ...] = ()
+    allow_unbounded: bool = False
+    alarm: int = ALARM
+    parts_may_go: bool = False
+
+
+def add_run_options(run: argparse.ArgumentParser) -> None:
+    """The options of `ontoweir run` that say where answers and metrics go, and on what Spark."""
+    run.add_argument(
+        "--sink",
+        choices=("parquet", "jsonl", "console", "kafka"),
+        default="parquet",
+        help="where answers go (default: Parquet files in the output folder)",
+    )
+    run.add_argument(
+        "--sink-option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="of the sink kafka: topic, kafka.bootstrap.servers …; env:NAME reads a variable",
+    )
+    run.add_argument(
+        "--metrics", metavar="FOLDER", help="of metrics.jsonl and metrics.prom (default: --output)"
+    )
+    run.add_argument(
+        "--spark",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a property of Spark, e.g. spark.jars.packages=…",
+    )
+    run.add_argument(
+        "--most-waiting",
+        type=int,
+        default=MOST_WAITING,
+        metavar="ROWS",
+        help=f"stop when more wait for a marker (default: {MOST_WAITING:,})",
+    )
+    run.add_argument(
+        "--parts-may-go",
+        action="store_true",
+        help="files of answers may be moved away by who reads them (default: one that is gone is "
+        "an error at the next start)",
+    )
+    run.add_argument(
+        "--allow-unbounded",
+        action="store_true",
+        help="run queries that are not bounded too; their state may grow without limit",
+    )
+    run.add_argument(
+        "--alarm",
+        type=row_count,
+        default=ALARM,
+        metavar="ROWS",
+        help="warn when a query without a bound holds so many, and whenever they have doubled "
+        f"(default: {ALARM:,})",
+    )
+
+
+def row_count(text: str) -> int:
+    """A positive number of rows."""
+    rows = int(text)
+    if rows < 1:
+        raise ValueError
+    return rows
+
+
+def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
+    """The options of a command line, in a project's folder.
+
+    Raises:
+        UsageError: an option is no KEY=VALUE.
+    """
+    return RunOptions(
+        checkpoint=Path(given.checkpoint) if given.checkpoint else root / "out" / "checkpoint",
+        output=Path(given.output) if given.output else root / "out" / "answers",
+        once=given.once,
+        seconds=given.every,
+        progress=not given.quiet,
+        sink=given.sink,
+        sink_options=read_pairs("--sink-option", given.sink_option),
+        metrics=Path(given.metrics) if given.metrics else None,
+        spark=read_pairs("--spark", given.spark),
+        most_waiting=given.most_waiting,
+        allow_unbounded=given.allow_unbounded,
+        alarm=given.alarm,
+        parts_may_go=given.parts_may_go,
+    )
+
+
+def read_pairs(option: str, texts: list[str]) -> dict[str, str]:
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(
+                f"{option} {name!r} has no value",
+                why="an option is KEY=VALUE",
+                fix=f"write e.g. {option} topic=answers"
+                if option == "--sink-option"
+                else f"write e.g. {option} spark.driver.memory=4g",
+                source=Source(option),
+            )
+        found[name.strip()] = value.strip()
+    return found

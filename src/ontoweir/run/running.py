@@ -1,0 +1,171 @@
+"""Run checked queries live: the glue between verdicts and the run-time."""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.errors import Source, UsageError
+from ontoweir.files.hold_lock import hold_lock
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.run.preparing import check_live, prepare_run
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.state_alarm import StateAlarm
+
+if TYPE_CHECKING:
+    import threading
+
+    from pyspark.sql import SparkSession
+
+    from ontoweir.runtime.live.output.publish_batch import Sink
+
+
+def run_queries(
+    workspace: Workspace,
+    compiled: Sequence[CompiledQuery],
+    options: RunOptions,
+    spark: "SparkSession | None" = None,
+    stop: "threading.Event | None" = None,
+) -> dict[str, Any]:
+    """Run queries until they are stopped (by Ctrl-C, or `stop`), or (once) until what is there has
+    been read.
+
+    Returns:
+        the summary of the interface contract, of this session.
+
+    Raises:
+        QueryError: a query is not bounded, or selects nothing.
+        UsageError: the checkpoint is missing, of another run, damaged, or in use.
+        DataError: data is missing, or breaks what is declared of static relations.
+        RunError: failed while running; what was committed is intact.
+    """
+    import time
+
+    checkpoint = options.checkpoint
+    if checkpoint is None:
+        raise UsageError(
+            "there is no checkpoint",
+            why="a run goes on from it after a stop; only registered queries have their own",
+            fix="name a folder: RunOptions(checkpoint=…, output=…)",
+        )
+    anyway = options.allow_unbounded
+    verdicts = [check_live(workspace, query, allow_unbounded=anyway) for query in compiled]
+    for query, verdict in zip(compiled, verdicts, strict=True):
+        if verdict.plans is None:
+            workspace.warn(
+                f"{query.name} is not known to be bounded: it runs, and its memory may grow with "
+                "the streams"
+            )
+    from ontoweir.runtime.live.await_live import await_live, stop_live
+    from ontoweir.runtime.live.live_options import LiveOptions
+    from ontoweir.runtime.live.model.describe_live import describe_live
+    from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
+    from ontoweir.runtime.live.output.redact_run import redact_run
+    from ontoweir.runtime.live.run_live import run_live
+
+    sink = open_sink(options)
+    session = open_session(options, spark)
+    prepared = prepare_run(
+        workspace,
+        compiled,
+        verdicts,
+        session,
+        options.most_waiting,
+        options.output,
+        allow_unbounded=anyway,
+    )
+    alarm = StateAlarm(options.alarm, workspace.warn)
+    job = prepared.job
+    begun = time.perf_counter()
+    last: list[tuple[LiveState, LiveJob]] = []
+    most = {query.name: 0 for query in job.queries}
+
+    def told(state: LiveState, running: LiveJob) -> None:
+        last[:] = [*last[:1], (state, running)]
+        alarm(state, running)
+        for query, held in zip(running.queries, state.queries, strict=True):
+            most[query.name] = max(most[query.name], held.rows)
+        if options.progress and sys.stderr.isatty():
+            found = describe_live(state, running)
+            print(
+                f"batch {found['batch']}: {found['tuples']:,} tuples, {found['markers']:,} "
+                f"markers, {found['results']:,} results, {found['rejected']:,} rejected",
+                file=sys.stderr,
+            )
+
+    live = LiveOptions(
+        checkpoint=checkpoint,
+        output=options.output,
+        once=options.once,
+        seconds=options.seconds,
+        told=told,
+        sink=sink,
+        metrics=options.metrics,
+        listeners=options.listeners,
+        parts_may_go=options.parts_may_go,
+    )
+    lock = hold_lock(checkpoint)
+    if lock is None:
+        raise UsageError(
+            f"another process runs from the checkpoint {checkpoint}",
+            why="two would write one state",
+            fix="stop the other, or name another --checkpoint and --output",
+            source=Source(str(checkpoint)),
+        )
+    try:
+        running = run_live(job, prepared.fingerprint, session, live)
+        try:
+            await_live(running, stop, mask=lambda text: redact_run(text, job, sink))
+        except KeyboardInterrupt:
+            stop_live(running)
+    finally:
+        lock.release()
+    seconds = time.perf_counter() - begun
+    before, after = last[0][0].totals, last[-1][0].totals
+    totals = {name: count - before[name] for name, count in after.items()}
+    tuples = totals["tuples"]
+    bounds = [q.bound for q in job.queries]
+    return {
+        "markers": totals["markers"],
+        "tuples": tuples,
+        "results": totals["results"],
+        "state_rows_max": sum(most.values()),
+        "bound_rows": None if None in bounds else sum(b for b in bounds if b is not None),
+        "seconds": round(seconds, 3),
+        "tuples_per_second": round(tuples / seconds, 1) if seconds else 0.0,
+        "late": totals["late"],
+        "rejected": totals["rejected"],
+        "rejects": {
+            reason: count - last[0][0].reasons.get(reason, 0)
+            for reason, count in last[-1][0].reasons.items()
+        },
+    }
+
+
+def open_sink(options: RunOptions) -> "Sink":
+    """Where the answers of a run go.
+
+    Raises:
+        UsageError: an option of the sink is missing, or not known.
+        CatalogError: an option names a variable of the environment that is not there.
+    """
+    from ontoweir.runtime.live.output.publish_batch import make_sink
+    from ontoweir.runtime.spark.redact_secrets import resolve_options
+
+    wanted = options.sink
+    if not isinstance(wanted, str):
+        return wanted
+    return make_sink(wanted, options.output, resolve_options(options.sink_options))
+
+
+def open_session(options: RunOptions, spark: "SparkSession | None") -> "SparkSession":
+    """The session given, or a new one with the properties that the run was asked for.
+
+    Raises:
+        UsageError: it is one of Spark Connect; or what is asked of Spark cannot be had.
+        RunError: Spark does not start.
+    """
+    from ontoweir.runtime.spark.refuse_connect import refuse_connect
+    from ontoweir.runtime.spark.start_session import start_session
+
+    refuse_connect(spark, options.spark)
+    return start_session(options.spark) if spark is None else spark

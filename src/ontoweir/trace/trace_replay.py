@@ -1,0 +1,141 @@
+"""A replay in this process, looked at on its way: how the state of a query grows over history."""
+
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontoweir.errors import QueryError
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.run.replaying import ReplayOptions, check_replay, list_tables, make_job, refusal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ontoweir.runtime.engine.query_job import QueryJob
+
+ROWS = 2_000
+"""Tuples between two looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The state after some chunk: `at` is the last finished timestamp, `seconds` how long the
+    chunk took; `tuples` are all so far."""
+
+    at: datetime
+    rows: int
+    tuples: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What was seen of a replay, in the order of time; `bound`: the most rows that there can be,
+    with the static data as it is."""
+
+    name: str
+    bound: int
+    formula: str
+    looks: tuple[Look, ...]
+
+
+class _Watcher:
+    """Keeps what a replay tells."""
+
+    def __init__(self) -> None:
+        self.looks: list[Look] = []
+        self.begun = time.perf_counter()
+
+    def update(
+        self,
+        *,
+        markers: int,
+        tuples: int,
+        total_tuples: int | None,
+        state_rows: int,
+        bound: int | None,
+        at: datetime,
+    ) -> None:
+        """See ProgressListener."""
+        now = time.perf_counter()
+        self.looks.append(Look(at, state_rows, tuples, now - self.begun))
+        self.begun = now
+
+
+def trace_replay(
+    workspace: Workspace,
+    compiled: CompiledQuery,
+    *,
+    start: datetime | None = None,
+    stop: datetime | None = None,
+    rows: int = ROWS,
+) -> Trace:
+    """Replay a query over its history [start, stop), and look at its state every `rows` tuples.
+
+    It runs in this process from the first chunk to the last, and its answers are thrown away.
+    Spark is started only for data that is read by it: not for local Parquet files.
+
+    Raises:
+        QueryError: the query is not bounded, or selects nothing.
+        DataError: the data is missing or breaks its declarations.
+        RunError: failed while running.
+    """
+    from ontoweir.runtime.spark.start_session import start_session
+    from ontoweir.runtime.statics.gather_statistics import gather_statistics
+    from ontoweir.runtime.statics.load_statics import load_statics
+
+    with tempfile.TemporaryDirectory(prefix="ontoweir-") as folder:
+        options = ReplayOptions(Path(folder) / "answers.parquet")
+        verdict = check_replay(workspace, compiled, options)
+        catalog = workspace.project.catalog
+        names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
+        tables = load_statics(start_session, catalog, names)
+        job, refined = make_job(workspace, compiled, verdict, gather_statistics(tables))
+        if job.bound is None or refined.bound is None:
+            raise refusal(compiled, refined)
+        if not job.plans:
+            raise QueryError(
+                f"{compiled.name} selects nothing",
+                why="its conditions contradict each other, or the ontology or the catalog",
+                fix="plot another query",
+                source=compiled.union.source,
+            )
+        looks = watch_job(job, options.output, tables, start=start, stop=stop, rows=rows)
+    return Trace(compiled.name, job.bound, refined.bound.formula, looks)
+
+
+def watch_job(
+    job: "QueryJob",
+    output: Path,
+    statics: "Mapping[str, pa.Table]",
+    *,
+    start: datetime | None = None,
+    stop: datetime | None = None,
+    rows: int = ROWS,
+) -> tuple[Look, ...]:
+    """Replay a job here, and look at its state every `rows` tuples.
+
+    Raises:
+        OntoweirError: as a replay does.
+    """
+    from ontoweir.runtime.replay.replay import replay_history
+
+    everything = 1 << 62
+    watcher = _Watcher()
+    replay_history(
+        job,
+        output=output,
+        format="parquet",
+        start=start,
+        stop=stop,
+        progress=watcher,
+        statics=dict(statics),
+        rows_per_chunk=rows,
+        rows_per_range=everything,
+        small=everything,
+    )
+    return tuple(watcher.looks)
