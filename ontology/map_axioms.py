@@ -38,6 +38,39 @@ class NoAxiom(Exception):
         super().__init__(what)
 
 
+_PAIRS = {
+    "SubClassOf": RDFS.subClassOf,
+    "SubObjectPropertyOf": RDFS.subPropertyOf,
+    "SubDataPropertyOf": RDFS.subPropertyOf,
+    "InverseObjectProperties": OWL.inverseOf,
+    "ObjectPropertyDomain": RDFS.domain,
+    "DataPropertyDomain": RDFS.domain,
+    "ObjectPropertyRange": RDFS.range,
+    "DataPropertyRange": RDFS.range,
+}
+_CHAINS = {
+    "EquivalentClasses": OWL.equivalentClass,
+    "EquivalentObjectProperties": OWL.equivalentProperty,
+    "EquivalentDataProperties": OWL.equivalentProperty,
+}
+_MUTUAL = {
+    "DisjointClasses": (OWL.disjointWith, OWL.AllDisjointClasses),
+    "DisjointObjectProperties": (OWL.propertyDisjointWith, OWL.AllDisjointProperties),
+    "DisjointDataProperties": (OWL.propertyDisjointWith, OWL.AllDisjointProperties),
+}
+_KINDS = {
+    "FunctionalObjectProperty": OWL.FunctionalProperty,
+    "FunctionalDataProperty": OWL.FunctionalProperty,
+    "InverseFunctionalObjectProperty": OWL.InverseFunctionalProperty,
+    "ReflexiveObjectProperty": OWL.ReflexiveProperty,
+    "IrreflexiveObjectProperty": OWL.IrreflexiveProperty,
+    "SymmetricObjectProperty": OWL.SymmetricProperty,
+    "AsymmetricObjectProperty": OWL.AsymmetricProperty,
+    "TransitiveObjectProperty": OWL.TransitiveProperty,
+}
+"""What each kind of axiom is as a triple: its predicate, or class."""
+
+
 def map_axiom(axiom: Call, header: Node, add: Add) -> None:
     """Hand the triples of an axiom, an import or a declaration to `add`.
 
@@ -74,61 +107,37 @@ class _Mapper:
             "DatatypeDefinition",
         ):
             return
-        pairs = {
-            "SubClassOf": RDFS.subClassOf,
-            "SubObjectPropertyOf": RDFS.subPropertyOf,
-            "SubDataPropertyOf": RDFS.subPropertyOf,
-            "InverseObjectProperties": OWL.inverseOf,
-            "ObjectPropertyDomain": RDFS.domain,
-            "DataPropertyDomain": RDFS.domain,
-            "ObjectPropertyRange": RDFS.range,
-            "DataPropertyRange": RDFS.range,
-        }
-        chains = {
-            "EquivalentClasses": OWL.equivalentClass,
-            "EquivalentObjectProperties": OWL.equivalentProperty,
-            "EquivalentDataProperties": OWL.equivalentProperty,
-        }
-        mutual = {
-            "DisjointClasses": (OWL.disjointWith, OWL.AllDisjointClasses),
-            "DisjointObjectProperties": (OWL.propertyDisjointWith, OWL.AllDisjointProperties),
-            "DisjointDataProperties": (OWL.propertyDisjointWith, OWL.AllDisjointProperties),
-        }
-        kinds = {
-            "FunctionalObjectProperty": OWL.FunctionalProperty,
-            "FunctionalDataProperty": OWL.FunctionalProperty,
-            "InverseFunctionalObjectProperty": OWL.InverseFunctionalProperty,
-            "ReflexiveObjectProperty": OWL.ReflexiveProperty,
-            "IrreflexiveObjectProperty": OWL.IrreflexiveProperty,
-            "SymmetricObjectProperty": OWL.SymmetricProperty,
-            "AsymmetricObjectProperty": OWL.AsymmetricProperty,
-            "TransitiveObjectProperty": OWL.TransitiveProperty,
-        }
         if name == "ClassAssertion" and len(parts) == 2:
             self.add(self._part(parts[1]), RDF.type, self._part(parts[0]), line)
-        elif name in pairs and len(parts) == 2:
+        elif name in _PAIRS and len(parts) == 2:
             first = parts[0]
             if isinstance(first, Call) and first.name == "ObjectPropertyChain":
                 chain = self._list([self._part(p) for p in first.arguments], line)
                 self.add(self._part(parts[1]), OWL.propertyChainAxiom, chain, line)
                 return
             self._declare_use(name, parts)
-            self.add(self._part(first), pairs[name], self._part(parts[1]), line)
-        elif name in chains and len(parts) >= 2:
+            self.add(self._part(first), _PAIRS[name], self._part(parts[1]), line)
+        elif name in _CHAINS and len(parts) >= 2:
             nodes = [self._part(p) for p in parts]
             for a, b in pairwise(nodes):
-                self.add(a, chains[name], b, line)
-        elif name in mutual and len(parts) >= 2:
+                self.add(a, _CHAINS[name], b, line)
+        elif name in _MUTUAL and len(parts) >= 2:
             nodes = [self._part(p) for p in parts]
             if len(nodes) == 2:
-                self.add(nodes[0], mutual[name][0], nodes[1], line)
+                self.add(nodes[0], _MUTUAL[name][0], nodes[1], line)
             else:
                 group = BNode()
-                self.add(group, RDF.type, mutual[name][1], line)
+                self.add(group, RDF.type, _MUTUAL[name][1], line)
                 self.add(group, OWL.members, self._list(nodes, line), line)
-        elif name in kinds and len(parts) == 1:
-            self.add(self._part(parts[0]), RDF.type, kinds[name], line)
-        elif name in ("ObjectPropertyAssertion", "DataPropertyAssertion") and len(parts) == 3:
+        elif name in _KINDS and len(parts) == 1:
+            self.add(self._part(parts[0]), RDF.type, _KINDS[name], line)
+        else:
+            self._map_rest(axiom, parts)
+
+    def _map_rest(self, axiom: Call, parts: tuple[Part, ...]) -> None:
+        """Assertions of properties, and axioms that OWL 2 QL has not but a file may."""
+        line, name = axiom.line, axiom.name
+        if name in ("ObjectPropertyAssertion", "DataPropertyAssertion") and len(parts) == 3:
             self._assert(name, *parts, line)
         elif name == "DisjointUnion" and len(parts) >= 2:
             self.add(

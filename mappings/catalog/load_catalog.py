@@ -3,26 +3,19 @@
 from collections.abc import Iterable
 from decimal import Decimal
 
-from ontoweir.errors import with_article
 from ontoweir.mappings.catalog.check_view import check_view
+from ontoweir.mappings.catalog.read_columns import read_columns
 from ontoweir.mappings.model.catalog import (
     Catalog,
-    Column,
     DataSource,
-    FloatType,
-    IntType,
     Lag,
     Reference,
     Relation,
-    Scalar,
     Stream,
 )
 from ontoweir.mappings.model.column_types import (
-    KNOWN_TYPES,
     epoch_us,
     name_column_type,
-    parse_column_type,
-    parse_constant,
     parse_instant,
     type_family,
 )
@@ -121,7 +114,7 @@ def _read_stream(table: Table) -> Stream:
             why="a file that cannot be read stops a live run, or is moved away",
             fix='write "stop" or "quarantine"',
         )
-    columns = tuple(c for c in _read_columns(table) if c.name != column)
+    columns = tuple(c for c in read_columns(table) if c.name != column)
     return Stream(
         name=table.path[-1],
         data=_read_source(table.table("source"), static=False),
@@ -200,7 +193,7 @@ def _read_lags(table: Table, known: list[str], step_us: int) -> tuple[Lag, ...]:
 def _read_relation(table: Table) -> Relation:
     table.refuse_unknown(_RELATION)
     table.need("source", '{ format = "csv", path = "…" }')
-    columns = _read_columns(table)
+    columns = read_columns(table)
     return Relation(
         name=table.path[-1],
         data=_read_source(table.table("source"), static=True),
@@ -244,93 +237,6 @@ def _option(table: Table, key: str) -> str:
     if isinstance(value, (str, int, float, Decimal)):
         return str(value)
     raise table.wrong(key, "a string")
-
-
-def _read_columns(table: Table) -> tuple[Column, ...]:
-    table.need("columns", '{ id = "int" }')
-    columns = table.table("columns")
-    return tuple(_read_column(columns, name) for name in columns.values)
-
-
-def _read_column(columns: Table, name: str) -> Column:
-    value = columns.values[name]
-    table = columns
-    options = Table({}, (*columns.path, name), columns.lines)
-    if isinstance(value, dict):
-        table = options = columns.table(name)
-        options.refuse_unknown(("type", "min", "max", "enum"))
-        options.need("type", '"int"')
-    spelled = options.text("type") if isinstance(value, dict) else columns.text(name)
-    kind = parse_column_type(spelled or "")
-    if kind is None:
-        raise table.error(
-            "type" if isinstance(value, dict) else name,
-            f"column {name!r} has the unknown type {spelled!r}",
-            why=f"known types are {', '.join(KNOWN_TYPES)}",
-            fix=did_you_mean(spelled or "", [*KNOWN_TYPES[:4], "decimal(10,2)", *KNOWN_TYPES[5:]]),
-        )
-    low = _bound(options, "min", kind_name=spelled or "")
-    high = _bound(options, "max", kind_name=spelled or "")
-    if low is not None and high is not None and type_family(kind) == "number":
-        if isinstance(low, str) or isinstance(high, str):
-            raise options.wrong("min", "a number")
-        if low > high:
-            raise options.error(
-                "max",
-                f"column {name!r} has min {low} above max {high}",
-                why="no value lies between them",
-                fix="exchange them",
-            )
-    enum: tuple[Scalar, ...] | None = None
-    if "enum" in options.values:
-        enum = tuple(_constant(options, "enum", v, spelled or "") for v in options.items("enum"))
-        if not enum:
-            raise options.wrong("enum", "a list with at least one value")
-    return Column(name, kind, low, high, enum, options.lines.place(*options.path))
-
-
-def _bound(options: Table, key: str, *, kind_name: str) -> Scalar | None:
-    value = options.values.get(key)
-    if value is None:
-        return None
-    kind = parse_column_type(kind_name)
-    if kind is not None and type_family(kind) in ("string", "boolean"):
-        raise options.error(
-            key,
-            f"{options.name(key)} bounds {with_article(kind_name)} column",
-            why="min and max bound numbers, dates and timestamps only",
-            fix="declare an enum instead",
-        )
-    return _constant(options, key, value, kind_name)
-
-
-def _constant(options: Table, key: str, value: object, kind_name: str) -> Scalar:
-    """A constant of the column's type: no silent conversion from another family."""
-    kind = parse_column_type(kind_name)
-    if kind is None:
-        raise options.wrong(key, "a constant")
-    family = type_family(kind)
-    found: Scalar | None = None
-    if family == "boolean" and isinstance(value, bool):
-        found = value
-    elif family == "number" and isinstance(value, (int, float)) and not isinstance(value, bool):
-        found = parse_constant(str(value), kind)
-        if isinstance(kind, IntType) and not isinstance(found, int):
-            found = None
-        if isinstance(kind, FloatType) and found is not None:
-            found = float(found)
-    elif family == "string" and isinstance(value, str):
-        found = value
-    elif family in ("date", "timestamp") and not isinstance(value, (bool, int, float, list, dict)):
-        found = parse_constant(str(value), kind)
-    if found is None:
-        raise options.error(
-            key,
-            f"{options.name(key)} has {value!r}",
-            why=f"the column is {name_column_type(kind)}",
-            fix=f"write constants of type {name_column_type(kind)}",
-        )
-    return found
 
 
 def _read_keys(table: Table, known: list[str]) -> tuple[tuple[str, ...], ...]:

@@ -25,6 +25,7 @@ from ontoweir.mappings.sql.read_scope import (
     find_name,
     find_table,
 )
+from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -136,9 +137,9 @@ def parse_sql_text(text: str) -> "exp.Query":
         )
     tree = trees[0]
     if not isinstance(tree, (exp.Select, exp.SetOperation, exp.Subquery)):
-        raise _beyond(tree, "a statement other than SELECT")
+        raise refuse_sql(tree, "a statement other than SELECT")
     while isinstance(tree, exp.Subquery) and not tree.args.get("alias"):
-        _refuse_clauses(tree)
+        refuse_clauses(tree)
         tree = tree.this
     return cast("exp.Query", tree)
 
@@ -160,12 +161,12 @@ def _read_query(
     from sqlglot import exp
 
     while isinstance(tree, exp.Subquery) and not tree.args.get("alias"):
-        _refuse_clauses(tree)
+        refuse_clauses(tree)
         tree = tree.this
     if isinstance(tree, (exp.Intersect, exp.Except)):
-        raise _beyond(tree, type(tree).__name__.upper())
+        raise refuse_sql(tree, type(tree).__name__.upper())
     if isinstance(tree, exp.Union):
-        _refuse_clauses(tree)
+        refuse_clauses(tree)
         distinct = bool(tree.args.get("distinct"))
         inside = distinct or inside_distinct
         left = _read_query(tree.this, catalog, mapping=mapping, inside_distinct=inside)
@@ -183,78 +184,9 @@ def _read_query(
             groups.append(tuple(range(len(selects))))
         return SelectUnion(selects, distinct, tuple(groups))
     if not isinstance(tree, exp.Select):
-        raise _beyond(tree, type(tree).__name__)
+        raise refuse_sql(tree, type(tree).__name__)
     shape = _read_one(tree, catalog, inside_distinct, mapping)
     return SelectUnion((shape,), shape.distinct, ((0,),) if shape.distinct else ())
-
-
-_CLAUSES = {
-    "group": "GROUP BY",
-    "having": "HAVING",
-    "order": "ORDER BY",
-    "limit": "LIMIT",
-    "offset": "OFFSET",
-    "with_": "WITH",
-    "with": "WITH",
-    "qualify": "QUALIFY",
-    "windows": "WINDOW",
-    "laterals": "LATERAL",
-    "sample": "TABLESAMPLE",
-    "pivots": "PIVOT",
-    "sort": "SORT BY",
-    "cluster": "CLUSTER BY",
-    "distribute": "DISTRIBUTE BY",
-    "by_name": "UNION BY NAME",
-    "kind": "SELECT AS",
-    "match_condition": "MATCH_CONDITION",
-    "version": "VERSION AS OF",
-    "system_time": "FOR SYSTEM_TIME",
-    "when": "AT",
-}
-_READ = {
-    "Select": ("expressions", "hint", "distinct", "from_", "from", "joins", "where"),
-    "Union": ("this", "expression", "distinct"),
-    "Subquery": ("this", "alias"),
-    "Table": ("this", "alias", "db", "catalog", "joins", "hints"),
-    "Join": ("this", "on", "using", "side", "kind", "method", "hint"),
-}
-"""What is read of each kind of clause: anything else that is written in it is refused."""
-
-
-_VIEW = "of static relations: declare a relation with this SQL as its view"
-_FIXES = {
-    **dict.fromkeys(["GROUP BY", "HAVING"], f"aggregate in the query; {_VIEW}"),
-    **dict.fromkeys(
-        ["WITH", "a subquery in FROM"], f"join its tables in one SELECT with WHERE; {_VIEW}"
-    ),
-    **dict.fromkeys(
-        ["LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "RIGHT OUTER JOIN", "FULL JOIN"],
-        f"write JOIN here, and a triples map of its own for what needs no match; {_VIEW}",
-    ),
-    **dict.fromkeys(
-        ["NATURAL JOIN", "NATURAL INNER JOIN"], "write JOIN … USING (columns), or JOIN … ON"
-    ),
-    "* EXCEPT": "write the columns",
-    "an alias with names of columns": "write the names with AS in SELECT",
-    **dict.fromkeys(["EXCEPT", "INTERSECT"], f"write it with WHERE; {_VIEW}"),
-}
-"""What to write instead of a clause."""
-
-
-def _refuse_clauses(tree: "exp.Expr") -> None:
-    known = _READ[type(tree).__name__]
-    for key, value in tree.args.items():
-        if value and key not in known:
-            raise _beyond(tree, _CLAUSES.get(key, key.rstrip("_").replace("_", " ").upper()))
-
-
-def _beyond(tree: "exp.Expr", name: str, fix: str | None = None) -> SqlRefusal:
-    return SqlRefusal(
-        f"{name} is outside the SQL read here",
-        why="it is SELECT [DISTINCT] columns FROM tables and joins WHERE comparisons",
-        fix=fix or _FIXES.get(name, f"write it without {name}"),
-        line=line_of(tree),
-    )
 
 
 def _read_one(
@@ -265,10 +197,10 @@ def _read_one(
     *,
     nulls: bool = False,
 ) -> SelectShape:
-    _refuse_clauses(tree)
+    refuse_clauses(tree)
     distinct = tree.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
-        raise _beyond(tree, "DISTINCT ON")
+        raise refuse_sql(tree, "DISTINCT ON")
     scope, tables, predicates = read_from(tree, catalog)
     if (where := tree.args.get("where")) is not None:
         predicates.append(where.this)
@@ -330,8 +262,8 @@ def read_from(
             str(join.args[k]) for k in ("method", "side", "kind") if join.args.get(k)
         ).upper()
         if kind not in ("", "INNER", "CROSS"):
-            raise _beyond(join, f"{kind} JOIN")
-        _refuse_clauses(join)
+            raise refuse_sql(join, f"{kind} JOIN")
+        refuse_clauses(join)
         seen = list(scope.tables)
         _add_table(join.this, scope, tables)
         if (on := join.args.get("on")) is not None:
@@ -367,12 +299,12 @@ def _add_table(tree: "exp.Expr", scope: Scope, tables: list[SourceTable]) -> Non
     from sqlglot import exp
 
     if not isinstance(tree, exp.Table) or not isinstance(tree.this, exp.Identifier):
-        raise _beyond(tree, "a subquery in FROM" if tree.find(exp.Select) else "this FROM item")
-    _refuse_clauses(tree)
+        raise refuse_sql(tree, "a subquery in FROM" if tree.find(exp.Select) else "this FROM item")
+    refuse_clauses(tree)
     if tree.args.get("joins"):
-        raise _beyond(tree, "a nested join")
+        raise refuse_sql(tree, "a nested join")
     if tree.args.get("alias") is not None and tree.args["alias"].args.get("columns"):
-        raise _beyond(tree, "an alias with names of columns")
+        raise refuse_sql(tree, "an alias with names of columns")
     name = ".".join(p.name for p in cast("list[exp.Identifier]", tree.parts))
     table = find_table(name, scope.catalog, line_of(tree))
     alias = tree.alias or name
@@ -395,9 +327,9 @@ def _read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
     if isinstance(inner, exp.Star) or (isinstance(inner, exp.Column) and inner.is_star):
         star = inner.this if isinstance(inner, exp.Column) else inner
         if any(star.args.values()):
-            raise _beyond(tree, "* EXCEPT")
+            raise refuse_sql(tree, "* EXCEPT")
         if scope.merged and not isinstance(inner, exp.Column):
-            raise _beyond(tree, "* with JOIN … USING", "write the columns")
+            raise refuse_sql(tree, "* with JOIN … USING", "write the columns")
         written = inner.table if isinstance(inner, exp.Column) else ""
         alias = find_name(written, scope.tables) if written else ""
         if alias is None:

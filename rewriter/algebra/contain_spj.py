@@ -65,31 +65,7 @@ def is_contained(
         small = _chase(small, {o.table for o in big.occurrences}, catalog)
     if {o.table for o in big.occurrences} - {o.table for o in small.occurrences}:
         return False
-    classes = EqualityClasses(small.occurrences, small.conditions)
-    facts = [map_condition(c, classes.find) for c in small.conditions]
-    said = {a for c in facts for a in valued_attributes(c)}
-    for table in (catalog.table(o.table) for o in small.occurrences):
-        if isinstance(table, Stream):  # a timestamp is never NULL
-            said |= {
-                classes.find(Attribute(o.alias, table.timestamp))
-                for o in small.occurrences
-                if o.table == table.name
-            }
-    implied = implied or Implied(small, catalog)
-    order = _in_order(big, avoid)
-    rank = {o.alias: n for n, o in enumerate(order)}
-    due: list[list[Condition]] = [[] for _ in big.occurrences]
-    for condition in big.conditions:
-        due[max(rank[a.alias] for a in condition_attributes(condition))].append(condition)
-    made: list[list[tuple[Output, Output]]] = [[] for _ in (*big.occurrences, None)]
-    for (_, wanted), (_, output) in zip(small.outputs, big.outputs, strict=True):
-        if isinstance(output, NullOutput) or isinstance(wanted, NullOutput):
-            if type(output) is not type(wanted):
-                return False
-            continue
-        last = max((rank[a.alias] + 1 for a in output_attributes(output)), default=0)
-        made[last].append((output, map_output(wanted, classes.find)))
-
+    search = _Search(small, big, catalog, implied or Implied(small, catalog), one_to_one, avoid)
     meter = WorkBudget(
         "ways to map its tables onto each other",
         limit or LIMIT,
@@ -98,46 +74,83 @@ def is_contained(
         "join its patterns by more shared variables, declare keys, or ask for fewer patterns",
         _place(small) or _place(big),
     )
+    return search.outputs_agree and search.extend({}, meter)
 
-    known: dict[tuple[int, tuple[str, ...]], bool] = {}
 
-    def follows(condition: Condition, chosen: dict[str, str]) -> bool:
-        """Whether a condition's image holds; asked once for each image."""
-        images = tuple(chosen[a.alias] for a in condition_attributes(condition))
-        found = known.get((id(condition), images))
-        if found is None:
-            goal = map_condition(
-                condition, lambda a: classes.find(Attribute(chosen[a.alias], a.column))
-            )
-            found = _follows(goal, facts, said, classes) or implied.says(goal)
-            known[(id(condition), images)] = found
-        return found
+class _Search:
+    """The search for a homomorphism from `big` to `small`: what is compared, and when.
 
-    def search(chosen: dict[str, str]) -> bool:
-        """Extends a mapping; conditions and outputs are compared as soon as their occurrences
-        are mapped."""
+    `due`, `made`: conditions, and outputs with what they are to be, by how many occurrences have to
+    be mapped before they can be compared.
+    """
+
+    def __init__(
+        self,
+        small: SpjQuery,
+        big: SpjQuery,
+        catalog: Catalog,
+        implied: "Implied",
+        one_to_one: bool,
+        avoid: str | None,
+    ) -> None:
+        self.small, self.implied = small, implied
+        self.one_to_one, self.avoid = one_to_one, avoid
+        self.classes = EqualityClasses(small.occurrences, small.conditions)
+        self.facts = [map_condition(c, self.classes.find) for c in small.conditions]
+        self.valued = {a for c in self.facts for a in valued_attributes(c)}
+        for o in small.occurrences:
+            table = catalog.table(o.table)
+            if isinstance(table, Stream):  # a timestamp is never NULL
+                self.valued.add(self.classes.find(Attribute(o.alias, table.timestamp)))
+        self.order = _in_order(big, avoid)
+        rank = {o.alias: n for n, o in enumerate(self.order)}
+        self.due: list[list[Condition]] = [[] for _ in big.occurrences]
+        for condition in big.conditions:
+            self.due[max(rank[a.alias] for a in condition_attributes(condition))].append(condition)
+        self.made: list[list[tuple[Output, Output]]] = [[] for _ in (*big.occurrences, None)]
+        self.outputs_agree = True
+        for (_, wanted), (_, output) in zip(small.outputs, big.outputs, strict=True):
+            if isinstance(output, NullOutput) or isinstance(wanted, NullOutput):
+                self.outputs_agree = self.outputs_agree and type(output) is type(wanted)
+                continue
+            last = max((rank[a.alias] + 1 for a in output_attributes(output)), default=0)
+            self.made[last].append((output, map_output(wanted, self.classes.find)))
+        self.known: dict[tuple[int, tuple[str, ...]], bool] = {}
+
+    def extend(self, chosen: dict[str, str], meter: WorkBudget) -> bool:
+        """Extend a mapping; conditions and outputs are compared as soon as their occurrences are
+        mapped."""
         meter.step()
 
         def move(attribute: Attribute) -> Attribute:
-            return classes.find(Attribute(chosen[attribute.alias], attribute.column))
+            return self.classes.find(Attribute(chosen[attribute.alias], attribute.column))
 
         size = len(chosen)
-        if size and not all(follows(c, chosen) for c in due[size - 1]):
+        if size and not all(self._follows(c, chosen) for c in self.due[size - 1]):
             return False
-        if any(map_output(output, move) != wanted for output, wanted in made[size]):
+        if any(map_output(output, move) != wanted for output, wanted in self.made[size]):
             return False
-        if size == len(order):
+        if size == len(self.order):
             return True
-        todo = order[size]
+        todo = self.order[size]
         return any(
-            search({**chosen, todo.alias: target.alias})
-            for target in small.occurrences
+            self.extend({**chosen, todo.alias: target.alias}, meter)
+            for target in self.small.occurrences
             if target.table == todo.table
-            and target.alias != avoid
-            and not (one_to_one and target.alias in chosen.values())
+            and target.alias != self.avoid
+            and not (self.one_to_one and target.alias in chosen.values())
         )
 
-    return search({})
+    def _follows(self, condition: Condition, chosen: dict[str, str]) -> bool:
+        """Whether a condition's image holds; asked once for each image."""
+        images = tuple(chosen[a.alias] for a in condition_attributes(condition))
+        found = self.known.get((id(condition), images))
+        if found is None:
+            find = self.classes.find
+            goal = map_condition(condition, lambda a: find(Attribute(chosen[a.alias], a.column)))
+            found = _follows(goal, self.facts, self.valued, self.classes) or self.implied.says(goal)
+            self.known[(id(condition), images)] = found
+        return found
 
 
 def _in_order(query: SpjQuery, avoid: str | None) -> list[Occurrence]:

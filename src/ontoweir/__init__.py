@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ontoweir.api.answers import Answers
     from ontoweir.api.live_query import LiveQuery
-    from ontoweir.api.python_api import OpenProject, build_project, open_project
+    from ontoweir.api.opening import build_project, open_project
+    from ontoweir.api.python_api import OpenProject
     from ontoweir.errors import OntoweirError, OntoweirWarning
 
 __version__ = "0.1.0"
@@ -27,8 +28,8 @@ _HOME = {
     "OntoweirError": "errors",
     "OntoweirWarning": "errors",
     "OpenProject": "api.python_api",
-    "build_project": "api.python_api",
-    "open_project": "api.python_api",
+    "build_project": "api.opening",
+    "open_project": "api.opening",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Run
 
-from ontoweir.api.python_api import open_project
+from ontoweir.api.opening import open_project
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import OntoweirError
 from ontoweir.report.explain_code import explain_code

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import Run
 
-from ontoweir.api.python_api import open_project
+from ontoweir.api.opening import open_project
 from ontoweir.errors import MappingError, OntoweirWarning
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -16,12 +16,9 @@ from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace, read_text
 from ontoweir.progress.notebook import Shown, in_notebook
-from ontoweir.project.project import load_project
 from ontoweir.project.refuse_inputs import refuse_inputs
-from ontoweir.project.write_project import BuiltProject, Documents, write_project
+from ontoweir.project.write_project import BuiltProject
 from ontoweir.report.tell_rejects import tell_rejects
-from ontoweir.rewriter.model.watch_time import Progress, show_nothing
-from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
 from ontoweir.rewriter.sparql.parse_query import parse_union
 
 if TYPE_CHECKING:
@@ -395,133 +392,3 @@ class OpenProject:
 
 Sources = Mapping[str, "str | DataFrame"]
 """By stream or relation: the name of a temporary view of the session, or a DataFrame."""
-
-
-def open_project(
-    path: str | Path = ".",
-    *,
-    spark: "SparkSession | None" = None,
-    settings: Sequence[str] = (),
-    strict: bool = False,
-    warn: Callable[[str], None] | None = None,
-    sources: Sources | None = None,
-    registry: str | Path | None = None,
-) -> OpenProject:
-    """Open a project: its folder, or its `ontoweir.toml`.
-
-    Args:
-        path: where it is.
-        spark: the session that replays run on (default: one is started when it is needed).
-        settings: what the command line's `--set` takes, as `section.key=value`.
-        strict: an axiom outside OWL 2 QL is an error.
-        warn: is called with every warning (default: an `OntoweirWarning`, by Python's `warnings`).
-        sources: by stream or relation, a temporary view of the session (by its name) or a
-            DataFrame that takes the place of its source, as it is now. Batch rows are replayed, and
-            are static relations; streaming ones are registered.
-        registry: the folder of registered queries (default: `$ONTOWEIR_REGISTRY`, else
-            `out/registry` in the project's folder).
-
-    Raises:
-        OntoweirError: the project file is wrong; or there is no such view.
-    """
-    home, views, named = _name_sources(spark, sources)
-    project = load_project(Path(path), overrides=list(settings), views=named)
-    said = _warn if warn is None else warn
-    workspace = Workspace(
-        project,
-        strict=strict,
-        apart=True,
-        warn=said,
-        refuse=said,
-        tell=_choose_tell(),
-        progress=_choose_progress(),
-    )
-    return OpenProject(workspace, home, _registry(registry, project.root), views)
-
-
-def build_project(
-    *,
-    ontology: Documents = (),
-    mappings: Documents = (),
-    catalog: str | Mapping[str, Any],
-    queries: Mapping[str, str] | None = None,
-    sources: Sources | None = None,
-    spark: "SparkSession | None" = None,
-    folder: str | Path = ".",
-    strict: bool = False,
-    warn: Callable[[str], None] | None = None,
-    registry: str | Path | None = None,
-) -> OpenProject:
-    """A project of what is in memory; no files are needed.
-
-    Args:
-        ontology: rdflib graphs, texts (Turtle, RDF/XML, OWL/XML, functional syntax) or paths.
-        mappings: the same: R2RML as a graph or in Turtle, or Ontop's .obda.
-        catalog: `[streams.…]` and `[relations.…]` of a project file, as TOML or as a dictionary;
-            a table whose source is in `sources` needs none.
-        queries: SPARQL, by name.
-        sources, spark, strict, warn, registry: as of open_project.
-        folder: what relative paths of data are relative to, and where `out/` is.
-
-    Raises:
-        OntoweirError: something is wrong; its place is `<catalog>`, `<ontology>`, `<mappings>` or
-            `<query NAME>`, with the line of a text.
-    """
-    home, views, named = _name_sources(spark, sources)
-    root = Path(folder).resolve()
-    built = write_project(ontology, mappings, catalog, queries or {}, named, root)
-    said = _warn if warn is None else warn
-    workspace = Workspace(
-        built.project,
-        strict=strict,
-        apart=True,
-        warn=lambda text: said(built.rename(text)),
-        refuse=lambda text: said(built.rename(text)),
-        tell=_choose_tell(),
-        progress=_choose_progress(),
-    )
-    return OpenProject(workspace, home, _registry(registry, root), views, built)
-
-
-def _name_sources(
-    spark: "SparkSession | None", sources: Sources | None
-) -> "tuple[SparkSession | None, SparkSession | None, Mapping[str, str]]":
-    """The user's session, one that has the sources, and the names that they have there."""
-    if not sources:
-        return spark, None, {}
-    from ontoweir.runtime.spark.read_view import find_home, name_sources
-
-    home = spark or find_home(sources.values())
-    views, named = name_sources(home, sources)
-    return home, views, named
-
-
-def _registry(named: str | Path | None, root: Path) -> Path:
-    import os
-
-    found = named or os.environ.get("ONTOWEIR_REGISTRY")
-    return Path(found).absolute() if found else root / "out" / "registry"
-
-
-def _choose_tell() -> Tell:
-    """Who is told how far the rewriting is: the reader of a notebook."""
-    from ontoweir.progress.show_work import WorkProgress
-
-    return WorkProgress() if in_notebook() else ignore_progress
-
-
-def _choose_progress() -> Progress:
-    """Who is told how far a decision is: the reader of a notebook."""
-    from ontoweir.progress.show_decision import DecisionProgress
-
-    return DecisionProgress() if in_notebook() else show_nothing
-
-
-def _warn(text: str) -> None:
-    """Warn as Python does, at the line of the user that led here."""
-    import sys
-
-    depth, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ontoweir"):
-        depth, frame = depth + 1, frame.f_back
-    warnings.warn(text, OntoweirWarning, stacklevel=depth)

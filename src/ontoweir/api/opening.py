@@ -1,0 +1,107 @@
+"""Open a project on disk, or build one of what is in memory, on one's own Spark session."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.api.surroundings import (
+    choose_progress,
+    choose_sources,
+    choose_tell,
+    find_registry,
+    warn_as_python,
+)
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.project.write_project import Documents, write_project
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+from ontoweir.api.python_api import OpenProject, Sources
+
+
+def open_project(
+    path: str | Path = ".",
+    *,
+    spark: "SparkSession | None" = None,
+    settings: Sequence[str] = (),
+    strict: bool = False,
+    warn: Callable[[str], None] | None = None,
+    sources: Sources | None = None,
+    registry: str | Path | None = None,
+) -> OpenProject:
+    """Open a project: its folder, or its `ontoweir.toml`.
+
+    Args:
+        path: where it is.
+        spark: the session that replays run on (default: one is started when it is needed).
+        settings: what the command line's `--set` takes, as `section.key=value`.
+        strict: an axiom outside OWL 2 QL is an error.
+        warn: is called with every warning (default: an `OntoweirWarning`, by Python's `warnings`).
+        sources: by stream or relation, a temporary view of the session (by its name) or a
+            DataFrame that takes the place of its source, as it is now. Batch rows are replayed, and
+            are static relations; streaming ones are registered.
+        registry: the folder of registered queries (default: `$ONTOWEIR_REGISTRY`, else
+            `out/registry` in the project's folder).
+
+    Raises:
+        OntoweirError: the project file is wrong; or there is no such view.
+    """
+    home, views, named = choose_sources(spark, sources)
+    project = load_project(Path(path), overrides=list(settings), views=named)
+    said = warn_as_python if warn is None else warn
+    workspace = Workspace(
+        project,
+        strict=strict,
+        apart=True,
+        warn=said,
+        refuse=said,
+        tell=choose_tell(),
+        progress=choose_progress(),
+    )
+    return OpenProject(workspace, home, find_registry(registry, project.root), views)
+
+
+def build_project(
+    *,
+    ontology: Documents = (),
+    mappings: Documents = (),
+    catalog: str | Mapping[str, Any],
+    queries: Mapping[str, str] | None = None,
+    sources: Sources | None = None,
+    spark: "SparkSession | None" = None,
+    folder: str | Path = ".",
+    strict: bool = False,
+    warn: Callable[[str], None] | None = None,
+    registry: str | Path | None = None,
+) -> OpenProject:
+    """A project of what is in memory; no files are needed.
+
+    Args:
+        ontology: rdflib graphs, texts (Turtle, RDF/XML, OWL/XML, functional syntax) or paths.
+        mappings: the same: R2RML as a graph or in Turtle, or Ontop's .obda.
+        catalog: `[streams.…]` and `[relations.…]` of a project file, as TOML or as a dictionary;
+            a table whose source is in `sources` needs none.
+        queries: SPARQL, by name.
+        sources, spark, strict, warn, registry: as of open_project.
+        folder: what relative paths of data are relative to, and where `out/` is.
+
+    Raises:
+        OntoweirError: something is wrong; its place is `<catalog>`, `<ontology>`, `<mappings>` or
+            `<query NAME>`, with the line of a text.
+    """
+    home, views, named = choose_sources(spark, sources)
+    root = Path(folder).resolve()
+    built = write_project(ontology, mappings, catalog, queries or {}, named, root)
+    said = warn_as_python if warn is None else warn
+    workspace = Workspace(
+        built.project,
+        strict=strict,
+        apart=True,
+        warn=lambda text: said(built.rename(text)),
+        refuse=lambda text: said(built.rename(text)),
+        tell=choose_tell(),
+        progress=choose_progress(),
+    )
+    return OpenProject(workspace, home, find_registry(registry, root), views, built)

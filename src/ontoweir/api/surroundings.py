@@ -1,0 +1,60 @@
+"""What a program that uses the Python API has around it: warnings, notebooks, a registry."""
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontoweir.errors import OntoweirWarning
+from ontoweir.progress.notebook import in_notebook
+from ontoweir.rewriter.model.watch_time import Progress, show_nothing
+from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+from ontoweir.api.python_api import Sources
+
+
+def choose_sources(
+    spark: "SparkSession | None", sources: Sources | None
+) -> "tuple[SparkSession | None, SparkSession | None, Mapping[str, str]]":
+    """The user's session, one that has the sources, and the names that they have there."""
+    if not sources:
+        return spark, None, {}
+    from ontoweir.runtime.spark.read_view import find_home, name_sources
+
+    home = spark or find_home(sources.values())
+    views, named = name_sources(home, sources)
+    return home, views, named
+
+
+def find_registry(named: str | Path | None, root: Path) -> Path:
+    import os
+
+    found = named or os.environ.get("ONTOWEIR_REGISTRY")
+    return Path(found).absolute() if found else root / "out" / "registry"
+
+
+def choose_tell() -> Tell:
+    """Who is told how far the rewriting is: the reader of a notebook."""
+    from ontoweir.progress.show_work import WorkProgress
+
+    return WorkProgress() if in_notebook() else ignore_progress
+
+
+def choose_progress() -> Progress:
+    """Who is told how far a decision is: the reader of a notebook."""
+    from ontoweir.progress.show_decision import DecisionProgress
+
+    return DecisionProgress() if in_notebook() else show_nothing
+
+
+def warn_as_python(text: str) -> None:
+    """Warn as Python does, at the line of the user that led here."""
+    import sys
+
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ontoweir"):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(text, OntoweirWarning, stacklevel=depth)
