@@ -467,3 +467,15 @@ def test_standard_output_that_is_full_or_closed() -> None:
         assert b"internal" not in done.stderr
         assert b"Traceback" not in done.stderr
         assert (b"No space left" in done.stderr) is (code == 3)
+
+
+def test_standard_output_that_is_closed_takes_no_answers(small: Path) -> None:
+    """What has its number by then would be a file that somebody else has opened."""
+    program = f"{sys.executable} -m ontoweir"
+    for output, stream in (("-", ">&-"), ("/dev/stderr", "2>&-"), ("/dev/fd/9", "9>&-")):
+        command = f"{program} replay {small} --sql {small}/above.sql --output {output}"
+        ran = subprocess.run(
+            ["sh", "-c", f"{command} {stream}"], capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 2, output
+        assert "it is closed" in ran.stderr or stream == "2>&-"

@@ -54,12 +54,14 @@ def find_output(output: Path) -> FoundOutput:
     True
 
     Raises:
-        UsageError: it is a folder, a socket, a disk, read-only, or a circle of links.
+        UsageError: it is a folder, a socket, a disk, read-only, closed, or a circle of links.
     """
     path = output
     for _ in range(_MOST_LINKS):
         number = _descriptor(path)
         if number is not None:
+            if _is_closed(number):
+                raise _refused(output, "it is closed", "leave it open, or name a file")
             return StreamOutput(output, number)
         try:
             if not path.is_symlink():
@@ -105,6 +107,18 @@ def _descriptor(path: Path) -> int | None:
         return None
     mine = (f"/proc/{os.getpid()}/fd", "/proc/self/fd", "/dev/fd", "/proc/thread-self/fd")
     return int(path.name) if named in mine else None
+
+
+def _is_closed(number: int) -> bool:
+    """Whether this process was started without a descriptor: what has its number now is a file that
+    somebody else has opened since."""
+    if number in (1, 2):
+        return (sys.__stdout__ if number == 1 else sys.__stderr__) is None
+    try:
+        os.fstat(number)
+    except OSError:
+        return True
+    return False
 
 
 def _classify(output: Path, path: Path) -> FoundOutput:
