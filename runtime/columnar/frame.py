@@ -133,13 +133,16 @@ def _codes_at(packed: Array, places: Array, size: int) -> Array:
     return found
 
 
+def starts_of_runs(ordered: Array) -> Array:
+    """Which of some numbers differ from the one before: where a run of equal ones starts (mask)."""
+    fresh = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    return fresh
+
+
 def _fresh_where_ordered(packed: Array) -> Array | None:
     """Which numbers differ from the one before (None: they are not in order)."""
-    if not bool((packed[1:] >= packed[:-1]).all()):
-        return None
-    fresh = np.ones(len(packed), dtype=np.bool_)
-    np.not_equal(packed[1:], packed[:-1], out=fresh[1:])
-    return fresh
+    return starts_of_runs(packed) if bool((packed[1:] >= packed[:-1]).all()) else None
 
 
 def first_of(codes: Array, count: int) -> Array:
@@ -165,8 +168,7 @@ def _first_rows(columns: Sequence[Array], rows: int) -> tuple[Array | None, Arra
         return first, None if len(first) == rows else _codes_at(packed, places, size)
     order = np.argsort(packed)
     ordered = packed[order]
-    fresh = np.ones(rows, dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    fresh = starts_of_runs(ordered)
     starts = np.flatnonzero(fresh)
     if len(starts) == rows:
         return order, None

@@ -11,7 +11,14 @@ import pyarrow.compute as pc
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import StringPool
-from ontoweir.runtime.columnar.frame import LONG_AGO, Array, Frame, TooGreat, too_great
+from ontoweir.runtime.columnar.frame import (
+    LONG_AGO,
+    Array,
+    Frame,
+    TooGreat,
+    starts_of_runs,
+    too_great,
+)
 from ontoweir.runtime.engine.advance_once import advance_once
 from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
@@ -170,17 +177,10 @@ def advance_level(
 def count_markers(admitted: Mapping[str, Admitted]) -> int:
     """How many distinct timestamps were admitted."""
     found = [a for a in admitted.values() if len(a.times)]
-    times = [_distinct(a.times) if a.marks is None else a.marks for a in found]
+    times = [a.times[starts_of_runs(a.times)] if a.marks is None else a.marks for a in found]
     if len(times) < 2:
         return len(times[0]) if times else 0
-    return len(_distinct(np.sort(np.concatenate(times), kind="stable")))
-
-
-def _distinct(ordered: Array) -> Array:
-    """The distinct ones of ordered numbers."""
-    fresh = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
-    return ordered[fresh]
+    return int(starts_of_runs(np.sort(np.concatenate(times), kind="stable")).sum())
 
 
 def _advance(

@@ -13,7 +13,7 @@ from ontoweir.mappings.model.catalog import Column, FloatType, Stream
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.find_repeats import find_repeats
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Slice
 from ontoweir.runtime.sources.read_source import BAD
@@ -79,7 +79,7 @@ def admit_rows(
     inside[start:stop] = True
     gate = _Gate(inside & rows.timed)
     _reject_values(history, rows, inside, references, gate)
-    first = _first_of_times(times)
+    first = np.flatnonzero(starts_of_runs(times))  # tuples often share their times
     steps, off = _count_steps(times, stream.step_us, first)
     if off is not None and (off & gate.good).any():
         if strict:
@@ -177,15 +177,6 @@ def _reject_repeats(
         again = _repeating(steps, table.select(names), gate.good, first)
         if again is not None:
             gate.reject(f"{stream.name} repeats the key ({', '.join(key)})", again)
-
-
-def _first_of_times(times: Array) -> Array:
-    """Where each of the times, which are in order, begins: tuples often share them."""
-    if not len(times):
-        return np.zeros(0, dtype=np.int64)
-    fresh = np.ones(len(times), dtype=np.bool_)
-    np.not_equal(times[1:], times[:-1], out=fresh[1:])
-    return np.flatnonzero(fresh)
 
 
 def _limits(span: tuple[int | None, int | None]) -> Array:

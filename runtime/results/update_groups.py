@@ -14,7 +14,7 @@ import numpy as np
 from ontoweir.errors import RunError
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 
 Group: TypeAlias = tuple[Any, ...]
 _BLOCK = 1 << 22
@@ -164,13 +164,10 @@ class _Moments:
         self._times, inner = np.unique(at, return_inverse=True)
         self._span = max(len(self._times), 1)
         pairs = np.sort(codes * self._span + inner.reshape(-1))  # np.unique is slower
-        fresh = np.ones(len(pairs), dtype=np.bool_)
-        np.not_equal(pairs[1:], pairs[:-1], out=fresh[1:])
-        self._pairs = pairs[fresh]
+        self._pairs = pairs[starts_of_runs(pairs)]
         self.code = self._pairs // self._span
         self.at = self._times[self._pairs % self._span] if len(self._pairs) else at
-        self.first = np.ones(len(self.code), dtype=np.bool_)
-        self.first[1:] = self.code[1:] != self.code[:-1]
+        self.first = starts_of_runs(self.code)
         starts = np.flatnonzero(self.first)
         stops = np.append(starts[1:], len(self.code)) if len(starts) else starts
         self.segments = list(zip(starts.tolist(), stops.tolist(), strict=True))
