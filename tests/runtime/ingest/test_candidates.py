@@ -14,8 +14,8 @@ from ontoweir.mappings.model.catalog import Column, FloatType, IntType
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.encode import StringPool
-from ontoweir.runtime.columnar.frame import Frame
-from ontoweir.runtime.ingest.admit_rows import Admitted, _count_steps, _first_of_times
+from ontoweir.runtime.columnar.frame import Frame, starts_of_runs
+from ontoweir.runtime.ingest.admit_rows import Admitted, _count_steps
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.ingest.select_candidates import select_candidates
@@ -96,7 +96,7 @@ def test_extremes_say_what_every_value_does(values: list[int | None], kind: pa.D
 @given(st.lists(st.integers(-50, 50)), st.integers(1, 7), st.integers(1, 9))
 def test_steps_are_counted(times: list[int], step: int, repeat: int) -> None:
     stamps = np.repeat(np.array(sorted(times), dtype=np.int64), repeat)
-    steps, off = _count_steps(stamps, step, _first_of_times(stamps))
+    steps, off = _count_steps(stamps, step, np.flatnonzero(starts_of_runs(stamps)))
     assert steps.tolist() == [t // step for t in stamps.tolist()]
     wrong = [t % step != 0 for t in stamps.tolist()]
     assert (off.tolist() if off is not None else [False] * len(wrong)) == wrong
