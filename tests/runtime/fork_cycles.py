@@ -150,7 +150,16 @@ def fingerprint(folder: Path) -> dict[str, Any]:
     """The hash of every file of the last state, what else it has, and every file of the output."""
     last = sorted((folder / "check" / "commits").glob("[0-9]*"))[-1]
     manifest = json.loads((last / "manifest.json").read_text())
-    kept = ("batch", "finished_us", "seen", "totals", "files", "offsets", "arrived", "reasons")
+    kept = (
+        "batch",
+        "finished_us",
+        "max_event_time",
+        "totals",
+        "files",
+        "offsets",
+        "arrived",
+        "reasons",
+    )
     output = {
         str(f.relative_to(folder / "out")): _content(f)
         for f in sorted((folder / "out").rglob("part-*"))
