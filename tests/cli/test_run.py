@@ -25,7 +25,7 @@ def test_answers_of_finished_steps_once(run: Run, project: Path, spark: "SparkSe
     ran = run(*command)
     assert ran.code == 0, ran.err
     summary = json.loads(ran.out)
-    assert set(summary) == {*SUMMARY, "rejects"}
+    assert set(summary) == {*SUMMARY, "rejects", "decided"}
     # the step of the last reading is not finished before a later one comes
     assert (summary["tuples"], summary["results"], summary["late"]) == (4, 2, 0)
     files = list((project / "out" / "answers" / QUERY).glob("*.parquet"))
@@ -131,7 +131,7 @@ def test_what_is_registered_is_served(run: Run, project: Path, spark: "SparkSess
     ran = run("run", project, "--once", "--summary", "json")
     assert ran.code == 0, ran.err
     summary = json.loads(ran.out)
-    assert set(summary) == {*SUMMARY, "rejects", "queries"}
+    assert set(summary) == {*SUMMARY, "rejects", "queries", "decided"}
     assert (summary["tuples"], summary["results"]) == (4, 2)
     files = list((project / "out" / "answers" / QUERY).glob("*.parquet"))
     assert sum(pq.read_metadata(f).num_rows for f in files) == 2

@@ -129,7 +129,7 @@ _KILLED = """
 import sys
 sys.path.insert(0, {root!r})
 from ontoweir.errors import OntoweirError
-from ontoweir.runtime import start_session
+from ontoweir.runtime.spark import start_session
 from tests.runtime.live_driver import kill_java
 start = start_session.start_java
 def killed(conf):
