@@ -31,6 +31,7 @@ from ontoweir.checker.verdict.verdict import (
 from ontoweir.checker.witness.confirm_aggregates import MOST_SUBSETS
 from ontoweir.checker.witness.evaluate_naively import counting_steps
 from ontoweir.checker.witness.find_witness import find_witness
+from ontoweir.checker.witness.other_orders import other_orders
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
@@ -39,6 +40,9 @@ from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.model.aggregation import Aggregate
 from ontoweir.rewriter.model.spj import Attribute, Compare, SpjQuery, SpjUnion
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, look
+
+_FEW = 4
+"""Of at most so many occurrences, witnesses are looked for in several orders."""
 
 
 class DisjunctChecker:
@@ -283,12 +287,21 @@ class DisjunctChecker:
             sizes = tuple(dict.fromkeys((self.size, min(self.size, MOST_SUBSETS))))
         answers = self.reference_query(self.whole)
         for query in failing:
-            form, failures = self.forms[query]
-            for size in sizes:
-                witness = find_witness(form, answers, failures, self.catalog, size=size)
-                if witness is not None:
-                    return witness
+            for form, failures in self._orders(query):
+                for size in sizes:
+                    witness = find_witness(form, answers, failures, self.catalog, size=size)
+                    if witness is not None:
+                        return witness
         return self.disprove_groups(failing) if self.aggregates else None
+
+    def _orders(self, query: SpjQuery) -> Iterator[tuple[NormalForm, tuple[Failure, ...]]]:
+        """A failing disjunct as it is written; and, of few occurrences, in other orders, so that
+        how it is written does not decide whether a witness is found."""
+        yield self.forms[query]
+        if 1 < len(query.occurrences) <= _FEW:
+            for other in other_orders(query):
+                form = self.normal(other)
+                yield form, decide_lag(form).failures
 
     def disprove_groups(self, failing: Sequence[SpjQuery]) -> Witness | None:
         """A witness that tells subsets of tuples apart by which groups a suffix brings: whatever

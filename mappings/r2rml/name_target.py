@@ -165,7 +165,7 @@ def _add_all(part: list[Token], before: str, names: _Names) -> bool:
             if not subject and (classes or not behind):
                 return False
     names.typed = True  # what comes behind a comma may be a class: nobody knows of what it is one
-    return True
+    return classes != 2  # a class that is missing may be any
 
 
 def _is_name(token: Token) -> bool:

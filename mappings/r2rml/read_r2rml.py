@@ -109,16 +109,13 @@ class _Reader:
             here = pending.pop()
             for predicate, value in self.file.graph.predicate_objects(here):
                 inside.add(str(predicate))
+                if not str(predicate).startswith(RR) and str(predicate) != RDF_TYPE:
+                    named.add(self._absolute(str(predicate)))  # an object in the wrong place
                 term = str(predicate).removeprefix(RR)
                 if isinstance(value, URIRef):
                     inside.add(str(value))
-                    text = str(value)
-                    named.add(
-                        self.base + text.removeprefix(PARSE_BASE)
-                        if text.startswith(PARSE_BASE)
-                        else text
-                    )
-                    known &= not NO_IRI.search(text)
+                    named.add(self._absolute(str(value)))
+                    known &= not NO_IRI.search(str(value))
                 made = term == "predicateMap" or str(predicate) in wrong
                 types = RDF_TYPE in map(str, self.file.values(here, "predicate"))
                 made |= term == "objectMap" and types
@@ -136,6 +133,11 @@ class _Reader:
                     seen.add(value)
                     pending.append(value)
         return inside, frozenset(named) if known else None
+
+    def _absolute(self, text: str) -> str:
+        """An IRI as the document's base has it."""
+        relative = text.startswith(PARSE_BASE)
+        return self.base + text.removeprefix(PARSE_BASE) if relative else text
 
     def _names_property(self, node: Node) -> bool:
         """Whether a predicate-object map says what it is about, if by a misspelt term."""

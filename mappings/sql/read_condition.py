@@ -170,9 +170,7 @@ def known_columns(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[S
             inner = conjunct.unnest()
             if isinstance(inner, exp.And):
                 found |= known_columns([inner], scope)
-            elif not isinstance(inner, (exp.Or, exp.Not)) or (
-                isinstance(inner, exp.Not) and isinstance(inner.this.unnest(), exp.Is)
-            ):
+            else:
                 alternatives = read_condition(inner, scope, bag=False)
                 columns = [{c for k in a for c in _columns(k)} for a in alternatives]
                 found.update(set.intersection(*columns) if columns else ())

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import RunError
+from ontoweir.runtime.spark.write_parquet import write_parquet
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,9 +45,6 @@ def materialize_frame(frame: "DataFrame", folder: Path) -> pa.Table:
     kinds = [kind for _, kind in frame.dtypes]
     if not all(k in _PLAIN or k == "void" or k.startswith("decimal") for k in kinds):
         return frame.toArrow()
-    conf = frame.sparkSession.conf
-    conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
-    conf.set("spark.sql.parquet.datetimeRebaseModeInWrite", "CORRECTED")
     # Parquet's names differ by more than case, and it has no type of what is NULL everywhere
     plain = frame.toDF(*[f"c{n}" for n in range(len(names))])
     for name, kind in zip(plain.columns, kinds, strict=True):
@@ -54,7 +52,8 @@ def materialize_frame(frame: "DataFrame", folder: Path) -> pa.Table:
             plain = plain.withColumn(name, fn.lit(None).cast("string"))
     place, seen = folder / uuid.uuid4().hex, Observation()
     counted = plain.observe(seen, fn.count(fn.lit(1)).alias("rows"))
-    counted.write.parquet(f"file://{place.absolute()}")  # Spark's own file system may be another
+    # Spark's own file system may be another
+    write_parquet(counted, f"file://{place.absolute()}")
     parts = sorted(place.glob("part-*.parquet"))
     rows = seen.get["rows"]
     if not parts or sum(pq.read_metadata(p).num_rows for p in parts) != rows:

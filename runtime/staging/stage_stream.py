@@ -20,6 +20,7 @@ from ontoweir.runtime.sources.read_source import (
 )
 from ontoweir.runtime.spark.explain_java import java_errors, tell_cause
 from ontoweir.runtime.spark.read_view import VIEW
+from ontoweir.runtime.spark.write_parquet import write_parquet
 from ontoweir.runtime.staging.list_staged import list_staged
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def stage_stream(
         if sort:
             frame = frame.orderBy(fn.col(f"`{stream.timestamp}`"))
         try:
-            frame.write.parquet(str(target))
+            write_parquet(frame, str(target))
         except java_errors() as error:
             raise unreadable(path, error) from error
         except OntoweirError:

@@ -51,6 +51,10 @@ _PLAIN_LENGTHS = frozenset((10, 16, 19, *range(21, 27)))
 _ZONED = r"^.{19}(\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])$"
 
 
+_MOST_EXPONENT = 999_999_999
+"""Of a number, for Java's parser to take it for sure."""
+
+
 class NotPlain(Exception):
     """Something that only Spark's reader is certain to read as Spark does."""
 
@@ -66,11 +70,11 @@ def convert_text(
     """
     if isinstance(declared, StringType):
         return values, None
-    found = _convert_at_once(values, declared)
-    if found is not None:
-        dated = isinstance(declared, DateType | TimestampType)
-        return keep_years(found) if dated else (found, None)
-    return _by_value(values, arrow_type(declared), _reader(declared))
+    found, bad = _convert_at_once(values, declared), None
+    if found is None:
+        found, bad = _by_value(values, arrow_type(declared), _reader(declared))
+    dated = isinstance(declared, DateType | TimestampType)
+    return keep_years(found, bad) if dated else (found, bad)
 
 
 def _convert_at_once(values: "pa.ChunkedArray", declared: ColumnType) -> "pa.ChunkedArray | None":
@@ -174,7 +178,13 @@ def _read_decimal(text: str, declared: DecimalType) -> Decimal | None:
         if not text.isascii() or len(text) > 200:
             raise NotPlain  # Java reads the digits of other scripts
         return None
-    return fit_decimal(Decimal(text), declared)
+    number = Decimal(text)
+    if number.is_zero():  # whatever its exponent, as far as Java has such ones
+        exponent = number.as_tuple().exponent
+        if not isinstance(exponent, int) or abs(exponent) > _MOST_EXPONENT:
+            raise NotPlain
+        number = Decimal(0)
+    return fit_decimal(number, declared)
 
 
 def _read_boolean(text: str) -> bool | None:

@@ -57,6 +57,8 @@ def test_what_can_be_read_limits_it(target: str, names: str | None) -> None:
         ":s/{id} rdf:type {x} ; :p .",
         ":s/{id} unknown:type {x} .",
         ":s/{id} :p/{x} 5 .",
+        ":s/{id} a , :E ; :p 5 .",
+        ":s/{id} a ; :p {x} .",
         ":s/{id} {x} :p .",
         ":c {x} {y} {z} .",
         ":s/{id} :p {x}^^:q/{y} .",

@@ -41,6 +41,7 @@ def _concerned(tmp_path: Path, subject: str, pair: str) -> bool:
         ("", f'rr:predicate "p" ; {OBJECT}'),
         ("", f"rr:predicate [] ; {OBJECT}"),
         ("", OBJECT),
+        ("", 'rr:predicate rr:objectMap ; :p [ rr:column "id" ]'),
         ("", 'rr:predicate <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ; rr:object "C"'),
         ('; rr:class "C"', f"rr:predicate :q ; {OBJECT}"),
     ],

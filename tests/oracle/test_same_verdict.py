@@ -353,6 +353,7 @@ def test_a_list_of_constants_is_one_condition(seed: int) -> None:
         "SELECT DISTINCT s.a FROM s, t WHERE s.ts = t.ts AND {}",
         "SELECT t.b, COUNT(*) AS n FROM s, t WHERE s.ts = t.ts AND {} GROUP BY t.b",
         "SELECT s.b FROM s, s t WHERE {}",
+        "SELECT s.a, COUNT(*) AS n FROM s, t WHERE (t.a <> 6 OR s.a < 4) AND {} GROUP BY s.a",
     ],
 )
 def test_equal_in_sql(select: str, where: str) -> None:
@@ -365,3 +366,20 @@ def test_equal_in_sql(select: str, where: str) -> None:
     )
     assert (plain.name, plain.conditions) == (other.name, other.conditions)
     assert (plain.bound and plain.bound.rows) == (other.bound and other.bound.rows)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(DISTINCT y.id) AS n FROM {} WHERE y.id = x.r",
+        "SELECT DISTINCT y.id, x.id, x.r FROM {} WHERE y.a = x.r AND y.id = x.id AND x.a >= 2",
+    ],
+)
+def test_a_witness_is_found_in_any_order(sql: str) -> None:
+    columns = tuple(Column(name, IntType()) for name in ("id", "r", "a"))
+    catalog = Catalog({"u": Stream("u", NOWHERE, "ts", 1, 3, columns, keys=(("id", "r"),))})
+    one, other = (
+        check_query(parse_sql(sql.format(order), catalog, name="q", file="q.sql"), catalog)
+        for order in ("u x, u y", "u y, u x")
+    )
+    assert one.name == other.name == "unbounded"

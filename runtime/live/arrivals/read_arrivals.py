@@ -30,6 +30,7 @@ from ontoweir.runtime.sources.list_pieces import (
 )
 from ontoweir.runtime.sources.read_source import drop_empty, read_source, unreadable
 from ontoweir.runtime.spark.redact_secrets import resolve_options
+from ontoweir.runtime.spark.write_parquet import write_parquet
 from ontoweir.runtime.staging.spool_stream import write_rows
 from ontoweir.runtime.staging.stage_stream import list_alike, with_folders
 from ontoweir.runtime.text.convert_text import NotPlain
@@ -249,7 +250,7 @@ def _stage(
         if small:
             rows = _mark(frame.toArrow(), times)
             return [_hold(path, rows)]
-        frame.write.mode("overwrite").parquet(str(folder))
+        write_parquet(frame, str(folder), replace=True)
     except OntoweirError:
         raise
     except Exception as error:  # py4j's own too

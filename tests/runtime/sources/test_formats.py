@@ -94,3 +94,19 @@ def test_folders_in_the_order_of_time_hold_columns(
         frame.write.format(form).option("header", "true").save(str(target))
     header = ', options = { header = "true" }' if form == "csv" else ""
     assert _answers(tmp_path, f'format = "{form}", path = "data"{header}', spark) == wanted
+
+
+def test_times_after_2262_that_spark_reads(tmp_path: Path, spark: SparkSession) -> None:
+    """What Spark stages for us is read again, in microseconds: nanoseconds end there."""
+    (tmp_path / "s.json").write_text(
+        '{"ts": "2024-01-01 00:00:00", "id": 1, "m": "2300-01-01 00:00:00"}\n'
+    )
+    toml = (
+        '[streams.s]\nsource = { format = "json", path = "s.json" }\n'
+        'timestamp = { column = "ts", unit = "1 minute" }\n'
+        'columns = { id = "int", m = "timestamp" }\n'
+    )
+    job = make_sql_job("SELECT id, m FROM s", make_catalog(tmp_path, toml))
+    rows, summary = run(job, spark, tmp_path)
+    assert summary.rejected == {}
+    assert "2300-01-01" in str(rows)

@@ -3,20 +3,30 @@
 import bz2
 import gzip
 from collections import defaultdict
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as fn
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.model.catalog import Column, DataSource, FloatType, IntType, StringType
+from ontoweir.mappings.model.catalog import (
+    Column,
+    DataSource,
+    DecimalType,
+    FloatType,
+    IntType,
+    StringType,
+    TimestampType,
+)
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.read_source import BAD, read_source
 from ontoweir.runtime.text import read_csv as reader
-from ontoweir.runtime.text.convert_text import NotPlain
+from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_text import read_text
 from tests.runtime.csv_files import COLUMNS, make_file
 
@@ -138,3 +148,18 @@ def test_random_files(spark: SparkSession, tmp_path: Path, request: pytest.Fixtu
         found[local_path(row.pop("__path"))].append(row)
     for name, rows in files.items():
         assert _shown(rows) == _shown(found[name]), name
+
+
+def test_zones_lead_beyond_the_years() -> None:
+    texts = ["2024-01-01 00:00:00", "9999-12-31 23:59:59-10:00", "0001-01-01 00:00:00+10:00", None]
+    found, bad = convert_text(pa.chunked_array([texts]), TimestampType())
+    assert [v is not None for v in found.to_pylist()] == [True, False, False, False]
+    assert bad is not None
+    assert bad.tolist() == [False, True, True, False]
+
+
+def test_nothing_is_nothing_in_any_power() -> None:
+    found, bad = convert_text(pa.chunked_array([["0e99999", "-0E-7", "1e5"]]), DecimalType(6, 2))
+    assert found.to_pylist() == [Decimal(0), Decimal(0), None]
+    assert bad is not None
+    assert bad.tolist() == [False, False, True]
