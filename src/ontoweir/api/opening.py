@@ -84,8 +84,12 @@ def build_project(
         catalog: `[streams.…]` and `[relations.…]` of a project file, as TOML or as a dictionary;
             a table whose source is in `sources` needs none.
         queries: SPARQL, by name.
-        sources, spark, strict, warn, registry: as of open_project.
+        sources: as of open_project.
+        spark: as of open_project.
         folder: what relative paths of data are relative to, and where `out/` is.
+        strict: as of open_project.
+        warn: as of open_project.
+        registry: as of open_project.
 
     Raises:
         OntoweirError: something is wrong; its place is `<catalog>`, `<ontology>`, `<mappings>` or
