@@ -6,6 +6,7 @@ The file (2 million rows are 100 MB) is made with a fixed seed. Prints seconds, 
 and how many answers each found, which must be the same.
 """
 
+import argparse
 import resource
 import subprocess
 import sys
@@ -84,8 +85,11 @@ def run_duckdb(file: Path, folder: Path, name: str) -> None:
 
 def main() -> None:
     """Make the project, run both."""
-    folder = Path(sys.argv[1])
-    rows = int(sys.argv[2]) if len(sys.argv) > 2 else 2_000_000
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("rows", type=int, nargs="?", default=2_000_000)
+    given = parser.parse_args()
+    folder, rows = given.folder, given.rows
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "reading.csv"
     make_file(file, rows)

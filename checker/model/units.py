@@ -114,6 +114,7 @@ def choose_units(query: SpjQuery, catalog: Catalog) -> Units:
 
 
 def kind_of(kind: ColumnType) -> Kind:
+    """How the values of a column are counted."""
     match kind:
         case IntType() | DecimalType():
             return Kind.NUMBER

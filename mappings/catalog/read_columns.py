@@ -18,12 +18,22 @@ from ontoweir.mappings.model.read_table import Table, did_you_mean
 
 
 def read_columns(table: Table) -> tuple[Column, ...]:
+    """The columns of a stream or relation, in the order in which they are written.
+
+    Raises:
+        CatalogError: one is not declared as columns are; with its line.
+    """
     table.need("columns", '{ id = "int" }')
     columns = table.table("columns")
     return tuple(read_column(columns, name) for name in columns.values)
 
 
 def read_column(columns: Table, name: str) -> Column:
+    """A column: its type, and the domain that rows are held to.
+
+    Raises:
+        CatalogError: it has no type that is known, or a domain that is none; with its line.
+    """
     value = columns.values[name]
     table = columns
     options = Table({}, (*columns.path, name), columns.lines)

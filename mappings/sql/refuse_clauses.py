@@ -69,6 +69,11 @@ _FIXES = {
 
 
 def refuse_clauses(tree: "exp.Expr") -> None:
+    """Refuse what a part of a SELECT has beyond the language.
+
+    Raises:
+        SqlRefusal: the first such clause, by its name in SQL.
+    """
     known = _READ[type(tree).__name__]
     for key, value in tree.args.items():
         if value and key not in known:
@@ -76,6 +81,8 @@ def refuse_clauses(tree: "exp.Expr") -> None:
 
 
 def refuse_sql(tree: "exp.Expr", name: str, fix: str | None = None) -> SqlRefusal:
+    """The refusal of a clause, with its line and what to write instead (`fix`; else what is known
+    of the clause)."""
     return SqlRefusal(
         f"{name} is outside the SQL read here",
         why="it is SELECT [DISTINCT] columns FROM tables and joins WHERE comparisons",

@@ -57,6 +57,7 @@ def print_column(attribute: Attribute) -> exp.Column:
 
 
 def print_domain(domain: DomainFilter, types: Types, dialect: str) -> exp.Expr:
+    """A declared domain as a condition; NULL lies in it where the query lets NULL pass."""
     from sqlglot import exp
 
     inside = _inside(domain, types, dialect)
@@ -86,6 +87,7 @@ def _inside(domain: DomainFilter, types: Types, dialect: str) -> exp.Expr:
 
 
 def print_condition(condition: Condition, types: Types, dialect: str) -> exp.Expr:
+    """A conjunct of the selection in a dialect of SQL (`spark` or `duckdb`)."""
     from sqlglot import exp
 
     match condition:
@@ -177,6 +179,7 @@ def _constant(value: Scalar, left: Attribute, types: Types, dialect: str) -> exp
 
 
 def print_output(output: Output, types: Types) -> exp.Expr:
+    """An answer's RDF term as SQL: its text, or its value where it is a literal of one."""
     from sqlglot import exp
 
     match output:

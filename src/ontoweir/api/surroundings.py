@@ -30,6 +30,8 @@ def choose_sources(
 
 
 def find_registry(named: str | Path | None, root: Path) -> Path:
+    """The folder of registered queries: as named, else by $ONTOWEIR_REGISTRY, else below the
+    project's folder."""
     import os
 
     found = named or os.environ.get("ONTOWEIR_REGISTRY")

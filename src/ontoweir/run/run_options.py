@@ -131,6 +131,11 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
 
 
 def read_pairs(option: str, texts: list[str]) -> dict[str, str]:
+    """What an option that is given as NAME=VALUE, any number of times, says.
+
+    Raises:
+        UsageError: a text has no name or no value.
+    """
     found = {}
     for text in texts:
         name, equals, value = text.partition("=")
