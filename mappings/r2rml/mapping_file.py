@@ -1,19 +1,16 @@
-"""An R2RML file as an RDF graph with places: what the readers of its parts share."""
+"""A mapping file as an RDF graph with places: what both formats are read into."""
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.model.assertion import RefusedMap
-from ontoweir.mappings.model.read_table import did_you_mean
-from ontoweir.mappings.r2rml.locate_turtle import locate_block, locate_text, locate_word
+from ontoweir.mappings.r2rml.locate_turtle import locate_block, locate_text
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -24,39 +21,6 @@ PARSE_BASE = "http://ontoweir.invalid/base/"
 """Stands for the base IRI of a document that declares none."""
 NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 """A character that no IRI has."""
-_KNOWN = [
-    "logicalTable",
-    "tableName",
-    "sqlQuery",
-    "sqlVersion",
-    "subject",
-    "subjectMap",
-    "class",
-    "predicateObjectMap",
-    "predicate",
-    "predicateMap",
-    "object",
-    "objectMap",
-    "column",
-    "template",
-    "constant",
-    "datatype",
-    "language",
-    "termType",
-    "inverseExpression",
-    "parentTriplesMap",
-    "joinCondition",
-    "child",
-    "parent",
-    "graph",
-    "graphMap",
-]
-_TERMS = {
-    *_KNOWN,
-    *["IRI", "BlankNode", "Literal", "defaultGraph", "SQL2008", "TriplesMap", "R2RMLView"],
-}
-_TERMS |= {"LogicalTable", "BaseTableOrView", "SubjectMap", "PredicateMap", "ObjectMap", "Join"}
-_TERMS |= {"TermMap", "PredicateObjectMap", "RefObjectMap", "GraphMap"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,93 +90,6 @@ class Place:
     def error(self, what: str, *, why: str, fix: str, near: str | None = None) -> MappingError:
         """An error in this triples map."""
         return MappingError(f"{self.name}: {what}", why=why, fix=fix, source=self.source(near))
-
-
-def open_mapping(path: Path) -> MappingFile:
-    """Parses a Turtle file, or an .obda file into the R2RML that says the same.
-
-    Unknown R2RML terms, and what is no IRI, are told in `wrong`: the triples maps that have them
-    are wrong, others need not be.
-
-    Raises:
-        MappingError: missing, or no Turtle (no .obda).
-    """
-    from rdflib import Graph
-
-    shown = str(path)
-    line = None
-    try:
-        data = path.read_bytes()
-        line = 1
-        text = data.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        if isinstance(error, UnicodeDecodeError):
-            line = data.count(b"\n", 0, error.start) + 1
-        raise MappingError(
-            f"cannot read the mapping: {error}",
-            why="it must be a readable UTF-8 file",
-            fix="correct the path in [project] mappings"
-            if line is None
-            else "save the file in UTF-8",
-            source=Source(shown, line),
-        ) from None
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if path.suffix == ".obda":
-        from ontoweir.mappings.r2rml.read_obda import read_obda
-
-        return read_obda(shown, text)
-    graph = Graph()
-    noise = logging.getLogger("rdflib.term")
-    level = noise.level
-    try:
-        noise.setLevel(logging.CRITICAL)  # what it warns of is refused below, with its line
-        graph.parse(data=text, format="turtle", publicID=PARSE_BASE)
-    except Exception as error:  # rdflib raises BadSyntax and, for some inputs, anything else
-        lines = getattr(error, "lines", None)
-        reason = (
-            getattr(error, "_why", None) or (str(error) or type(error).__name__).splitlines()[0]
-        )
-        raise MappingError(
-            f"no Turtle: {reason}",
-            why="R2RML mappings are written in Turtle",
-            fix="mend the text before or at this line",
-            source=Source(shown, min(lines, text.count("\n")) + 1 if isinstance(lines, int) else 1),
-        ) from None
-    finally:
-        noise.setLevel(level)
-    return MappingFile(shown, text, graph, wrong=tuple(_find_wrong(shown, text, graph)))
-
-
-def _find_wrong(shown: str, text: str, graph: Graph) -> Iterator[tuple[str, MappingError]]:
-    """IRIs with characters that no IRI has, which rdflib lets pass; then unknown R2RML terms."""
-    from rdflib import URIRef
-
-    iris = sorted({str(t) for triple in graph for t in triple if isinstance(t, URIRef)})
-    for iri in iris:
-        if NO_IRI.search(iri):
-            written = iri.removeprefix(PARSE_BASE)
-            line = locate_text(text, written, (1, text.count("\n") + 1))
-            yield (
-                iri,
-                MappingError(
-                    f"<{written}> is no IRI",
-                    why="IRIs have no spaces, quotes, braces or angle brackets",
-                    fix="correct it, or percent-encode the character",
-                    source=Source(shown, line),
-                ),
-            )
-    for iri in iris:
-        name = iri.removeprefix(RR)
-        if name != iri and name not in _TERMS:
-            yield (
-                iri,
-                MappingError(
-                    f"unknown R2RML term rr:{name}",
-                    why="the R2RML vocabulary has no such term",
-                    fix=did_you_mean(name, _TERMS),
-                    source=Source(shown, locate_word(text, name)),
-                ),
-            )
 
 
 def place_node(file: MappingFile, node: Node) -> Place:
