@@ -26,7 +26,7 @@ from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.algebra.list_domains import list_domains
 from ontoweir.rewriter.algebra.name_occurrences import name_occurrences
 from ontoweir.rewriter.algebra.print_spj import show_condition
-from ontoweir.rewriter.algebra.trace_steps import Step, trace_steps
+from ontoweir.rewriter.algebra.trace_steps import TraceStep, trace_steps
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -265,12 +265,12 @@ def test_declared_domains_are_filters_in_sql_and_steps_in_the_trace(catalog: Cat
     sql = print_sql(SpjUnion("q", ("k",), (query,), distinct=True), catalog)
     assert "a.v <= 9" in sql
     assert "a.name IN ('p', 'q')" in sql
-    steps: list[Step] = []
+    steps: list[TraceStep] = []
     run_passes(
         [Candidate(query, ASKED)],
         catalog,
         distinct=True,
-        record=steps.append,
+        on_step=steps.append,
     )
     (step,) = [s for s in steps if s.name == DOMAINS]
     assert step.did == "with s.v <= 9, s.name in {p, q}"
@@ -281,7 +281,7 @@ def test_declared_domains_are_filters_in_sql_and_steps_in_the_trace(catalog: Cat
         catalog,
         distinct=True,
         skip=skip,
-        record=steps.append,
+        on_step=steps.append,
     )
     assert not [s for s in steps if s.name == DOMAINS]
 
@@ -420,7 +420,7 @@ def test_a_step_says_what_a_pass_did(catalog: Catalog) -> None:
     before = spj("s a, s b", "a.k = b.k", "a.ts = b.ts", "b.v > 3")
     after = remove_self_joins(before, catalog)
     assert trace_steps("self-joins on keys", 7, before, after) == (
-        Step(
+        TraceStep(
             "self-joins on keys",
             "disjunct 7",
             "joins 1 → 0, without s b; with a.v > 3, a.k IS NOT NULL",
