@@ -12,13 +12,13 @@ from ontoweir.runtime.kernel.thin_rows import can_miss
 def keep_apart(frame: Frame, table: SynopsisTable) -> tuple[Frame, Array]:
     """Keep, per key, the rows that are needed beside those with better frontier values.
 
-    A row is needed where later values, as many for each class as `table.samples` says, could equal
-    a     value of every row of the same or an earlier marker that is at least as good, and none of its
-    own. At any marker a key has at most the product of partners + 1 such rows.
+    A row is needed where later values, as many for each class as `table.samples` says, could
+    equal a value of every row of the same or an earlier marker that is at least as good, and none
+    of its own. At any marker a key has at most the product of partners + 1 such rows.
 
     Args:
         frame: rows with ("e",), key columns and ("f", 0), less is better.
-        table: with one frontier value and apart classes.
+        table: with one frontier value, and samples of distinct values.
 
     Returns:
         The rows that were ever needed, with ("until",), the marker at which others made them

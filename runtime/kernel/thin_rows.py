@@ -12,10 +12,10 @@ from ontoweir.runtime.columnar.frame import Array, Frame, group_codes
 def thin_rows(table: SynopsisTable, kept: Frame | None, rows: Frame) -> Array:
     """Which rows of a table are needed beside those that are kept: an array of truth values.
 
-    A row is needed where later values, as many for each class as `table.samples` says, could equal
-    a     value of every row that is kept (with the rest of its key), and none of its own. Otherwise
-    whatever it matches, one that is kept matches too. Rows that are needed are never more than
-    the product of partners + 1 (checker/citations.md, 18).
+    A row is needed where later values, as many for each class as `table.samples` says, could
+    equal a value of every row that is kept (with the rest of its key), and none of its own.
+    Otherwise whatever it matches, one that is kept matches too. Rows that are needed are never
+    more than the product of partners + 1 (checker/citations.md, 18).
 
     Args:
         table: with apart classes.
