@@ -35,6 +35,7 @@ from ontoweir.runtime.ingest.build_members import (
     MemberBuilder,
 )
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
+from ontoweir.runtime.ingest.list_references import EnforcedReference
 from ontoweir.runtime.ingest.watch_keys import watch_keys
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
@@ -43,13 +44,16 @@ from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_chunk import Chunk
 
 
-def reference_checks(work: ExecutionContext) -> dict[str, list[ReferenceCheck]]:
-    """The declared references that a run compares with its static data."""
-    found: dict[str, list[ReferenceCheck]] = {}
-    for stream, column, relation, to, reason in work.references:
-        held = pc.drop_null(pc.unique(work.statics[relation].column(to)))
-        found.setdefault(stream, []).append(ReferenceCheck(column, held, reason))
-    return found
+def reference_checks(
+    references: Sequence[EnforcedReference], statics: Mapping[str, pa.Table]
+) -> dict[str, list[ReferenceCheck]]:
+    """The declared references that a run compares with its static data, by stream."""
+    checks: dict[str, list[ReferenceCheck]] = {}
+    for reference in references:
+        held = pc.drop_null(pc.unique(statics[reference.relation].column(reference.to)))
+        check = ReferenceCheck(reference.column, held, reference.reason)
+        checks.setdefault(reference.stream, []).append(check)
+    return checks
 
 
 def admit_chunk(

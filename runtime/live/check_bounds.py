@@ -6,10 +6,10 @@ from ontoweir.checker.model.declarations import Declaration
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.measure_state import SynopsisSize, measure_state
-from ontoweir.runtime.live.model.live_job import LiveQuery
+from ontoweir.runtime.live.model.live_job import RunningQuery
 
 
-def check_bounds(query: LiveQuery, state: ExecutionState) -> None:
+def check_bounds(query: RunningQuery, state: ExecutionState) -> None:
     """Compare every synopsis of a query, and all together, with what the checker promised.
 
     Raises:
@@ -30,7 +30,7 @@ def check_bounds(query: LiveQuery, state: ExecutionState) -> None:
     )
 
 
-def _suspects(query: LiveQuery, over: Iterable[SynopsisSize]) -> str:
+def _suspects(query: RunningQuery, over: Iterable[SynopsisSize]) -> str:
     """The declarations of the streams that the synopses are made of."""
     aliases = {alias for size in over for alias in size.members}
     streams = {

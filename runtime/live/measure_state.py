@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.runtime.engine.execution import ExecutionState
-from ontoweir.runtime.live.model.live_job import LiveQuery
+from ontoweir.runtime.live.model.live_job import RunningQuery
 from ontoweir.runtime.results.update_groups import GroupState
 
 _NUMBER = 8
@@ -25,7 +25,7 @@ class SynopsisSize:
     formula: str
 
 
-def measure_state(query: LiveQuery, state: ExecutionState) -> tuple[SynopsisSize, ...]:
+def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisSize, ...]:
     """The synopses of a query's plans, in the plans' order; last the groups of its aggregates."""
     found: list[SynopsisSize] = []
     several = len(query.plans) > 1

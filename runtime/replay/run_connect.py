@@ -17,13 +17,14 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.execution import ExecutionContext
-from ontoweir.runtime.replay.replay_range import (
+from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
     RangeTask,
     replay_range,
     unpack_outcome,
 )
-from ontoweir.runtime.replay.run_ranges import RunTasks, await_job
+from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
+from ontoweir.runtime.replay.run_ranges import await_job
 from ontoweir.runtime.replay.store_statics import store_statics
 
 if TYPE_CHECKING:

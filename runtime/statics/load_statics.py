@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -38,13 +38,15 @@ from ontoweir.runtime.statics.read_small import read_small
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+Session: TypeAlias = "SparkSession | Callable[[], SparkSession]"
+"""A session, or what gives it where it is needed."""
 
 _DENSE = 8
 """About how much more rows take than what is compressed."""
 
 
 def load_statics(
-    spark: "SparkSession | Callable[[], SparkSession]",
+    spark: "Session",
     catalog: Catalog,
     names: Iterable[str],
     beside: Path | None = None,
@@ -89,7 +91,7 @@ def _is_small(located: Located) -> bool:
 class _Loader:
     def __init__(
         self,
-        spark: "SparkSession | Callable[[], SparkSession]",
+        spark: "Session",
         catalog: Catalog,
         place: Path,
         stack: ExitStack,

@@ -29,10 +29,10 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
-from ontoweir.runtime.replay.replay import QueryJob
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, Tables
 from tests.runtime.in_process import EPOCH, replay_here, store

@@ -13,7 +13,7 @@ from ontoweir.runtime.sources.history import History
 
 
 @dataclass(frozen=True, slots=True)
-class LiveQuery:
+class RunningQuery:
     """A bounded query that runs: its plans, with static data encoded, its bound, and the declared
     constraints that the bound rests on."""
 
@@ -33,7 +33,7 @@ class LiveJob:
     `most_waiting`: how many rows may wait for a marker before the run stops (None: any number).
     """
 
-    queries: tuple[LiveQuery, ...]
+    queries: tuple[RunningQuery, ...]
     histories: tuple[History, ...]
     checks: Mapping[str, Sequence[ReferenceCheck]]
     idle_seconds: Mapping[str, float] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.live.model.live_job import LiveQuery
+from ontoweir.runtime.live.model.live_job import RunningQuery
 from ontoweir.runtime.live.output.note_sent import note_sent
 from ontoweir.runtime.live.output.publish_batch import (
     FileSink,
@@ -26,7 +26,7 @@ REJECTS = "rejects"
 
 def publish_commit(
     place: Path,
-    queries: Sequence[LiveQuery],
+    queries: Sequence[RunningQuery],
     answers: Sink,
     writer: PartWriter,
     spark: "SparkSession | None",

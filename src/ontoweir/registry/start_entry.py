@@ -4,7 +4,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,15 +106,8 @@ def start_entry(
         compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
         anyway = entry.allow_unbounded
         verdict = check_live(workspace, compiled, allow_unbounded=anyway)
-        running.prepared = prepare_run(
-            workspace,
-            [compiled],
-            [verdict],
-            spark,
-            options.most_waiting,
-            options.output,
-            allow_unbounded=anyway,
-        )
+        own = replace(options, allow_unbounded=anyway)
+        running.prepared = prepare_run(workspace, [compiled], [verdict], spark, own)
         running.alarm = StateAlarm(options.alarm, workspace.warn)
         place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
         running.run = _run(running, place, spark, options, watch)

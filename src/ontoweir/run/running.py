@@ -56,15 +56,7 @@ def run_queries(
 
     sink = open_sink(options)
     session = open_session(options, spark)
-    prepared = prepare_run(
-        workspace,
-        compiled,
-        verdicts,
-        session,
-        options.most_waiting,
-        options.output,
-        allow_unbounded=options.allow_unbounded,
-    )
+    prepared = prepare_run(workspace, compiled, verdicts, session, options)
     job = prepared.job
     record = _SessionRecord(StateAlarm(options.alarm, workspace.warn), options.progress)
     live = LiveOptions(

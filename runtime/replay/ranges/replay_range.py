@@ -32,7 +32,7 @@ from ontoweir.runtime.engine.merge_group_deltas import drop_known, merge_group_d
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plan
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.kernel.tables_of_size import level_streams
-from ontoweir.runtime.replay.prefetch_chunks import read_chunks
+from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
 from ontoweir.runtime.replay.store_statics import open_statics
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.results.write_behind import write_behind
@@ -129,7 +129,7 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
 def prepare_work(work: ExecutionContext) -> Prepared:
     """What all tasks of a run begin with."""
     plans = tuple(prepare_plan(p, work) for p in work.plans)
-    return work, plans, reference_checks(work)
+    return work, plans, reference_checks(work.references, work.statics)
 
 
 def unpack_outcome(packed: bytes) -> RangeOutcome:

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.replay.replay_job import ProgressListener
-from ontoweir.runtime.replay.replay_range import (
+from ontoweir.progress.replay_progress import ProgressListener, ReplayProgress
+from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
     RangeProgress,
     part_file,
@@ -146,7 +146,7 @@ class ProgressWatch:
         if not times or tuples == self._last:
             return
         self._last = tuples
-        self._listener.update(
+        progress = ReplayProgress(
             markers=sum(p.markers for p in found),
             tuples=tuples,
             total_tuples=max(self._total, tuples),
@@ -154,6 +154,7 @@ class ProgressWatch:
             bound=self._bound,
             at=datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=max(times)),
         )
+        self._listener.update(progress)
 
     def pass_over(self, tuples: int) -> None:
         """A pass over history is done: the next one counts from there."""

@@ -14,32 +14,45 @@ answers of what the tasks have written.
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from ontoweir.errors import OntoweirError
+from ontoweir.progress.replay_progress import ProgressListener
 from ontoweir.runtime.engine.aggregate_chunk import PartRows
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import merge_group_deltas
 from ontoweir.runtime.engine.prepare_plan import prepare_plan
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.kernel.tables_of_size import EVERY, count_levels, level_streams
-from ontoweir.runtime.replay.collect_parts import PartCollector, ProgressWatch
-from ontoweir.runtime.replay.merge_states import merge_states
-from ontoweir.runtime.replay.plan_ranges import Ranges, find_start
-from ontoweir.runtime.replay.replay_job import ProgressListener
-from ontoweir.runtime.replay.replay_range import (
+from ontoweir.runtime.replay.ranges.collect_parts import PartCollector, ProgressWatch
+from ontoweir.runtime.replay.ranges.merge_states import merge_states
+from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, find_start
+from ontoweir.runtime.replay.ranges.replay_range import (
     GroupTask,
     HistoryTask,
     RangeOutcome,
     RangeTask,
     check_bound,
 )
-from ontoweir.runtime.replay.run_ranges import RunTasks
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.results.write_results import RowSink
+
+RunTasks: TypeAlias = Callable[[Sequence[RangeTask], Callable[[], None]], list[RangeOutcome]]
+"""Runs tasks, and calls something again and again meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOutput:
+    """Where a scan writes: `folder`, for what tasks exchange; `writer`, which takes the answers;
+    `expand`: rows are repeated instead of a column `multiplicity`."""
+
+    folder: Path
+    writer: RowSink
+    expand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +71,8 @@ def scan_ranges(
     work: ExecutionContext,
     ranges: Ranges,
     run: RunTasks,
-    folder: Path,
-    writer: RowSink,
+    output: ScanOutput,
     progress: ProgressListener | None,
-    *,
-    expand: bool = False,
 ) -> Scanned:
     """Replay all ranges; their answers go to the writer in the order of time.
 
@@ -71,7 +81,7 @@ def scan_ranges(
     """
     if not any(h.rows for h in work.histories):
         return Scanned(0, 0, 0, {}, 1, "there is no history")
-    scan = _Scan(work, ranges, run, folder, progress)
+    scan = _Scan(work, ranges, run, output.folder, progress)
     starts = [scan.begin(i) for i in range(len(ranges))]
     if ranges.cuts:
         try:
@@ -80,7 +90,7 @@ def scan_ranges(
             # in order, the replay tells what is wrong first
             ranges = scan.ranges = Ranges((), "a range cannot be replayed")
             starts = [scan.begin(0)]
-    outcomes = scan.answer(starts, writer, expand)
+    outcomes = scan.answer(starts, output.writer, output.expand)
     rejected: Counter[str] = Counter()
     for outcome in outcomes:
         rejected.update(outcome.rejected)

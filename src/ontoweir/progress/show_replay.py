@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Callable
-from datetime import datetime
 from types import TracebackType
 from typing import Self
 
@@ -17,12 +16,13 @@ from rich.progress import (
 )
 
 from ontoweir.progress.notebook import NotebookCell, html_bar, in_notebook
+from ontoweir.progress.replay_progress import ReplayProgress
 
 _OFTEN = 0.2
 """Seconds between two looks in a notebook."""
 
 
-class ReplayProgress:
+class TerminalBar:
     """Shows tuples done of all, markers, tuples per second, and state rows against the bound.
 
     Silent where stderr is no terminal, unless forced. Use it as a context manager.
@@ -46,25 +46,15 @@ class ReplayProgress:
             self._console.print(title, markup=False, highlight=False)
         self._task = self._progress.add_task(title, total=None, figures="reading")
 
-    def update(
-        self,
-        *,
-        markers: int,
-        tuples: int,
-        total_tuples: int | None,
-        state_rows: int,
-        bound: int | None,
-        at: datetime,
-    ) -> None:
+    def update(self, progress: ReplayProgress) -> None:
         """See ProgressListener."""
         speed = self._progress.tasks[0].speed if self._progress.tasks else None
-        limit = "" if bound is None else f"/{bound:,}"
         rate = "" if not speed else f" · {speed:,.0f} tuples/s"
         self._progress.update(
             self._task,
-            completed=tuples,
-            total=total_tuples,
-            figures=f"{markers:,} markers{rate} · state {state_rows:,}{limit}",
+            completed=progress.tuples,
+            total=progress.total_tuples,
+            figures=_figures(progress, rate),
         )
 
     def prepare(self, *, stream: str, tuples: int) -> None:
@@ -84,7 +74,7 @@ class ReplayProgress:
         self._progress.stop()
 
 
-class NotebookProgress:
+class NotebookBar:
     """Shows the same below the cell of a notebook, some times a second. Use it as a context
     manager."""
 
@@ -95,22 +85,12 @@ class NotebookProgress:
         self._shown: float | None = None
         self._last = html_bar(title, 0, None, "starting")
 
-    def update(
-        self,
-        *,
-        markers: int,
-        tuples: int,
-        total_tuples: int | None,
-        state_rows: int,
-        bound: int | None,
-        at: datetime,
-    ) -> None:
+    def update(self, progress: ReplayProgress) -> None:
         """See ProgressListener."""
         now = self._clock()
-        limit = "" if bound is None else f"/{bound:,}"
-        rate = tuples / (now - self._begun) if now > self._begun else 0.0
-        figures = f"{markers:,} markers · {rate:,.0f} tuples/s · state {state_rows:,}{limit}"
-        self._last = html_bar(self._title, tuples, total_tuples, figures)
+        rate = progress.tuples / (now - self._begun) if now > self._begun else 0.0
+        figures = _figures(progress, f" · {rate:,.0f} tuples/s")
+        self._last = html_bar(self._title, progress.tuples, progress.total_tuples, figures)
         if self._shown is None or now - self._shown >= _OFTEN:
             self._shown = now
             self._cell.show(self._last)
@@ -128,8 +108,14 @@ class NotebookProgress:
         self._cell.show(self._last)
 
 
-def show_progress(title: str, *, force: bool = False) -> ReplayProgress | NotebookProgress:
+def _figures(progress: ReplayProgress, rate: str) -> str:
+    """Markers, a rate as it is, and state rows against the bound."""
+    limit = "" if progress.bound is None else f"/{progress.bound:,}"
+    return f"{progress.markers:,} markers{rate} · state {progress.state_rows:,}{limit}"
+
+
+def show_replay(title: str, *, force: bool = False) -> TerminalBar | NotebookBar:
     """A listener for `replay_history`; a context manager."""
     if in_notebook() and not force:
-        return NotebookProgress(title)
-    return ReplayProgress(title, force=force)
+        return NotebookBar(title)
+    return TerminalBar(title, force=force)
