@@ -1,5 +1,6 @@
 """What all tests share: a Spark session, data outside the repository, budgets of random tests."""
 
+from tests.paths import ROOT, SHARED
 import os
 import sys
 from collections.abc import Iterator
@@ -15,8 +16,6 @@ from tests.case_files import Golden, compare_block, write_block
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).parent.parent
-SHARED = ROOT.parent / "shared"
 
 settings.register_profile(
     "ci",

@@ -25,7 +25,7 @@ from ontoweir.rewriter.tmappings.instantiate_assertion import Instance, instanti
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
 from ontoweir.rewriter.unfold.translate_filters import term_output
 
-Warn: TypeAlias = Callable[[str, Source | None], None]
+OnWarning: TypeAlias = Callable[[str, Source | None], None]
 """Takes a warning: a sentence, and its place."""
 
 LIMIT = 1_000_000
@@ -52,7 +52,7 @@ def find_assertions(
     atom: Atom,
     mappings: MappingSet,
     tbox: Hierarchy,
-    warn: Warn,
+    warn: OnWarning,
     *,
     mapped: MappingSet,
     derived: bool,

@@ -11,7 +11,7 @@ from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.model.assertion import MappingSet
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.algebra.trace_steps import Record, Step, ignore_step
+from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, TimeFilter, Variable
 from ontoweir.rewriter.model.spj import (
@@ -32,7 +32,7 @@ from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.tmappings.name_graphs import name_graphs
 from ontoweir.rewriter.tmappings.select_graphs import select_graphs
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
-from ontoweir.rewriter.unfold.match_atoms import Match, Warn, find_assertions, match_atoms
+from ontoweir.rewriter.unfold.match_atoms import Match, OnWarning, find_assertions, match_atoms
 from ontoweir.rewriter.unfold.refuse_float_texts import refuse_float_texts
 from ontoweir.rewriter.unfold.translate_filters import (
     check_steps,
@@ -55,8 +55,8 @@ def unfold_query(
     catalog: Catalog,
     tbox: Hierarchy,
     *,
-    warn: Warn = _ignore,
-    record: Record = ignore_step,
+    warn: OnWarning = _ignore,
+    on_step: OnStep = ignore_steps,
     skip: frozenset[str] = frozenset(),
     tell: Tell = ignore_progress,
     names: Sequence[str] | None = None,
@@ -94,12 +94,12 @@ def unfold_query(
     else:
         compiled = selected
     for step in _count_assertions(ucq, selected, compiled):
-        record(step)
+        on_step(step)
     candidates = (
         Candidate(_name_outputs(disjunct, head), query)
         for query in ucq
         for disjunct in _unfold_disjunct(
-            query, compiled, catalog, tbox, warn, mappings, record, skip, tell
+            query, compiled, catalog, tbox, warn, mappings, on_step, skip, tell
         )
     )
     meter = WorkBudget(
@@ -116,7 +116,7 @@ def unfold_query(
         name=first.name,
         variables=head,
         disjuncts=run_passes(
-            numbered, catalog, distinct=first.distinct, skip=skip, record=record, tell=tell
+            numbered, catalog, distinct=first.distinct, skip=skip, on_step=on_step, tell=tell
         ),
         distinct=first.distinct,
         source=first.source,
@@ -134,7 +134,7 @@ def _name_outputs(disjunct: SpjQuery, names: Sequence[str]) -> SpjQuery:
 
 def _count_assertions(
     ucq: Sequence[ConjunctiveQuery], mappings: MappingSet, compiled: MappingSet
-) -> Iterator[Step]:
+) -> Iterator[TraceStep]:
     for atom in {_iri(a): a for q in ucq for a in q.atoms}.values():
         iri, is_class = _iri(atom), isinstance(atom, ClassAtom)
         own, found = (
@@ -142,7 +142,7 @@ def _count_assertions(
         )
         axioms = dict.fromkeys(b.text for a in found for b in a.because)
         why = f", by {'; '.join(axioms)}" if axioms else ""
-        yield Step(
+        yield TraceStep(
             "mappings closed under the hierarchy",
             iri,
             f"{len(own)} assertions of its own, {len(found)} in all{why}",
@@ -158,9 +158,9 @@ def _unfold_disjunct(
     compiled: MappingSet,
     catalog: Catalog,
     tbox: Hierarchy,
-    warn: Warn,
+    warn: OnWarning,
     mappings: MappingSet,
-    record: Record,
+    on_step: OnStep,
     skip: frozenset[str],
     tell: Tell,
 ) -> Iterator[SpjQuery]:
@@ -177,7 +177,7 @@ def _unfold_disjunct(
         for atom in query.atoms
     )
     if (step := excluded_by(query, tbox, skip=skip)) is not None:
-        record(step)
+        on_step(step)
         return
     matches = cases = 0
     for match in match_atoms(query, choices, catalog, tell=tell):
@@ -191,8 +191,8 @@ def _unfold_disjunct(
                 outputs,
                 tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
             )
-    record(
-        Step(
+    on_step(
+        TraceStep(
             "terms unified",
             f"branch {query.branch + 1}",
             f"{matches} of {prod(len(c) for c in choices)} combinations of assertions can meet; "

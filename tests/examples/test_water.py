@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.conftest import Ran
+from tests.ontoweir.conftest import Ran
 from tests.examples.answers import HERE, count
 
 from ontoweir.cli import main

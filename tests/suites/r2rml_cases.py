@@ -1,5 +1,6 @@
 """The R2RML cases of ../shared/suites, and why some are not met."""
 
+from tests.paths import SHARED
 import re
 import sqlite3
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from rdflib import Graph, Namespace
 
-SUITES = Path(__file__).parent.parent.parent.parent / "shared" / "suites"
+SUITES = SHARED / "suites"
 _TEST = Namespace("http://purl.org/NET/rdb2rdf-test#")
 _DC = Namespace("http://purl.org/dc/elements/1.1/")
 

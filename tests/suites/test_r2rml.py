@@ -1,5 +1,6 @@
 """`ontoweir materialize` on every R2RML case of ../shared/suites."""
 
+from tests.paths import ROOT
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ from tests.suites.r2rml_cases import (
     write_table,
 )
 
-DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "r2rml-conformance.md"
+DOCUMENT = ROOT / "docs" / "r2rml-conformance.md"
 CASES = list_cases()
 BY_KEY = {c.key: c for c in CASES}
 pytestmark = pytest.mark.shared

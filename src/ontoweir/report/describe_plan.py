@@ -10,7 +10,7 @@ from ontoweir.checker.model.plan import (
     Points,
     StaticValues,
     SynopsisPlan,
-    Table,
+    SynopsisTable,
 )
 
 
@@ -19,7 +19,7 @@ def describe_plan(plan: SynopsisPlan) -> list[str]:
     return [line for table in plan.tables for line in _table(plan, table)]
 
 
-def _table(plan: SynopsisPlan, table: Table) -> list[str]:
+def _table(plan: SynopsisPlan, table: SynopsisTable) -> list[str]:
     form = plan.form
     alias = {m.index: m.alias for m in form.members}
     whole = len(table.members) == len(form.members)
@@ -51,9 +51,9 @@ def _table(plan: SynopsisPlan, table: Table) -> list[str]:
             + (f": with {past}" if past else "")
         )
     return lines + [
-        f"  dropped {kept.live} steps after {alias[kept.member]}.t"
+        f"  dropped {kept.expire_after} steps after {alias[kept.member]}.t"
         for kept in table.kept
-        if kept.live is not None and table.stored
+        if kept.expire_after is not None and table.stored
     ]
 
 
