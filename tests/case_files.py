@@ -46,7 +46,8 @@ Golden: TypeAlias = Callable[[Case, str, str], None]
 
 
 def read_cases(file: Path) -> Iterator[Case]:
-    """The cases of a file, in order; a name that two blocks of a case have is an error."""
+    """The cases of a file, in order; no two have a title, nor two blocks of one a name."""
+    titles: set[str] = set()
     shared: dict[str, str] = {}
     case: Case | None = None
     for found in _PART.finditer(file.read_text(encoding="utf-8")):
@@ -54,6 +55,8 @@ def read_cases(file: Path) -> Iterator[Case]:
         if title is not None:
             if case is not None:
                 yield case
+            assert title not in titles, f"{file}: two cases {title}"
+            titles.add(title)
             case = Case(file, title, {}, shared)
         else:
             blocks = shared if case is None else case.blocks
