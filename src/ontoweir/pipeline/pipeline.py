@@ -34,7 +34,7 @@ from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from ontoweir.rewriter.ucq.show_ucq import format_cq
-from ontoweir.rewriter.unfold.unfold_query import unfold_query
+from ontoweir.rewriter.unfold.unfold_query import Observer, unfold_query
 
 OnWarning = Callable[[str], None]
 
@@ -208,10 +208,8 @@ class Workspace:
             self._mappings_over(catalog or self.project.catalog),
             catalog or self.project.catalog,
             self.tbox,
-            warn=warn,
-            on_step=trace.append,
+            observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.tell),
             skip=self.skip,
-            tell=self.tell,
             names=[v.name for v in first.head],
         )
         return CompiledQuery(first.name, branches, rewritten, union, tuple(warnings), tuple(trace))

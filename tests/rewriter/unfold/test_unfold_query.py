@@ -31,7 +31,7 @@ from ontoweir.rewriter.model.query import (
 from ontoweir.rewriter.model.spj import Op, SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_union
 from ontoweir.rewriter.sql.print_sql import print_sql
-from ontoweir.rewriter.unfold.unfold_query import unfold_query
+from ontoweir.rewriter.unfold.unfold_query import Observer, unfold_query
 
 TOML = """
 [project]
@@ -372,7 +372,7 @@ def test_empty_union_prints_a_query_without_rows(world: tuple[Catalog, MappingSe
         world[1],
         world[0],
         Tree(),
-        warn=lambda text, _: warnings.append(text),
+        observer=Observer(on_warning=lambda text, _: warnings.append(text)),
     )
     assert union.disjuncts == ()
     assert run(union, world[0]) == Counter()
