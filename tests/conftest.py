@@ -1,6 +1,5 @@
 """What all tests share: a Spark session, data outside the repository, budgets of random tests."""
 
-from tests.paths import ROOT, SHARED
 import os
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.case_files import Golden, compare_block, write_block
+from tests.paths import ROOT, SHARED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

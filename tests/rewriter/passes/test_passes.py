@@ -1,10 +1,10 @@
 """The passes together: the trace, what each is worth, and what is told of domains."""
 
-from tests.paths import TRAFFIC
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from tests.paths import TRAFFIC
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import Workspace
