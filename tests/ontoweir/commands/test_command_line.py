@@ -17,7 +17,7 @@ from tests.ontoweir.commands.test_errors import snapshot
 
 import ontoweir.trace.write_witness
 from ontoweir.cli import make_parser
-from ontoweir.commands.write_completion import Subparsers, write_completion
+from ontoweir.commands.setup.write_completion import Subparsers, write_completion
 
 DOCS = ROOT / "docs" / "command-line.md"
 UNBOUNDED = "how-often-congestion-got-worse"

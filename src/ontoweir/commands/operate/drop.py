@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from ontoweir.commands.arguments import add_registry_argument, find_registry, find_root
+from ontoweir.commands.common.arguments import add_registry_argument, find_registry, find_root
 
 
 def add_drop(commands: Any) -> None:
@@ -24,17 +24,17 @@ def add_drop(commands: Any) -> None:
     drop.set_defaults(run=_drop)
 
 
-def _drop(given: argparse.Namespace) -> int:
+def _drop(args: argparse.Namespace) -> int:
     from ontoweir.registry.drop_query import drop_query
 
-    registry = find_registry(given, find_root(given.project))
-    drop_query(registry, given.name, purge=given.purge)
-    if given.format == "json":
-        print(json.dumps({"name": given.name, "dropped": True, "purged": given.purge}))
+    registry = find_registry(args, find_root(args.project))
+    drop_query(registry, args.name, purge=args.purge)
+    if args.format == "json":
+        print(json.dumps({"name": args.name, "dropped": True, "purged": args.purge}))
         return 0
     print(
-        f"{given.name}: dropped, its state and its answers are removed"
-        if given.purge
-        else f"{given.name}: dropped; its state and its answers are kept"
+        f"{args.name}: dropped, its state and its answers are removed"
+        if args.purge
+        else f"{args.name}: dropped; its state and its answers are kept"
     )
     return 0

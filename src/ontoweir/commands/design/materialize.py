@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ontoweir.commands.arguments import read_output
-from ontoweir.commands.report_refusals import report_refusals
+from ontoweir.commands.common.arguments import read_output
+from ontoweir.commands.common.report_refusals import report_refusals
 
 
 def add_materialize(commands: Any) -> None:
@@ -33,16 +33,16 @@ def add_materialize(commands: Any) -> None:
     materialize.set_defaults(run=_materialize)
 
 
-def _materialize(given: argparse.Namespace) -> int:
+def _materialize(args: argparse.Namespace) -> int:
     from ontoweir.run.materializing import materialize
 
     refused = materialize(
-        Path(given.mappings),
-        given.database,
-        None if given.output is None else read_output(given.output),
-        base=given.base,
-        skip_data_errors=given.skip_data_errors,
-        skip_refused=given.skip_refused,
-        quiet=given.quiet,
+        Path(args.mappings),
+        args.database,
+        None if args.output is None else read_output(args.output),
+        base=args.base,
+        skip_data_errors=args.skip_data_errors,
+        skip_refused=args.skip_refused,
+        quiet=args.quiet,
     )
-    return report_refusals(refused, skip=given.skip_refused)
+    return report_refusals(refused, skip=args.skip_refused)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ontoweir.commands.decide_queries import Outcome
-    from ontoweir.commands.hold_warnings import Warnings
+    from ontoweir.commands.common.decide_queries import Outcome
+    from ontoweir.commands.common.hold_warnings import Warnings
     from ontoweir.pipeline.pipeline import Workspace
 
 
@@ -16,7 +16,7 @@ def render_page(
     live: "Mapping[str, str] | None" = None,
 ) -> str:
     """Verdicts, reasons and repairs as one HTML page; `live`: how queries run."""
-    from ontoweir.commands.decide_queries import Decided
+    from ontoweir.commands.common.decide_queries import Decided
     from ontoweir.report.render_html import render_html
 
     project = workspace.project

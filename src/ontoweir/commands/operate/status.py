@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ontoweir.commands.arguments import add_registry_argument, find_registry, find_root
+from ontoweir.commands.common.arguments import add_registry_argument, find_registry, find_root
 from ontoweir.dashboard.show_numbers import show_lag
 from ontoweir.registry.registry_entry import tell_verdict
 
@@ -29,17 +29,17 @@ def add_status(commands: Any) -> None:
     status.set_defaults(run=_status)
 
 
-def _status(given: argparse.Namespace) -> int:
+def _status(args: argparse.Namespace) -> int:
     from ontoweir.registry.entry_status import read_status
     from ontoweir.registry.list_entries import find_entry, list_entries
 
-    name, project = given.name, given.project
+    name, project = args.name, args.project
     if name is not None and project == "." and _is_project(name):
         name, project = None, name  # as `list` and `register` are called
-    registry = find_registry(given, find_root(project))
+    registry = find_registry(args, find_root(project))
     entries = list_entries(registry) if name is None else [find_entry(registry, name)]
     found = [read_status(registry, entry) for entry in entries]
-    if given.format == "json":
+    if args.format == "json":
         print(json.dumps(found if name is None else found[0]))
         return 0
     if not found:

@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from ontoweir.commands.arguments import add_registry_argument, find_registry, find_root
+from ontoweir.commands.common.arguments import add_registry_argument, find_registry, find_root
 
 
 def add_list(commands: Any) -> None:
@@ -29,14 +29,14 @@ _FIELDS = (
 )
 
 
-def _list(given: argparse.Namespace) -> int:
+def _list(args: argparse.Namespace) -> int:
     from ontoweir.registry.entry_status import read_status
     from ontoweir.registry.list_entries import list_entries
     from ontoweir.registry.registry_entry import tell_bound
 
-    registry = find_registry(given, find_root(given.named or given.project))
+    registry = find_registry(args, find_root(args.named or args.project))
     found = [read_status(registry, entry) for entry in list_entries(registry)]
-    if given.format == "json":
+    if args.format == "json":
         print(json.dumps([{name: status[name] for name in _FIELDS} for status in found]))
         return 0
     if not found:

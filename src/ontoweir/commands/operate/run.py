@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.arguments import (
+from ontoweir.commands.common.arguments import (
     add_project_arguments,
     add_registry_argument,
     find_registry,
     find_root,
 )
-from ontoweir.commands.open_workspace import UNNEEDED, open_workspace
-from ontoweir.commands.report_refusals import describe_refusals, report_refusals
-from ontoweir.commands.warn_rejects import warn_rejects
+from ontoweir.commands.common.open_workspace import UNNEEDED, open_workspace
+from ontoweir.commands.common.report_refusals import describe_refusals, report_refusals
+from ontoweir.commands.common.warn_rejects import warn_rejects
 from ontoweir.errors import OntoweirError, Source, UsageError
 
 if TYPE_CHECKING:
@@ -76,36 +76,36 @@ def add_run(commands: Any) -> None:
     run.set_defaults(run=_run)
 
 
-def _run(given: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from ontoweir.registry.list_entries import list_entries
 
-    registry = find_registry(given, find_root(given.project))
-    if given.query and (given.serve or given.registry):
+    registry = find_registry(args, find_root(args.project))
+    if args.query and (args.serve or args.registry):
         raise UsageError(
             "--query does not go with --serve or --registry",
             why="a registry is served as a whole",
             fix="leave out --query, or register what is to run",
         )
-    served = given.serve or (not given.query and bool(list_entries(registry)))
-    if given.ui is None:
-        return _serve(given, registry) if served else _run_queries(given)
-    from ontoweir.commands.serve_ui import serve_ui
+    served = args.serve or (not args.query and bool(list_entries(registry)))
+    if args.ui is None:
+        return _serve(args, registry) if served else _run_queries(args)
+    from ontoweir.commands.operate.serve_ui import serve_ui
 
-    root = find_root(given.project)
-    metrics = Path(given.metrics or given.output or root / "out" / "answers")
-    with serve_ui(given, given.ui, "--ui", root, metrics=metrics, running=not served):
-        return _serve(given, registry) if served else _run_queries(given)
+    root = find_root(args.project)
+    metrics = Path(args.metrics or args.output or root / "out" / "answers")
+    with serve_ui(args, args.ui, "--ui", root, metrics=metrics, running=not served):
+        return _serve(args, registry) if served else _run_queries(args)
 
 
-def _run_queries(given: argparse.Namespace) -> int:
+def _run_queries(args: argparse.Namespace) -> int:
     from ontoweir.pipeline.pipeline import require_queries
     from ontoweir.run.run_options import read_run_options
     from ontoweir.run.running import run_queries
 
-    workspace, warnings = open_workspace(given, told=True)
+    workspace, warnings = open_workspace(args, named_refused=True)
     require_queries(workspace)
-    compiled, errors = _compile(workspace, given.query or workspace.query_names())
-    if errors and not (given.skip_refused and compiled):
+    compiled, errors = _compile(workspace, args.query or workspace.query_names())
+    if errors and not (args.skip_refused and compiled):
         return report_refusals(errors, skip=False)  # and nothing runs
     skipped = set(map(str, errors))
     for refused in workspace.mappings.refused:
@@ -113,10 +113,10 @@ def _run_queries(given: argparse.Namespace) -> int:
             warnings(f"{UNNEEDED}{refused.error}")
     warnings.release()
     code = report_refusals(errors, skip=True)
-    options = read_run_options(given, workspace.project.root)
+    options = read_run_options(args, workspace.project.root)
     with _Terminated() as stop:
         summary = run_queries(workspace, compiled, options, stop=stop)
-    _print(given, {**summary, **describe_refusals(workspace)}, options.output)
+    _print(args, {**summary, **describe_refusals(workspace)}, options.output)
     return code
 
 
@@ -141,12 +141,12 @@ def _compile(
     return compiled, errors
 
 
-def _serve(given: argparse.Namespace, registry: Path) -> int:
+def _serve(args: argparse.Namespace, registry: Path) -> int:
     from ontoweir.registry.serving import serve_registry
     from ontoweir.run.run_options import read_run_options
 
     for option in ("checkpoint", "metrics", "skip-refused"):
-        if getattr(given, option.replace("-", "_")):
+        if getattr(args, option.replace("-", "_")):
             raise UsageError(
                 f"--{option} does not go with registered queries",
                 why="each is for itself, in its folder of the registry",
@@ -157,22 +157,22 @@ def _serve(given: argparse.Namespace, registry: Path) -> int:
     seen: list[Workspace] = []
 
     def opened() -> "Workspace":
-        workspace, warnings = open_workspace(given)
+        workspace, warnings = open_workspace(args)
         warnings.release()
         seen[:] = [workspace]
         return workspace
 
-    options = replace(read_run_options(given, find_root(given.project)), checkpoint=None)
-    more: dict[str, Any] = {"tell": lambda text: None} if given.quiet else {}
+    options = replace(read_run_options(args, find_root(args.project)), checkpoint=None)
+    more: dict[str, Any] = {"tell": lambda text: None} if args.quiet else {}
     with _Terminated() as stop:
         summary = serve_registry(opened, registry, options, stop=stop, **more)
     refused = describe_refusals(seen[0]) if seen else {}
-    _print(given, {**summary, **refused}, options.output)
+    _print(args, {**summary, **refused}, options.output)
     return 0
 
 
-def _print(given: argparse.Namespace, summary: dict[str, Any], output: Path) -> None:
-    if given.summary == "json":
+def _print(args: argparse.Namespace, summary: dict[str, Any], output: Path) -> None:
+    if args.summary == "json":
         print(json.dumps(summary))
     else:
         print(
@@ -181,7 +181,7 @@ def _print(given: argparse.Namespace, summary: dict[str, Any], output: Path) -> 
             f"{summary['rejected']:,} rejected, {summary['late']:,} of them late\n"
             f"  state: at most {summary['state_rows_max']:,} rows"
         )
-        for reason, count in sorted(summary["rejects"].items()) if given.verbose else ():
+        for reason, count in sorted(summary["rejects"].items()) if args.verbose else ():
             print(f"  rejected {count:,}: {reason}")
     warn_rejects(summary)
 

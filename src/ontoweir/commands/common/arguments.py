@@ -57,9 +57,9 @@ def add_registry_argument(command: argparse.ArgumentParser) -> None:
     )
 
 
-def find_registry(given: argparse.Namespace, root: Path) -> Path:
+def find_registry(args: argparse.Namespace, root: Path) -> Path:
     """The registry that a command names, of a project in the folder `root`."""
-    named = given.registry or os.environ.get("ONTOWEIR_REGISTRY")
+    named = args.registry or os.environ.get("ONTOWEIR_REGISTRY")
     return Path(named) if named else root / "out" / "registry"
 
 

@@ -12,7 +12,7 @@ def warn_rejects(summary: Mapping[str, Any]) -> None:
 
     from ontoweir.report.tell_rejects import tell_rejects
 
-    told = tell_rejects(summary)
-    if told is not None:
+    text = tell_rejects(summary)
+    if text is not None:
         console = Console(file=sys.stderr, highlight=False, force_jupyter=False)
-        console.print(Text(f"WARNING: {told}", style="bold red"), soft_wrap=True)
+        console.print(Text(f"WARNING: {text}", style="bold red"), soft_wrap=True)

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ontoweir.commands.hold_warnings import Warnings
+from ontoweir.commands.common.hold_warnings import Warnings
 
 if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import Workspace
@@ -16,12 +16,12 @@ UNNEEDED = "refused, and of no concern here: "
 
 
 def open_workspace(
-    given: argparse.Namespace, *, told: bool = False
+    args: argparse.Namespace, *, named_refused: bool = False
 ) -> "tuple[Workspace, Warnings]":
     """Read the project; nothing else is read before it is needed.
 
     What is wrong in a triples map concerns the queries that could need it alone. It is warned of,
-    unless it is `told` otherwise.
+    unless the caller names what is refused itself (`named_refused`).
 
     Raises:
         OntoweirError: the project is wrong.
@@ -31,14 +31,14 @@ def open_workspace(
     from ontoweir.progress.show_work import WorkProgress
     from ontoweir.project.project import load_project
 
-    project = load_project(Path(given.project), overrides=given.set)
-    warnings = Warnings(quiet=given.quiet)
-    tell = WorkProgress(quiet=given.quiet)
-    workspace = Workspace(project, strict=given.strict, apart=True, warn=warnings, tell=tell)
-    if not told:
+    project = load_project(Path(args.project), overrides=args.set)
+    warnings = Warnings(quiet=args.quiet)
+    work = WorkProgress(quiet=args.quiet)
+    workspace = Workspace(project, strict=args.strict, apart=True, warn=warnings, tell=work)
+    if not named_refused:
         workspace.refuse = lambda text: warnings(UNNEEDED + text)
-    workspace.progress = DecisionProgress(quiet=given.quiet)
-    if given.verbose and not given.quiet:
+    workspace.progress = DecisionProgress(quiet=args.quiet)
+    if args.verbose and not args.quiet:
         workspace.note = print_step
     return workspace, warnings
 

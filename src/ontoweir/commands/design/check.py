@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.arguments import add_project_arguments, find_root
-from ontoweir.commands.check_mappings import check_mappings
-from ontoweir.commands.open_workspace import open_workspace
-from ontoweir.commands.report_refusals import report_refusals
+from ontoweir.commands.common.arguments import add_project_arguments, find_root
+from ontoweir.commands.common.open_workspace import open_workspace
+from ontoweir.commands.common.report_refusals import report_refusals
+from ontoweir.commands.design.check_mappings import check_mappings
 from ontoweir.errors import (
     CatalogError,
     MappingError,
@@ -20,8 +20,8 @@ from ontoweir.errors import (
 )
 
 if TYPE_CHECKING:
-    from ontoweir.commands.decide_queries import Outcome
-    from ontoweir.commands.hold_warnings import Warnings
+    from ontoweir.commands.common.decide_queries import Outcome
+    from ontoweir.commands.common.hold_warnings import Warnings
     from ontoweir.pipeline.pipeline import Workspace
 
 TIERS = (
@@ -100,91 +100,95 @@ def _read_seconds(text: str) -> float:
     return seconds
 
 
-def _check(given: argparse.Namespace) -> int:
+def _check(args: argparse.Namespace) -> int:
     try:
-        return _check_all(given)
+        return _check_all(args)
     except (CatalogError, OntologyError, MappingError, QueryError) as error:
-        if given.format == "sarif":  # where code scanning looks for it
+        if args.format == "sarif":  # where code scanning looks for it
             from ontoweir.report.render_sarif import render_sarif
 
-            root = find_root(given.project) if Path(given.project).exists() else Path.cwd()
+            root = find_root(args.project) if Path(args.project).exists() else Path.cwd()
             log = render_sarif([], root, repairs=[], errors=[error])
             print(json.dumps(log, indent=2, ensure_ascii=False))
         raise
 
 
-def _check_all(given: argparse.Namespace) -> int:
+def _check_all(args: argparse.Namespace) -> int:
     from ontoweir.checker.verdict.verdict import Tier
-    from ontoweir.commands.decide_queries import Decided, decide_queries
-    from ontoweir.commands.tell_verdict import print_told, tell_json, tell_text
+    from ontoweir.commands.common.decide_queries import Decided, decide_queries
+    from ontoweir.commands.common.print_verdict import (
+        print_verdicts,
+        render_as_json,
+        render_as_text,
+    )
     from ontoweir.pipeline.pipeline import require_queries
     from ontoweir.pipeline.refused_query import RefusedQuery
 
-    _check_witness(given)
-    if given.mappings_only:
-        return check_mappings(given)
-    if given.sql is not None and given.query:
+    _check_witness(args)
+    if args.mappings_only:
+        return check_mappings(args)
+    if args.sql is not None and args.query:
         raise UsageError(
             "--query does not go with --sql",
             why="--sql names one file, which is the query",
             fix="leave one of them out",
         )
-    workspace, warnings = open_workspace(given, told=True)
-    if given.time_limit is not None:
-        workspace.seconds = workspace.repair_seconds = given.time_limit
-    timed, catalog = given.model == "application-time", workspace.project.catalog
-    if given.sql is None:
+    workspace, warnings = open_workspace(args, named_refused=True)
+    if args.time_limit is not None:
+        workspace.seconds = workspace.repair_seconds = args.time_limit
+    timed, catalog = args.model == "application-time", workspace.project.catalog
+    if args.sql is None:
         require_queries(workspace)
-        names = given.query or workspace.query_names()
+        names = args.query or workspace.query_names()
     else:
-        names = [Path(given.sql).stem]
-    if given.format in ("sarif", "html"):
-        decided = _decide(given, workspace, names, warnings, timed)
+        names = [Path(args.sql).stem]
+    if args.format in ("sarif", "html"):
+        decided = _decide(args, workspace, names, warnings, timed)
         warnings.release()
         tiers = [d.verdict.tier for d in decided if isinstance(d, Decided)]
         errors = [d.error for d in decided if isinstance(d, RefusedQuery)]
-        _print_page(given, workspace, decided, warnings)
+        _print_page(args, workspace, decided, warnings)
     else:
-        if given.format == "json":
-            tell = tell_json(catalog)
+        if args.format == "json":
+            render = render_as_json(catalog)
         else:
-            tell = tell_text(catalog, names, verbose=given.verbose)
-        if given.sql is not None or given.static_data or given.witness is not None:
-            told = [tell(d) for d in _decide(given, workspace, names, warnings, timed)]
+            render = render_as_text(catalog, names, verbose=args.verbose)
+        if args.sql is not None or args.static_data or args.witness is not None:
+            rendered = [render(d) for d in _decide(args, workspace, names, warnings, timed)]
         else:
-            told = decide_queries(workspace, names, warnings, tell, timed=timed)
+            rendered = decide_queries(workspace, names, warnings, render, timed=timed)
         warnings.release()
-        tiers = [t.tier for t in told if t.tier is not None]
-        errors = [t.error for t in told if t.error is not None]
-        print_told(told, given.format)
-    if given.sql is None:
+        tiers = [t.tier for t in rendered if t.tier is not None]
+        errors = [t.error for t in rendered if t.error is not None]
+        print_verdicts(rendered, args.format)
+    if args.sql is None:
         errors += [r.error for r in workspace.mappings.refused]
-    code = report_refusals(errors, skip=given.skip_refused)
-    if code == 0 and given.fail_on is not None:
-        limit = Tier(given.fail_on).rank
+    code = report_refusals(errors, skip=args.skip_refused)
+    if code == 0 and args.fail_on is not None:
+        limit = Tier(args.fail_on).rank
         if any(tier.rank >= limit for tier in tiers):
             return 1
     return code
 
 
 def _decide(
-    given: argparse.Namespace,
+    args: argparse.Namespace,
     workspace: "Workspace",
     names: Sequence[str],
     warnings: "Warnings",
     timed: bool,
 ) -> "list[Outcome]":
     """Whole verdicts, where plain SQL, static data, witnesses or a page ask for them."""
-    from ontoweir.commands.decide_queries import Decided, decide_or_refuse, decide_queries
+    from ontoweir.commands.common.decide_queries import Decided, decide_or_refuse, decide_queries
 
-    if given.sql is not None:
-        file = Path(given.sql)
+    if args.sql is not None:
+        file = Path(args.sql)
         decided = [
             decide_or_refuse(workspace, file.stem, lambda: workspace.compile_sql(file), timed=timed)
         ]
     else:
         decided = decide_queries(workspace, names, warnings, lambda found: found, timed=timed)
-    if given.static_data:
+    if args.static_data:
         from ontoweir.run.read_statistics import read_statistics
 
         known = read_statistics(workspace, [d.compiled for d in decided if isinstance(d, Decided)])
@@ -195,33 +199,33 @@ def _decide(
             # what is refuted stays refuted: a counterexample may have other static rows
             if refined.plans is not None:
                 decided[place] = Decided(d.compiled, refined, ())
-    if given.witness is not None:
+    if args.witness is not None:
         from ontoweir.trace.write_witness import write_witnesses
 
-        told = write_witnesses(
+        rendered = write_witnesses(
             workspace,
             [d.compiled for d in decided if isinstance(d, Decided)],
             [d.verdict for d in decided if isinstance(d, Decided)],
-            Path(given.witness),
-            size=given.witness_size or 4,
+            Path(args.witness),
+            size=args.witness_size or 4,
         )
-        for line in () if given.quiet else told:
+        for line in () if args.quiet else rendered:
             print(line, file=sys.stderr)
     return decided
 
 
 def _print_page(
-    given: argparse.Namespace,
+    args: argparse.Namespace,
     workspace: "Workspace",
     decided: "Sequence[Outcome]",
     warnings: "Warnings",
 ) -> None:
-    from ontoweir.commands.decide_queries import Decided
-    from ontoweir.commands.render_page import render_page
+    from ontoweir.commands.common.decide_queries import Decided
+    from ontoweir.commands.design.render_page import render_page
     from ontoweir.pipeline.refused_query import RefusedQuery
     from ontoweir.report.render_sarif import render_sarif
 
-    if given.format == "html":
+    if args.format == "html":
         print(render_page(workspace, decided, warnings), end="")
         return
     found = [d for d in decided if isinstance(d, Decided)]
@@ -231,22 +235,22 @@ def _print_page(
         list(warnings.seen),
         repairs=[d.repairs for d in found],
         refused=[d for d in decided if isinstance(d, RefusedQuery)],
-        errors=[] if given.sql is not None else [r.error for r in workspace.mappings.refused],
+        errors=[] if args.sql is not None else [r.error for r in workspace.mappings.refused],
     )
     print(json.dumps(sarif, indent=2, ensure_ascii=False))
 
 
-def _check_witness(given: argparse.Namespace) -> None:
+def _check_witness(args: argparse.Namespace) -> None:
     """Raise UsageError where --witness cannot do what is asked."""
-    size = given.witness_size
-    if given.witness is None:
+    size = args.witness_size
+    if args.witness is None:
         if size is not None:
             raise UsageError(
                 "--witness-size without --witness",
                 why="it is the size of what --witness writes",
                 fix="add --witness DIR",
             )
-    elif given.model == "arrival":
+    elif args.model == "arrival":
         raise UsageError(
             "--witness does not go with --model arrival",
             why="a witness is data to replay a query over, in application time",

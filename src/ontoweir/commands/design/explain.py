@@ -17,12 +17,12 @@ def add_explain(commands: Any) -> None:
     explain.set_defaults(run=_explain)
 
 
-def _explain(given: argparse.Namespace) -> int:
+def _explain(args: argparse.Namespace) -> int:
     from ontoweir.report.explain_code import code_titles, explain_code
 
-    page = explain_code(given.code)
-    if given.format == "json":
-        code = given.code.strip().upper()
+    page = explain_code(args.code)
+    if args.format == "json":
+        code = args.code.strip().upper()
         print(json.dumps({"code": code, "title": code_titles()[code], "page": page}))
     else:
         print(page)

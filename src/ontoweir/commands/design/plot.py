@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.arguments import add_project_arguments, choose_channel, read_output
-from ontoweir.commands.open_workspace import open_workspace
+from ontoweir.commands.common.arguments import add_project_arguments, choose_channel, read_output
+from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.errors import DataError, Source, UsageError
 
 if TYPE_CHECKING:
@@ -55,47 +55,47 @@ def add_plot(commands: Any) -> None:
     plot.set_defaults(run=_plot)
 
 
-def _plot(given: argparse.Namespace) -> int:
+def _plot(args: argparse.Namespace) -> int:
     from ontoweir.draw.draw_chart import draw_chart_file
     from ontoweir.draw.draw_query import draw_query
     from ontoweir.project.refuse_inputs import refuse_inputs
 
-    _check_options(given)
-    read_output(given.output)
-    if given.metrics is not None:
-        name = given.query if given.query is not None else Path(given.sql).stem
-        drawn = draw_chart_file(_chart_run(given.show, name, Path(given.metrics)))
-        _write(given, drawn)
+    _check_options(args)
+    read_output(args.output)
+    if args.metrics is not None:
+        name = args.query if args.query is not None else Path(args.sql).stem
+        drawn = draw_chart_file(_chart_run(args.show, name, Path(args.metrics)))
+        _write(args, drawn)
         return 0
-    workspace, warnings = open_workspace(given)
-    refuse_inputs(workspace.project, read_output(given.output))
-    if given.sql is not None:
-        compiled = workspace.compile_sql(Path(given.sql))
+    workspace, warnings = open_workspace(args)
+    refuse_inputs(workspace.project, read_output(args.output))
+    if args.sql is not None:
+        compiled = workspace.compile_sql(Path(args.sql))
     else:
-        compiled = workspace.compile(given.query)
+        compiled = workspace.compile(args.query)
     warnings.release()
-    if given.show == "graph":
+    if args.show == "graph":
         drawn = draw_query(compiled.union, workspace.project.catalog)
     else:
-        drawn = draw_chart_file(_chart(given, workspace, compiled))
-    _write(given, drawn)
+        drawn = draw_chart_file(_chart(args, workspace, compiled))
+    _write(args, drawn)
     return 0
 
 
-def _chart(given: argparse.Namespace, workspace: "Workspace", compiled: "CompiledQuery") -> "Chart":
+def _chart(args: argparse.Namespace, workspace: "Workspace", compiled: "CompiledQuery") -> "Chart":
     """A chart of a replay or of a counterexample."""
-    if given.show == "witness":
+    if args.show == "witness":
         from ontoweir.trace.draw_growth import chart_growth
         from ontoweir.trace.grow_witness import grow_witness
 
-        return chart_growth(grow_witness(workspace, compiled, given.size or SIZE))
-    from ontoweir.commands.replay import read_span
+        return chart_growth(grow_witness(workspace, compiled, args.size or SIZE))
+    from ontoweir.commands.common.read_interval import read_interval
     from ontoweir.trace.draw_trace import chart_trace_state, chart_trace_throughput
     from ontoweir.trace.trace_replay import trace_replay
 
-    start, stop = read_span(given)
+    start, stop = read_interval(args)
     trace = trace_replay(workspace, compiled, start=start, stop=stop)
-    return chart_trace_state(trace) if given.show == "state" else chart_trace_throughput(trace)
+    return chart_trace_state(trace) if args.show == "state" else chart_trace_throughput(trace)
 
 
 def _chart_run(kind: str, name: str, metrics: Path) -> "Chart":
@@ -120,36 +120,36 @@ def _chart_run(kind: str, name: str, metrics: Path) -> "Chart":
     return made(name, runs[name].moments)
 
 
-def _check_options(given: argparse.Namespace) -> None:
+def _check_options(args: argparse.Namespace) -> None:
     """Raise UsageError for options that do not go with the kind."""
-    over_time = given.show in ("state", "throughput")
+    over_time = args.show in ("state", "throughput")
     for option, value, allowed in (
-        ("--metrics", given.metrics, over_time),
-        ("--from", given.start, over_time and given.metrics is None),
-        ("--to", given.stop, over_time and given.metrics is None),
-        ("--size", given.size, given.show == "witness"),
+        ("--metrics", args.metrics, over_time),
+        ("--from", args.start, over_time and args.metrics is None),
+        ("--to", args.stop, over_time and args.metrics is None),
+        ("--size", args.size, args.show == "witness"),
     ):
         if value is not None and not allowed:
             raise UsageError(
-                f"{option} does not go with --show {given.show}"
-                + (" and --metrics" if over_time and given.metrics is not None else ""),
+                f"{option} does not go with --show {args.show}"
+                + (" and --metrics" if over_time and args.metrics is not None else ""),
                 why="state and throughput are of --metrics or of a replay [--from, --to); "
                 "--size is of a witness",
                 fix=f"leave {option} out",
             )
-    if given.size is not None and not 1 <= given.size <= MOST:
+    if args.size is not None and not 1 <= args.size <= MOST:
         raise UsageError(
-            f"--size {given.size} is not between 1 and {MOST}",
+            f"--size {args.size} is not between 1 and {MOST}",
             why="a counterexample is confirmed by nested loops, whose time grows with its cube",
             fix=f"write --size {MOST}",
         )
 
 
-def _write(given: argparse.Namespace, drawn: str) -> None:
+def _write(args: argparse.Namespace, drawn: str) -> None:
     from ontoweir.files.write_file import write_file
 
-    output = read_output(given.output)
+    output = read_output(args.output)
     write_file(output, drawn)
-    if not given.quiet:
-        name = given.query if given.query is not None else Path(given.sql).stem
-        print(f"{given.output}: {given.show} of {name}", file=choose_channel(output))
+    if not args.quiet:
+        name = args.query if args.query is not None else Path(args.sql).stem
+        print(f"{args.output}: {args.show} of {name}", file=choose_channel(output))

@@ -16,8 +16,8 @@ def add_completion(commands: Any) -> None:
     completion.set_defaults(run=_complete, commands=commands)
 
 
-def _complete(given: argparse.Namespace) -> int:
-    from ontoweir.commands.write_completion import write_completion
+def _complete(args: argparse.Namespace) -> int:
+    from ontoweir.commands.setup.write_completion import write_completion
 
-    print(write_completion(given.commands, given.shell), end="")
+    print(write_completion(args.commands, args.shell), end="")
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ontoweir.commands.arguments import find_registry
+from ontoweir.commands.common.arguments import find_registry
 from ontoweir.dashboard.serve import Wait, parse_address, require_web, say_where, serve_dashboard
 from ontoweir.dashboard.site import Site
 from ontoweir.project.project import FILE_NAME
@@ -17,7 +17,7 @@ LIMIT = 30.0
 
 @contextmanager
 def serve_ui(
-    given: argparse.Namespace,
+    args: argparse.Namespace,
     address: str,
     option: str,
     root: Path,
@@ -29,7 +29,7 @@ def serve_ui(
     """Serve the dashboard of a project while the block runs, and say where, on stderr.
 
     Args:
-        given: the command's arguments: project, overrides, registry.
+        args: the command's arguments: project, overrides, registry.
         address: where to listen, as `option` has it.
         option: its name.
         root: the project's folder.
@@ -42,13 +42,13 @@ def serve_ui(
     """
     require_web()
     host, port = parse_address(address, option)
-    named = Path(given.project).resolve()
+    named = Path(args.project).resolve()
     site = Site(
         named if named.is_file() else root / FILE_NAME,
-        find_registry(given, root),
+        find_registry(args, root),
         metrics,
-        overrides=tuple(given.set),
-        strict=given.strict,
+        overrides=tuple(args.set),
+        strict=args.strict,
         running=running,
         host=host,
         limit=limit,

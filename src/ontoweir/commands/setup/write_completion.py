@@ -46,11 +46,11 @@ def write_completion(subparsers: Subparsers, shell: Shell) -> str:
 
 
 def _list_commands(subparsers: Subparsers) -> list[Command]:
-    told = {a.dest: a.help or "" for a in subparsers._choices_actions}
-    return [_read(name, told[name], command) for name, command in subparsers.choices.items()]
+    help_of = {a.dest: a.help or "" for a in subparsers._choices_actions}
+    return [_read(name, help_of[name], command) for name, command in subparsers.choices.items()]
 
 
-def _read(name: str, told: str, command: argparse.ArgumentParser) -> Command:
+def _read(name: str, help: str, command: argparse.ArgumentParser) -> Command:
     options: list[Option] = []
     choices: tuple[str, ...] = ()
     for action in command._actions:
@@ -61,7 +61,7 @@ def _read(name: str, told: str, command: argparse.ArgumentParser) -> Command:
             options.append(Option(tuple(action.option_strings), values, text))
         elif known:
             choices = known
-    return Command(name, told, tuple(options), choices)
+    return Command(name, help, tuple(options), choices)
 
 
 def _bash(commands: list[Command]) -> str:

@@ -3,15 +3,14 @@
 import argparse
 import json
 from contextlib import redirect_stdout
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.arguments import add_project_arguments, choose_channel, read_output
-from ontoweir.commands.open_workspace import open_workspace
-from ontoweir.commands.report_refusals import describe_refusals
-from ontoweir.commands.warn_rejects import warn_rejects
-from ontoweir.project.read_moment import check_span, read_moment
+from ontoweir.commands.common.arguments import add_project_arguments, choose_channel, read_output
+from ontoweir.commands.common.open_workspace import open_workspace
+from ontoweir.commands.common.read_interval import read_interval
+from ontoweir.commands.common.report_refusals import describe_refusals
+from ontoweir.commands.common.warn_rejects import warn_rejects
 
 if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import CompiledQuery
@@ -61,64 +60,53 @@ def add_replay(commands: Any) -> None:
     replay.set_defaults(run=_replay)
 
 
-def _replay(given: argparse.Namespace) -> int:
+def _replay(args: argparse.Namespace) -> int:
     from ontoweir.run.replaying import ReplayOptions, choose_format, replay_query
     from ontoweir.run.run_options import read_pairs
 
-    start, stop = read_span(given)
-    output = read_output(given.output)
-    workspace, warnings = open_workspace(given)
-    if given.sql is not None:
-        compiled = workspace.compile_sql(Path(given.sql))
+    start, stop = read_interval(args)
+    output = read_output(args.output)
+    workspace, warnings = open_workspace(args)
+    if args.sql is not None:
+        compiled = workspace.compile_sql(Path(args.sql))
     else:
-        compiled = workspace.compile(given.query)
+        compiled = workspace.compile(args.query)
     warnings.release()
     options = ReplayOptions(
         output=output,
-        format=given.format or choose_format(output),
+        format=args.format or choose_format(output),
         start=start,
         stop=stop,
-        expand=given.expand,
-        final=given.final,
-        spark=read_pairs("--spark", given.spark),
-        allow_unbounded=given.allow_unbounded,
-        progress=not given.quiet,
+        expand=args.expand,
+        final=args.final,
+        spark=read_pairs("--spark", args.spark),
+        allow_unbounded=args.allow_unbounded,
+        progress=not args.quiet,
     )
     summary = replay_query(workspace, compiled, options)
     with redirect_stdout(choose_channel(output)):
-        if given.summary == "json":
+        if args.summary == "json":
             print(json.dumps({**summary, **describe_refusals(workspace)}))
         else:
-            _print_summary(compiled, given.output, summary)
-            if given.verbose:
+            _print_summary(compiled, args.output, summary)
+            if args.verbose:
                 why = summary["one_range_because"]
-                told = "" if why is None else f": {why}"
+                reason = "" if why is None else f": {why}"
                 count = summary["ranges"]
-                print(f"  {count:,} range{'s' * (count > 1)} of history{told}")
+                print(f"  {count:,} range{'s' * (count > 1)} of history{reason}")
     warn_rejects(summary)
     return 0
-
-
-def read_span(given: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
-    """The times of --from and --to.
-
-    Raises:
-        UsageError: one is no time, or they are in the wrong order.
-    """
-    start, stop = read_moment(given.start, "--from"), read_moment(given.stop, "--to")
-    check_span(start, stop, "--from", "--to")
-    return start, stop
 
 
 def _print_summary(compiled: "CompiledQuery", output: str, summary: dict[str, Any]) -> None:
     bound = summary["bound_rows"]
     started = summary["spark_start_seconds"]
     place = "" if output == "-" else f" in {output}"
-    told = f"; Spark took {started:.1f} s to start" if started else ""
+    start = f"; Spark took {started:.1f} s to start" if started else ""
     print(
         f"{compiled.name}: {summary['results']:,} results{place}\n"
         f"  {summary['tuples']:,} tuples, {summary['markers']:,} markers in "
-        f"{summary['seconds']:.1f} s ({summary['tuples_per_second']:,.0f} tuples/s{told})\n"
+        f"{summary['seconds']:.1f} s ({summary['tuples_per_second']:,.0f} tuples/s{start})\n"
         f"  state: at most {summary['state_rows_max']:,} rows"
         + (f" of {bound:,}" if bound is not None else "")
     )

@@ -4,16 +4,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ontoweir.commands.arguments import (
+from ontoweir.commands.common.arguments import (
     add_project_arguments,
     add_registry_argument,
     choose_channel,
     find_registry,
     read_output,
 )
-from ontoweir.commands.open_workspace import open_workspace
-from ontoweir.commands.render_page import render_page
-from ontoweir.commands.report_refusals import report_refusals
+from ontoweir.commands.common.open_workspace import open_workspace
+from ontoweir.commands.common.report_refusals import report_refusals
+from ontoweir.commands.design.render_page import render_page
 from ontoweir.errors import UsageError
 
 
@@ -44,46 +44,46 @@ def add_report(commands: Any) -> None:
     report.set_defaults(run=_report)
 
 
-def _report(given: argparse.Namespace) -> int:
-    from ontoweir.commands.decide_queries import decide_queries
+def _report(args: argparse.Namespace) -> int:
+    from ontoweir.commands.common.decide_queries import decide_queries
     from ontoweir.files.write_file import write_file
     from ontoweir.pipeline.pipeline import require_queries
     from ontoweir.pipeline.refused_query import RefusedQuery
     from ontoweir.project.refuse_inputs import refuse_inputs
 
-    if (given.registry or given.metrics) and not given.live:
+    if (args.registry or args.metrics) and not args.live:
         raise UsageError(
-            f"--{'registry' if given.registry else 'metrics'} without --live",
+            f"--{'registry' if args.registry else 'metrics'} without --live",
             why="it says where running queries are looked for",
             fix="add --live",
         )
-    output = read_output(given.output)
-    workspace, warnings = open_workspace(given, told=True)
+    output = read_output(args.output)
+    workspace, warnings = open_workspace(args, named_refused=True)
     refuse_inputs(workspace.project, output)
     require_queries(workspace)
-    names = given.query or workspace.query_names()
+    names = args.query or workspace.query_names()
     decided = decide_queries(workspace, names, warnings, lambda found: found)
     errors = [d.error for d in decided if isinstance(d, RefusedQuery)]
     errors += [r.error for r in workspace.mappings.refused]
-    if errors and not given.skip_refused:
+    if errors and not args.skip_refused:
         return report_refusals(errors, skip=False)  # and nothing is written
-    live = _render_live(given, workspace.project.root) if given.live else None
+    live = _render_live(args, workspace.project.root) if args.live else None
     page = render_page(workspace, decided, warnings, live)
     warnings.release()
     write_file(output, page)
-    if not given.quiet:
+    if not args.quiet:
         count = len(decided)
-        told = f"{given.output}: a page of {count} quer{'y' if count == 1 else 'ies'}"
-        print(told, file=choose_channel(output))
+        line = f"{args.output}: a page of {count} quer{'y' if count == 1 else 'ies'}"
+        print(line, file=choose_channel(output))
     return report_refusals(errors, skip=True)
 
 
-def _render_live(given: argparse.Namespace, root: Path) -> dict[str, str]:
+def _render_live(args: argparse.Namespace, root: Path) -> dict[str, str]:
     """A section for each query that runs or ran; with --query, for these alone."""
     from ontoweir.dashboard.read_runs import read_runs
     from ontoweir.dashboard.render_run import render_run
 
-    metrics = Path(given.metrics) if given.metrics else root / "out" / "answers"
-    runs = read_runs(find_registry(given, root), metrics)
-    names = given.query or list(runs)
+    metrics = Path(args.metrics) if args.metrics else root / "out" / "answers"
+    runs = read_runs(find_registry(args, root), metrics)
+    names = args.query or list(runs)
     return {name: render_run(runs[name]) for name in names if name in runs}

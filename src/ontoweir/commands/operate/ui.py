@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ontoweir.commands.arguments import add_project_arguments, add_registry_argument
+from ontoweir.commands.common.arguments import add_project_arguments, add_registry_argument
 from ontoweir.errors import UsageError
 
 
@@ -37,21 +37,19 @@ def add_ui(commands: Any) -> None:
     ui.set_defaults(run=_ui)
 
 
-def _ui(given: argparse.Namespace) -> int:
-    from ontoweir.commands.serve_ui import serve_ui
+def _ui(args: argparse.Namespace) -> int:
+    from ontoweir.commands.operate.serve_ui import serve_ui
     from ontoweir.project.project import load_project
 
-    if not 0 < given.time_limit < 86_400:
+    if not 0 < args.time_limit < 86_400:
         raise UsageError(
-            f"--time-limit {given.time_limit:g} is not between 0 and a day",
+            f"--time-limit {args.time_limit:g} is not between 0 and a day",
             why="a check needs time, and others wait for theirs",
             fix="write e.g. --time-limit 30",
         )
-    root = load_project(Path(given.project), overrides=given.set).root
-    metrics = Path(given.metrics) if given.metrics else root / "out" / "answers"
-    serving = serve_ui(
-        given, given.listen, "--listen", root, metrics=metrics, limit=given.time_limit
-    )
+    root = load_project(Path(args.project), overrides=args.set).root
+    metrics = Path(args.metrics) if args.metrics else root / "out" / "answers"
+    serving = serve_ui(args, args.listen, "--listen", root, metrics=metrics, limit=args.time_limit)
     with serving as wait, suppress(KeyboardInterrupt):
         wait()
     return 0

@@ -17,11 +17,11 @@ def add_doctor(commands: Any) -> None:
     doctor.set_defaults(run=_doctor)
 
 
-def _doctor(given: argparse.Namespace) -> int:
+def _doctor(args: argparse.Namespace) -> int:
     from ontoweir.report.doctor import examine
 
     found = examine()
-    if given.format == "json":
+    if args.format == "json":
         print(json.dumps([asdict(part) for part in found]))
     else:
         for part in found:

@@ -22,11 +22,11 @@ def add_init(commands: Any) -> None:
     init.set_defaults(run=_init)
 
 
-def _init(given: argparse.Namespace) -> int:
+def _init(args: argparse.Namespace) -> int:
     from ontoweir.files.write_folder import write_folder
     from ontoweir.project.new_project import list_files
 
-    folder = Path(given.folder)
+    folder = Path(args.folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
             f"{folder} exists" + (" and is not empty" if folder.is_dir() else " and is a file"),
@@ -44,10 +44,10 @@ def _init(given: argparse.Namespace) -> int:
             why="a project is a folder of files",
             fix="name a folder that can be written to",
         ) from None
-    if given.format == "json":
+    if args.format == "json":
         files = sorted(name for name, _ in list_files())
         print(json.dumps({"project": str(folder), "files": files}))
-    elif not given.quiet:
+    elif not args.quiet:
         print(f"{folder}: a project of rooms and sensors; {folder / 'README.md'} says what to try")
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     return 0

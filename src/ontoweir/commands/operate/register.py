@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ontoweir.commands.arguments import (
+from ontoweir.commands.common.arguments import (
     add_project_arguments,
     add_registry_argument,
     find_registry,
 )
-from ontoweir.commands.open_workspace import open_workspace
-from ontoweir.commands.report_refusals import describe_refusals
+from ontoweir.commands.common.open_workspace import open_workspace
+from ontoweir.commands.common.report_refusals import describe_refusals
 
 
 def add_register(commands: Any) -> None:
@@ -46,30 +46,30 @@ def add_register(commands: Any) -> None:
     register.set_defaults(run=_register)
 
 
-def _register(given: argparse.Namespace) -> int:
+def _register(args: argparse.Namespace) -> int:
     from ontoweir.pipeline.pipeline import read_text
     from ontoweir.registry.register_query import register_query
     from ontoweir.registry.registry_entry import tell_verdict
 
-    workspace, warnings = open_workspace(given)
-    if given.query is not None:
-        file = workspace.query_file(given.query)
+    workspace, warnings = open_workspace(args)
+    if args.query is not None:
+        file = workspace.query_file(args.query)
     else:
-        file = Path(given.sparql or given.sql)
-    name = given.name or given.query or file.stem
-    registry = find_registry(given, workspace.project.root)
+        file = Path(args.sparql or args.sql)
+    name = args.name or args.query or file.stem
+    registry = find_registry(args, workspace.project.root)
     entry, what = register_query(
         workspace,
         registry,
         name,
-        "sql" if given.sql is not None else "sparql",
+        "sql" if args.sql is not None else "sparql",
         read_text(file),
         str(file),
-        allow_unbounded=given.allow_unbounded,
-        replace=given.replace,
+        allow_unbounded=args.allow_unbounded,
+        replace=args.replace,
     )
     warnings.release()
-    if given.format == "json":
+    if args.format == "json":
         refused = describe_refusals(workspace)
         print(json.dumps({**asdict(entry), "registration": what, **refused}))
         return 0
@@ -81,16 +81,16 @@ def _register(given: argparse.Namespace) -> int:
             print("  the query that was registered so is replaced: its state is gone")
         case "resumed":
             print("  it goes on with the state that it had when it was dropped")
-    run, status = _hints(given)
+    run, status = _hints(args)
     print(f"  `ontoweir {run}` serves it; `ontoweir {status}` says how it is")
     return 0
 
 
-def _hints(given: argparse.Namespace) -> tuple[str, str]:
+def _hints(args: argparse.Namespace) -> tuple[str, str]:
     """The calls that serve what was registered, from the same folder, and show it."""
-    here = given.project == "."
-    registry = f" --registry {shlex.quote(given.registry)}" if given.registry else ""
-    project = shlex.quote(given.project)
+    here = args.project == "."
+    registry = f" --registry {shlex.quote(args.registry)}" if args.registry else ""
+    project = shlex.quote(args.project)
     return (
         ("run" if here else f"run {project}") + registry,
         ("status" if here or registry else f"status --project {project}") + registry,

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ontoweir.commands.arguments import add_project_arguments
-from ontoweir.commands.hold_warnings import Warnings
+from ontoweir.commands.common.arguments import add_project_arguments
+from ontoweir.commands.common.hold_warnings import Warnings
 
 
 def add_ontology(commands: Any) -> None:
@@ -22,27 +22,27 @@ def add_ontology(commands: Any) -> None:
     ontology.set_defaults(run=_ontology)
 
 
-def _ontology(given: argparse.Namespace) -> int:
+def _ontology(args: argparse.Namespace) -> int:
     from ontoweir.lint.report_ontology import describe_ontology, show_ontology, warn_unsatisfiable
     from ontoweir.ontology.load_ontology import read_ontology
 
-    warnings = Warnings(quiet=given.quiet)
-    if given.ontology:
-        files = [Path(f) for f in given.ontology]
-        reading = read_ontology(files, strict=given.strict, warn=lambda _: None)
+    warnings = Warnings(quiet=args.quiet)
+    if args.ontology:
+        files = [Path(f) for f in args.ontology]
+        reading = read_ontology(files, strict=args.strict, warn=lambda _: None)
     else:
         from ontoweir.project.project import load_project
 
-        project = load_project(Path(given.project), overrides=given.set)
+        project = load_project(Path(args.project), overrides=args.set)
         reading = read_ontology(
             project.ontology,
             imports=project.imports,
-            strict=given.strict,
+            strict=args.strict,
             warn=lambda _: None,
         )
     warn_unsatisfiable(reading.tbox, warnings)
     warnings.release()
-    if given.format == "json":
+    if args.format == "json":
         print(json.dumps(describe_ontology(reading), indent=2, ensure_ascii=False))
     else:
         print(show_ontology(reading))

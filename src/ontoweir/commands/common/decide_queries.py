@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 from ontoweir.checker.verdict.verdict import Verdict
-from ontoweir.commands.hold_warnings import Warnings
+from ontoweir.commands.common.hold_warnings import Warnings
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -40,7 +40,7 @@ def decide_queries(
     workspace: Workspace,
     names: Sequence[str],
     warnings: Warnings,
-    tell: Callable[[Outcome], T],
+    render: Callable[[Outcome], T],
     *,
     timed: bool = True,
 ) -> list[T]:
@@ -48,7 +48,7 @@ def decide_queries(
 
     A query that is wrong, or that a refused mapping could concern, is told of as refused; it hides
     no other. Every query is decided by itself, so the answers do not depend on how many processes
-    share the work; warnings come in the order of the queries. `tell` runs where the query was
+    share the work; warnings come in the order of the queries. `render` runs where the query was
     decided, as a whole verdict takes long to bring from one process to another.
 
     Raises:
@@ -61,9 +61,9 @@ def decide_queries(
     assert workspace.mappings is not None
     processes = min(_processors(), len(names) // 2)
     if len(names) < FEWEST or processes < 2 or not _may_fork():
-        return [tell(_decide(workspace, name, timed)) for name in names]
+        return [render(_decide(workspace, name, timed)) for name in names]
     global _shared
-    _shared = (workspace, tell, timed)
+    _shared = (workspace, render, timed)
     found: list[T] = []
     try:
         context = multiprocessing.get_context("fork")
@@ -108,13 +108,13 @@ def _begin() -> None:
 def _decide_apart(name: str) -> tuple[Any, tuple[str, ...]]:
     """In another process: what is told, or the error that ends all; and the warnings."""
     assert _shared is not None
-    workspace, tell, timed = _shared
+    workspace, render, timed = _shared
     said: list[str] = []
     mine = replace(workspace, warn=said.append)
     # what is read already is kept
     mine.__dict__.update(tbox=workspace.tbox, mappings=workspace.mappings)
     try:
-        return tell(_decide(mine, name, timed)), tuple(said)
+        return render(_decide(mine, name, timed)), tuple(said)
     except OntoweirError as error:
         return error, tuple(said)
 
