@@ -15,7 +15,6 @@ import pytest
 from ontoweir.cli import main, make_parser
 
 
-
 def commands_in(file: str) -> list[list[str]]:
     """The commands of ontoweir in a YAML text, as arguments."""
     text = (ROOT / file).read_text(encoding="utf-8")
