@@ -30,7 +30,7 @@ from ontoweir.runtime.results.update_groups import Deltas, GroupState, Shown, up
 PartRows: TypeAlias = Sequence[Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]]
 """New matches, per part of an aggregate query: rows of the part's schema, with numbers beside."""
 
-_MOST = (1 << 63) - 1
+_MAX_INT64 = (1 << 63) - 1
 _COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
 
 
@@ -150,7 +150,11 @@ class _Unit:
             fewer: Array = column // (down // up)
             return fewer
         wide = up // down
-        if wide > 1 and len(column) and max(-int(column.min()), int(column.max())) > _MOST // wide:
+        if (
+            wide > 1
+            and len(column)
+            and max(-int(column.min()), int(column.max())) > _MAX_INT64 // wide
+        ):
             return narrow(column.astype(object) * wide, "a number that is aggregated")
         made: Array = column * wide
         return made

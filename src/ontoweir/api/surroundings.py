@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import OntoweirWarning
@@ -26,15 +25,6 @@ def choose_sources(
     home = spark or find_home(sources.values())
     views, named = name_sources(home, sources)
     return home, views, named
-
-
-def find_registry(named: str | Path | None, root: Path) -> Path:
-    """The folder of registered queries: as named, else by $ONTOWEIR_REGISTRY, else below the
-    project's folder."""
-    import os
-
-    found = named or os.environ.get("ONTOWEIR_REGISTRY")
-    return Path(found).absolute() if found else root / "out" / "registry"
 
 
 def choose_progress() -> OnProgress:
