@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
@@ -17,6 +16,7 @@ from ontoweir.rewriter.model.spj import FoldFunction, LiteralOutput, SpjUnion
 from ontoweir.runtime.columnar.add_exact import add_exact, narrow
 from ontoweir.runtime.columnar.columns import frontier, total, value
 from ontoweir.runtime.columnar.encode import unscale_floats
+from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame, first_of, group_codes
 from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
 from ontoweir.runtime.results.aggregate_columns import (
@@ -261,10 +261,9 @@ def render_aggregate(shown: Shown, kind: pa.DataType, scale: ArgumentScale | Non
     if absent is not None:
         column = np.where(absent, 0, column)
     if pa.types.is_decimal(kind):
-        places = scale.scale if scale is not None else None
-        assert places is not None
-        exact = [Decimal(n).scaleb(-places) for n in column.tolist()]
-        return pa.array(exact, kind, mask=absent)
+        assert scale is not None
+        assert scale.scale == kind.scale
+        return decode_decimals(column, kind, None if absent is None else ~absent)
     if pa.types.is_date(kind):
         return pa.array(column.astype(np.int32), mask=absent).cast(kind)
     return pa.array(column, mask=absent).cast(kind)

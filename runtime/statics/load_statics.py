@@ -23,6 +23,7 @@ from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
 from ontoweir.runtime.sources.read_source import (
     BAD,
     Located,
+    WantedColumns,
     literal_path,
     locate_source,
     missing_column,
@@ -163,9 +164,8 @@ class _Loader:
             return _check(relation, small, source)
 
         if view is None:
-            frame = read_source(
-                self.session, relation.data, place, relation.columns, None, home=self.home
-            )
+            wanted = WantedColumns(relation.columns)
+            frame = read_source(self.session, relation.data, place, wanted, home=self.home)
         else:
             frame = self._view(relation, view)
         try:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.live.checkpoint.spark_folder import Offsets
 from ontoweir.runtime.live.model.live_job import PARTITION_OF
 from ontoweir.runtime.sources.data_files import is_data, is_finished, local_path
 
@@ -48,7 +49,7 @@ def _subscribed(options: Mapping[str, str]) -> Callable[[str], bool]:
 
 def _topics(offsets: Path) -> Iterator[Mapping[str, Mapping[str, int]]]:
     """The offsets of Kafka sources: {topic: {partition: offset}}."""
-    for line in offsets.read_text(encoding="utf-8").splitlines()[2:]:
+    for line in Offsets.parse(offsets.read_text(encoding="utf-8")).sources:
         try:
             entry: Any = json.loads(line)
         except ValueError:

@@ -28,7 +28,7 @@ from ontoweir.runtime.sources.list_pieces import (
     read_size,
     read_span,
 )
-from ontoweir.runtime.sources.read_source import drop_empty, read_source, unreadable
+from ontoweir.runtime.sources.read_source import WantedColumns, drop_empty, read_source, unreadable
 from ontoweir.runtime.spark.redact_secrets import resolve_options
 from ontoweir.runtime.spark.write_parquet import write_parquet
 from ontoweir.runtime.staging.spool_stream import write_rows
@@ -276,17 +276,8 @@ def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "Da
         fault = fn.when(fn.col(_CORRUPT).isNotNull(), fn.lit("is not a JSON object"))
         marks += [fault.alias(FAULT), fn.col(_CORRUPT).alias(RAW)]
     together = files if len(files) > 1 else ()
-    return read_source(
-        spark,
-        data,
-        files[0],
-        wanted,
-        stream.timestamp,
-        together,
-        spare=history.spare,
-        keep=marks,
-        corrupt=_CORRUPT,
-    )
+    columns = WantedColumns(wanted, stream.timestamp, history.spare, marks, _CORRUPT)
+    return read_source(spark, data, files[0], columns, together)
 
 
 def _mark(rows: pa.Table, times: Mapping[str, int]) -> pa.Table:

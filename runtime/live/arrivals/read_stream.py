@@ -9,7 +9,13 @@ from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED, OFFSET,
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
-from ontoweir.runtime.sources.read_source import BAD, cast_declared, quote_name, unreadable
+from ontoweir.runtime.sources.read_source import (
+    BAD,
+    WantedColumns,
+    cast_declared,
+    quote_name,
+    unreadable,
+)
 from ontoweir.runtime.spark.explain_java import java_errors, suggest_package, tell_cause
 from ontoweir.runtime.spark.read_view import VIEW, read_view
 from ontoweir.runtime.spark.redact_secrets import redact_secrets, resolve_options
@@ -161,7 +167,12 @@ def _cast(frame: "DataFrame", history: History, marks: list["SparkColumn"]) -> "
     stream = history.stream
     columns = [c for c in stream.columns if c.name in history.columns]
     path = stream.data.path or stream.data.format
-    cast = cast_declared(frame, stream.data, path, columns, stream.timestamp, marks, history.spare)
+    cast = cast_declared(
+        frame,
+        stream.data,
+        path,
+        WantedColumns(columns, stream.timestamp, history.spare, marks),
+    )
     assert BAD in cast.columns
     return cast
 

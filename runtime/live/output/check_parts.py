@@ -9,12 +9,12 @@ import pyarrow as pa
 from ontoweir.errors import Source, UsageError
 from ontoweir.runtime.live.checkpoint.record_spark import hash_file
 from ontoweir.runtime.live.output.list_parts import Part
-from ontoweir.runtime.live.output.publish_batch import FileFormat
+from ontoweir.runtime.live.output.sinks.files import FileFormat
 from ontoweir.runtime.live.output.write_parts import (
     PartWriter,
     encode_part,
     foreign_part,
-    write_part,
+    put_part,
 )
 
 Rows = Callable[[Part], "pa.Table | None"]
@@ -80,7 +80,7 @@ def _write_again(file: Path, part: Part, rows: "pa.Table | None", run: str) -> b
     content = encode_part(rows, form, run, part.batch)
     if hashlib.sha256(content).hexdigest() != part.digest:
         return False
-    write_part(content, file)
+    put_part(content, file)
     return True
 
 

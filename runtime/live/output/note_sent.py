@@ -1,10 +1,10 @@
 """Note how far answers have been sent to where they cannot be taken back from."""
 
 import json
-import os
 from pathlib import Path
 
 from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.files.replace_file import replace_file
 
 NAME = "sent.json"
 
@@ -15,11 +15,9 @@ def note_sent(output: Path, run: str, batch: int) -> None:
     Raises:
         RunError: it cannot be written.
     """
-    scratch = output / f".{NAME}.new"
     try:
         output.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(json.dumps({"run": run, "batch": batch}), encoding="utf-8")
-        os.replace(scratch, output / NAME)
+        replace_file(output / NAME, json.dumps({"run": run, "batch": batch}).encode())
     except OSError as error:
         raise RunError(
             f"{output / NAME} cannot be written: {error.strerror or error}",

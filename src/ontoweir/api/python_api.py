@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryListener
 
     from ontoweir.registry.registry_entry import Entry
-    from ontoweir.runtime.live.output.publish_batch import MemorySink
+    from ontoweir.runtime.live.output.sinks.memory import MemorySink
 
 Stage = Literal["ucq", "sql", "spj", "lto", "plan", "trace"]
 _NO_OPTIONS: Mapping[str, str] = {}
@@ -335,7 +335,7 @@ class OpenProject:
     ) -> "Entry":
         """The entry of a query: the one that is there, where it is the same."""
         from ontoweir.project.check_name import check_name
-        from ontoweir.registry.register_query import register_query
+        from ontoweir.registry.register_query import QueryText, register_query
         from ontoweir.registry.registry_entry import ENTRY, read_entry
 
         if "{" in query:
@@ -365,10 +365,7 @@ class OpenProject:
         entry, _ = register_query(
             self.workspace,
             self.registry,
-            name,
-            "sparql",
-            text,
-            file,
+            QueryText(name, "sparql", text, file),
             allow_unbounded=allow_unbounded,
             replace=replace,
         )

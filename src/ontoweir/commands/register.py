@@ -48,7 +48,7 @@ def add_register(commands: Any) -> None:
 
 def _register(given: argparse.Namespace) -> int:
     from ontoweir.pipeline.pipeline import read_text
-    from ontoweir.registry.register_query import register_query
+    from ontoweir.registry.register_query import QueryText, register_query
     from ontoweir.registry.registry_entry import tell_verdict
 
     workspace, warnings = open_workspace(given)
@@ -61,10 +61,7 @@ def _register(given: argparse.Namespace) -> int:
     entry, what = register_query(
         workspace,
         registry,
-        name,
-        "sql" if given.sql is not None else "sparql",
-        read_text(file),
-        str(file),
+        QueryText(name, "sql" if given.sql is not None else "sparql", read_text(file), str(file)),
         allow_unbounded=given.allow_unbounded,
         replace=given.replace,
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.files.replace_file import replace_file
 
 VERSION = 1
 ENTRY, DROPPED = "entry.json", "dropped.json"
@@ -77,15 +78,10 @@ def write_json(file: Path, content: dict[str, Any], *, durable: bool = True) -> 
         RunError: it cannot be written.
     """
     file = Path(os.path.realpath(file))
-    scratch = file.with_name(f".{file.name}.{os.getpid()}.new")
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with open(scratch, "w", encoding="utf-8") as opened:
-            opened.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-            if durable:
-                opened.flush()
-                os.fsync(opened.fileno())
-        os.replace(scratch, file)
+        replace_file(file, text.encode(), durable=durable, shared=True)
     except OSError as error:
         raise RunError(
             f"{file} cannot be written: {error.strerror or error}",

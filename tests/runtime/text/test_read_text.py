@@ -24,7 +24,7 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.runtime.sources.data_files import local_path
-from ontoweir.runtime.sources.read_source import BAD, read_source
+from ontoweir.runtime.sources.read_source import BAD, WantedColumns, read_source
 from ontoweir.runtime.text import read_csv as reader
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_text import read_text
@@ -142,7 +142,9 @@ def test_random_files(spark: SparkSession, tmp_path: Path, request: pytest.Fixtu
     assert len(files) > 50
     data = DataSource("csv", str(tmp_path), HEADER)
     path = fn.col("_metadata.file_path").alias("__path")
-    frame = read_source(home, data, str(tmp_path), COLUMNS, "ts", list(files), keep=[path])
+    frame = read_source(
+        home, data, str(tmp_path), WantedColumns(COLUMNS, "ts", keep=[path]), list(files)
+    )
     found = defaultdict(list)
     for row in frame.toArrow().to_pylist():
         found[local_path(row.pop("__path"))].append(row)
