@@ -34,10 +34,10 @@ _NEAR = 1 << 51
 _EXACT_POWER = 22
 """Up to this power of ten a double holds it exactly."""
 _DAY = 86_400_000_000
-FIRST_DAY = date.min.toordinal() - date(1970, 1, 1).toordinal()
+FIRST_DATE = date.min.toordinal() - date(1970, 1, 1).toordinal()
 LAST_DAY = date.max.toordinal() - date(1970, 1, 1).toordinal()
 """Dates and times lie in the years 1 to 9999, of which all can speak."""
-FIRST_US, LAST_US = FIRST_DAY * _DAY, (LAST_DAY + 1) * _DAY - 1
+FIRST_US, LAST_US = FIRST_DATE * _DAY, (LAST_DAY + 1) * _DAY - 1
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -157,7 +157,7 @@ def keep_years(
     NULL, and which are bad, with those that were so before."""
     kind = values.type
     days = pa.types.is_date(kind)
-    low, high = (FIRST_DAY, LAST_DAY) if days else (FIRST_US, LAST_US)
+    low, high = (FIRST_DATE, LAST_DAY) if days else (FIRST_US, LAST_US)
     numbers = values.cast(pa.int32()).cast(pa.int64()) if days else values.cast(pa.int64())
     ends = pc.min_max(numbers).as_py()
     if ends["min"] is None or (ends["min"] >= low and ends["max"] <= high):

@@ -25,7 +25,12 @@ from ontoweir.runtime.results.aggregate_columns import (
     scale_argument,
 )
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
-from ontoweir.runtime.results.update_groups import Deltas, GroupState, Shown, update_groups
+from ontoweir.runtime.results.update_groups import (
+    AggregateValues,
+    Deltas,
+    GroupState,
+    update_groups,
+)
 
 PartRows: TypeAlias = Sequence[Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]]
 """New matches, per part of an aggregate query: rows of the part's schema, with numbers beside."""
@@ -255,7 +260,9 @@ def _nothing(
     return found
 
 
-def render_aggregate(shown: Shown, kind: pa.DataType, scale: ArgumentScale | None) -> "pa.Array":
+def render_aggregate(
+    shown: AggregateValues, kind: pa.DataType, scale: ArgumentScale | None
+) -> "pa.Array":
     """An aggregate as a column of the results."""
     column, absent = shown.values, None if shown.valid.all() else ~shown.valid
     if absent is not None:

@@ -115,7 +115,7 @@ def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> I
         yield mine.with_columns(theirs)
 
 
-def join_rows(
+def join_single_matches(
     view: PlanView, frame: Frame, table: Table, events: Frame, past: Members, now: Members
 ) -> Iterator[Frame]:
     """Join with single matches whose timestamps are kept: those inside the window."""

@@ -39,7 +39,7 @@ from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.measure_batch import measure_batch
 from ontoweir.runtime.live.model.live_job import KnownSources, LiveJob, LiveOutcome, Reject
 from ontoweir.runtime.live.output.check_parts import check_parts
-from ontoweir.runtime.live.output.list_parts import Part, open_parts
+from ontoweir.runtime.live.output.list_parts import PublishedPart, open_parts
 from ontoweir.runtime.live.output.note_sent import check_sent
 from ontoweir.runtime.live.output.publish_commit import REJECTS, publish_commit, read_arrow
 from ontoweir.runtime.live.output.sinks.files import FileFormat, FileSink
@@ -184,7 +184,7 @@ class BatchProcessor:
         except OSError as error:
             raise unwritable(self.options.output, error) from error
 
-    def find_rows(self, part: Part) -> "pa.Table | None":
+    def find_rows(self, part: PublishedPart) -> "pa.Table | None":
         """The rows of a published part in its commit, while that is kept."""
         place = self.commits / f"{part.batch:012d}"
         file = place / "rejects.arrow"

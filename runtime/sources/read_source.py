@@ -170,24 +170,24 @@ def read_source(
         if corrupt is not None and data.format == "json":
             given = [*given, corrupt]
             reader = reader.options(columnNameOfCorruptRecord=corrupt, mode="PERMISSIVE")
-        reader = reader.schema(", ".join(f"{quote_name(n)} STRING" for n in given))
+        reader = reader.schema(", ".join(f"{quote_spark_name(n)} STRING" for n in given))
     try:
         places = [literal_path(f) for f in files] if files else literal_path(path)
         frame = reader.load(places)
         if "void" in (kind for _, kind in frame.dtypes):
             # a folder's column that is NULL everywhere has no type, which ORC's reader refuses
             held = ((n, "string" if kind == "void" else kind) for n, kind in frame.dtypes)
-            shape = ", ".join(f"{quote_name(n)} {kind}" for n, kind in held)
+            shape = ", ".join(f"{quote_spark_name(n)} {kind}" for n, kind in held)
             frame = reader.schema(shape).load(places)
         return cast_declared(frame, data, path, wanted)
     except java_errors() as error:
         raise unreadable(path, error) from error
 
 
-def quote_name(name: str) -> str:
+def quote_spark_name(name: str) -> str:
     """A name as Spark's SQL takes it, whatever characters it has.
 
-    >>> quote_name("a`b")
+    >>> quote_spark_name("a`b")
     '`a``b`'
     """
     doubled = name.replace("`", "``")
@@ -262,7 +262,7 @@ def cast_declared(
         if column.name not in held:
             cells.append(fn.lit(None).cast(target).alias(column.name))
             continue
-        cell = fn.col(quote_name(column.name))
+        cell = fn.col(quote_spark_name(column.name))
         cast = cell.try_cast(target)
         if isinstance(kind, DateType | TimestampType):
             cast = fn.when(fn.year(cast).between(1, 9999), cast)
@@ -280,7 +280,7 @@ def cast_declared(
             wrong = wrong | (cell != cast)
         bad.append(fn.when(wrong, fn.lit(column.name)))
     if timestamp is not None:
-        cell = fn.col(quote_name(timestamp))
+        cell = fn.col(quote_spark_name(timestamp))
         if held[timestamp] in ("bigint", "int"):
             moment = cell.cast("bigint")
         else:

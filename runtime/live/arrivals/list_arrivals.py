@@ -6,7 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.errors import RunError, Source
-from ontoweir.runtime.live.checkpoint.spark_folder import NOTHING, VERSION, Offsets, SparkFolder
+from ontoweir.runtime.live.checkpoint.spark_folder import (
+    NOTHING,
+    SPARK_VERSION,
+    Offsets,
+    SparkFolder,
+)
 from ontoweir.runtime.sources.data_files import local_path
 
 
@@ -44,7 +49,7 @@ def _reached(file: Path, source: int) -> int:
     """How far a source's log is read by a micro-batch (-1: nothing yet)."""
     try:
         offsets = Offsets.parse(file.read_text(encoding="utf-8"))
-        if offsets.version != VERSION:
+        if offsets.version != SPARK_VERSION:
             raise ValueError(offsets.version)
         reached = offsets.sources[source]
         return -1 if reached == NOTHING else int(json.loads(reached)["logOffset"])
@@ -56,7 +61,7 @@ def _logged(file: Path, number: int) -> list[ArrivedFile]:
     """The files of one entry; entries are compacted: the last of some repeats those before it."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
-        if lines[0] != VERSION:
+        if lines[0] != SPARK_VERSION:
             raise ValueError(lines[0])
         entries: list[dict[str, Any]] = [json.loads(line) for line in lines[1:]]
         return [

@@ -79,7 +79,7 @@ def list_waiting(
     later: set[str] = set()
     there: set[str] = set()
     for place in glob.glob(path) if glob.has_magic(path) else [path]:
-        for file in list_files(place):
+        for file in walk_files(place):
             there.add(file)
             if file in passed or file in delivered:
                 continue
@@ -101,7 +101,7 @@ def list_waiting(
     return frozenset(found), frozenset(later)
 
 
-def list_files(place: str) -> Iterator[str]:
+def walk_files(place: str) -> Iterator[str]:
     """The files in a folder and those in it, hidden ones aside; a file is itself."""
     if not os.path.isdir(place):
         yield place
@@ -115,7 +115,7 @@ def list_files(place: str) -> Iterator[str]:
         if not entry.is_dir():
             yield entry.path
         elif not entry.is_symlink():
-            yield from list_files(entry.path)
+            yield from walk_files(entry.path)
 
 
 def _is_empty(file: str, form: str) -> bool:

@@ -16,7 +16,7 @@ from ontoweir.runtime.live.checkpoint.record_spark import hash_file
 from ontoweir.runtime.live.checkpoint.restore_spark import unwritable
 from ontoweir.runtime.live.checkpoint.spark_folder import (
     NOTHING,
-    VERSION,
+    SPARK_VERSION,
     Offsets,
     SparkFolder,
     commit_text,
@@ -87,7 +87,7 @@ def _write_log(target: Path, logs: list[Path], source: Path) -> None:
     """One entry with the files of a source's logs that are still there."""
     target.mkdir()
     with open(target / "0", "w", encoding="utf-8") as out:
-        out.write(VERSION)
+        out.write(SPARK_VERSION)
         for log in logs:
             if log.parent != source:
                 continue

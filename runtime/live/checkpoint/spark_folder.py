@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-VERSION = "v1"
+SPARK_VERSION = "v1"
 NOTHING = "-"
 """The offset of a source of which nothing has been read yet."""
 COMPACT = ".compact"
@@ -168,13 +168,13 @@ def read_entries(log: Path) -> Iterator[str]:
 
 def commit_text(watermark: int) -> str:
     """What says that a micro-batch is done, with its watermark (ms since 1970)."""
-    return f'{VERSION}\n{{"nextBatchWatermarkMs":{watermark}}}'
+    return f'{SPARK_VERSION}\n{{"nextBatchWatermarkMs":{watermark}}}'
 
 
 def is_commit(file: Path) -> bool:
     """Whether a file says that a micro-batch is done."""
     try:
         version, content = file.read_text(encoding="utf-8").splitlines()[:2]
-        return version == VERSION and isinstance(json.loads(content), dict)
+        return version == SPARK_VERSION and isinstance(json.loads(content), dict)
     except (OSError, ValueError):
         return False

@@ -6,7 +6,7 @@ from pathlib import Path
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.files.replace_file import replace_file
 
-NAME = "sent.json"
+SENT_FILE = "sent.json"
 
 
 def note_sent(output: Path, run: str, batch: int) -> None:
@@ -17,10 +17,10 @@ def note_sent(output: Path, run: str, batch: int) -> None:
     """
     try:
         output.mkdir(parents=True, exist_ok=True)
-        replace_file(output / NAME, json.dumps({"run": run, "batch": batch}).encode())
+        replace_file(output / SENT_FILE, json.dumps({"run": run, "batch": batch}).encode())
     except OSError as error:
         raise RunError(
-            f"{output / NAME} cannot be written: {error.strerror or error}",
+            f"{output / SENT_FILE} cannot be written: {error.strerror or error}",
             why="it says how far answers have been sent",
             fix="make room, or mend the folder, and start again",
         ) from error
@@ -33,7 +33,7 @@ def check_sent(output: Path, run: str, last: int) -> None:
     Raises:
         UsageError: the checkpoint is an older copy.
     """
-    file = output / NAME
+    file = output / SENT_FILE
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
         sent = int(held["batch"]) if held["run"] == run else -1

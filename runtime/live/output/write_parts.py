@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.files.replace_file import replace_file
 from ontoweir.runtime.live.checkpoint.record_spark import hash_file
-from ontoweir.runtime.live.output.list_parts import Part, PartList
+from ontoweir.runtime.live.output.list_parts import PartList, PublishedPart
 from ontoweir.runtime.live.output.sinks.files import FileFormat
 from ontoweir.runtime.results.plain_json import plain_json
 
@@ -62,7 +62,7 @@ class PartWriter:
                 why="they are committed, but not where they belong yet",
                 fix="make room, or mend the folder, and start again: they are written then",
             ) from error
-        self.parts.add(Part(place, name, batch, found.st_size, found.st_ctime_ns, digest))
+        self.parts.add(PublishedPart(place, name, batch, found.st_size, found.st_ctime_ns, digest))
         self.fresh |= {target.parent, self.parts.file}
 
     def _own(self, folder: Path) -> None:

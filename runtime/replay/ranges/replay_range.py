@@ -43,8 +43,8 @@ from ontoweir.runtime.results.write_results import write_part
 class HistoryTask:
     """A range to replay: [start, stop) in µs (None: no end), from a state.
 
-    `level`: only advance partial matches of so many streams (EVERY: all), without answers; None:
-    answer.
+    `level`: only advance partial matches of so many streams (ALL_SIZES: all), without answers;
+    None: answer.
     `folder`: where answers and progress are written, which driver and workers see.
     `grouped`: write what is new for groups instead of answers, for a GroupTask.
     """

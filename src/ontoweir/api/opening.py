@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.api.surroundings import (
     choose_progress,
+    choose_registry,
     choose_sources,
     choose_tell,
-    find_registry,
     warn_as_python,
 )
 from ontoweir.pipeline.pipeline import Workspace
@@ -60,7 +60,7 @@ def open_project(
         tell=choose_tell(),
         progress=choose_progress(),
     )
-    return OpenProject(workspace, home, find_registry(registry, project.root), views)
+    return OpenProject(workspace, home, choose_registry(registry, project.root), views)
 
 
 def build_project(
@@ -108,4 +108,4 @@ def build_project(
         tell=choose_tell(),
         progress=choose_progress(),
     )
-    return OpenProject(workspace, home, find_registry(registry, root), views, built)
+    return OpenProject(workspace, home, choose_registry(registry, root), views, built)

@@ -15,7 +15,7 @@ from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace, read_text
-from ontoweir.progress.notebook import Shown, in_notebook
+from ontoweir.progress.notebook import NotebookText, in_notebook
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.project.write_project import BuiltProject
 from ontoweir.report.tell_rejects import tell_rejects
@@ -328,7 +328,7 @@ class OpenProject:
 
     def _shown(self, text: str) -> str:
         """Text as it is shown, and as a notebook shows it."""
-        return Shown(text if self.built is None else self.built.rename(text))
+        return NotebookText(text if self.built is None else self.built.rename(text))
 
     def _enter(
         self, query: str, name: str | None, *, replace: bool, allow_unbounded: bool

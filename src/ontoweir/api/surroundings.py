@@ -29,7 +29,7 @@ def choose_sources(
     return home, views, named
 
 
-def find_registry(named: str | Path | None, root: Path) -> Path:
+def choose_registry(named: str | Path | None, root: Path) -> Path:
     """The folder of registered queries: as named, else by $ONTOWEIR_REGISTRY, else below the
     project's folder."""
     import os

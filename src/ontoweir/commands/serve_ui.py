@@ -9,7 +9,7 @@ from pathlib import Path
 from ontoweir.commands.arguments import find_registry
 from ontoweir.dashboard.serve import Wait, parse_address, require_web, say_where, serve_dashboard
 from ontoweir.dashboard.site import Site
-from ontoweir.project.project import FILE_NAME
+from ontoweir.project.project import PROJECT_FILE
 
 LIMIT = 30.0
 """Seconds of a check."""
@@ -44,7 +44,7 @@ def serve_ui(
     host, port = parse_address(address, option)
     named = Path(given.project).resolve()
     site = Site(
-        named if named.is_file() else root / FILE_NAME,
+        named if named.is_file() else root / PROJECT_FILE,
         find_registry(given, root),
         metrics,
         overrides=tuple(given.set),

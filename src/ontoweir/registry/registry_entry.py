@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.files.replace_file import replace_file
 
-VERSION = 1
+ENTRY_VERSION = 1
 ENTRY, DROPPED = "entry.json", "dropped.json"
 
 Language: TypeAlias = Literal["sparql", "sql"]
@@ -43,7 +43,7 @@ class Entry:
     tier: str
     bound_rows: int | None
     bound_formula: str
-    version: int = VERSION
+    version: int = ENTRY_VERSION
 
 
 def tell_verdict(told: Mapping[str, Any]) -> str:
@@ -112,9 +112,9 @@ def read_entry(file: Path) -> Entry | None:
     except (OSError, ValueError) as error:
         raise _damaged(file, str(error)) from error
     try:
-        if held["version"] != VERSION:
+        if held["version"] != ENTRY_VERSION:
             raise UsageError(
-                f"the entry has version {held['version']}, this ontoweir writes {VERSION}",
+                f"the entry has version {held['version']}, this ontoweir writes {ENTRY_VERSION}",
                 why="the registry is read back exactly as it was written",
                 fix="register the query again with --replace",
                 source=Source(str(file)),

@@ -15,7 +15,7 @@ from ontoweir.edit.describe_repairs import DescribedRepair, Edit
 from ontoweir.errors import OntoweirError, Source
 from ontoweir.files.mark_source import mark_source
 from ontoweir.pipeline.refused_query import RefusedQuery, list_errors
-from ontoweir.project.project import FILE_NAME
+from ontoweir.project.project import PROJECT_FILE
 from ontoweir.report.explain_code import code_titles, explain_code
 
 SCHEMA = (
@@ -72,7 +72,7 @@ def refusal_results(
     for error in list_errors([*(r.error for r in refused), *errors]):
         names = [r.name for r in refused if str(r.error) == str(error)]
         whose = f"; refused: {', '.join(names)}" if names else ""
-        place = ResultPlace(error.source or Source(str(root / FILE_NAME)), root)
+        place = ResultPlace(error.source or Source(str(root / PROJECT_FILE)), root)
         text = f"{error.what}. {error.why}. {error.fix}{whose}"
         key = (str(error),)
         results.append(make_result(CODES["refused"], "error", text, place, key=key))
@@ -209,7 +209,7 @@ def _warning(text: str, root: Path) -> dict[str, Any]:
     """Of a warning without a place the project is the place."""
     placed = _PLACED.fullmatch(text)
     if placed is None:
-        place = ResultPlace(Source(str(root / FILE_NAME)), root)
+        place = ResultPlace(Source(str(root / PROJECT_FILE)), root)
         return make_result(CODES["warning"], "warning", text, place, key=(text,))
     place = ResultPlace(Source(placed["file"], int(placed["line"])), root)
     return make_result(CODES["warning"], "warning", placed["text"], place, key=(placed["text"],))
@@ -268,7 +268,7 @@ def _artifact(source: Source, root: Path) -> dict[str, str]:
     """A file; for what is in none (`--set`, a variable) the project file that it overrides."""
     base, path = _base(root), Path(source.file).resolve()
     if source.line is None and not path.exists():
-        path = (root / FILE_NAME).resolve()
+        path = (root / PROJECT_FILE).resolve()
     if path.is_relative_to(base):
         return {"uri": quote(path.relative_to(base).as_posix()), "uriBaseId": SRCROOT}
     return {"uri": path.as_uri()}
