@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.case_files import Golden, compare_block, write_block
+from tests.paths import ROOT, SHARED
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).parent.parent
-SHARED = ROOT.parent / "shared"
 
 settings.register_profile(
     "ci",
@@ -35,6 +36,7 @@ settings.register_profile(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="a large budget for random tests")
+    parser.addoption("--update-cases", action="store_true", help="write what comes of case files")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,6 +60,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             group = "spark" if item.path in session else item.path.stem
             item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compares what comes of a case with its file; `--update-cases` writes it there."""
+    return write_block if request.config.getoption("--update-cases") else compare_block
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from ontoweir.checker.explain.explain_values import (
     place_of,
 )
 from ontoweir.checker.model.normal_form import NormalForm
-from ontoweir.checker.plans.make_plan import Obstacle
+from ontoweir.checker.plans.make_table import Obstacle
 from ontoweir.diagnostics import CODES, Diagnostic, Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Catalog

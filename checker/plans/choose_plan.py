@@ -10,7 +10,8 @@ from dataclasses import replace
 from ontoweir.checker.criteria.decide_lag import decide_lag
 from ontoweir.checker.model.normal_form import Inequality, NormalForm
 from ontoweir.checker.model.plan import SynopsisPlan
-from ontoweir.checker.plans.make_plan import Obstacle, make_plan
+from ontoweir.checker.plans.make_plan import make_plan
+from ontoweir.checker.plans.make_table import Obstacle
 
 
 def choose_plan(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from ontoweir.mappings.r2rml.mapping_file import NO_IRI
 from ontoweir.mappings.r2rml.parse_obda_target import RDF_TYPE, TargetRefusal, Token, read_tokens
-from ontoweir.mappings.r2rml.read_graph import NO_IRI
 
 _BRACED = re.compile(r"\{([^{}]*)\}")
 _NO_COLUMN = re.compile(r"[;:<>]")

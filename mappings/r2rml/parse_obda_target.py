@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ontoweir.mappings.model.assertion import TermKind
 from ontoweir.mappings.model.column_types import XSD
-from ontoweir.mappings.r2rml.read_graph import NO_IRI
+from ontoweir.mappings.r2rml.mapping_file import NO_IRI
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _TOKEN = re.compile(

@@ -10,6 +10,7 @@ from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.model.assertion import RefusedMap
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.mappings.r2rml.locate_turtle import split_lines
+from ontoweir.mappings.r2rml.mapping_file import NO_IRI, PARSE_BASE, RR, MappingFile
 from ontoweir.mappings.r2rml.name_target import has_odd_column, name_target
 from ontoweir.mappings.r2rml.parse_obda_target import (
     RDF_TYPE,
@@ -18,7 +19,6 @@ from ontoweir.mappings.r2rml.parse_obda_target import (
     TargetTriple,
     parse_obda_target,
 )
-from ontoweir.mappings.r2rml.read_graph import NO_IRI, PARSE_BASE, RR, MappingFile
 
 if TYPE_CHECKING:
     from rdflib import Graph

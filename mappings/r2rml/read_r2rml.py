@@ -7,6 +7,17 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.model.assertion import RefusedMap, TermKind
+from ontoweir.mappings.r2rml.mapping_file import (
+    NO_IRI,
+    PARSE_BASE,
+    RR,
+    MappingFile,
+    Place,
+    base_of,
+    check_language,
+    place_node,
+)
+from ontoweir.mappings.r2rml.open_mapping import open_mapping
 from ontoweir.mappings.r2rml.parse_template import parse_template
 from ontoweir.mappings.r2rml.r2rml_document import (
     RDF_TYPE,
@@ -19,17 +30,6 @@ from ontoweir.mappings.r2rml.r2rml_document import (
     RdfTerm,
     RowTerm,
     TriplesMap,
-)
-from ontoweir.mappings.r2rml.read_graph import (
-    NO_IRI,
-    PARSE_BASE,
-    RR,
-    MappingFile,
-    Place,
-    base_of,
-    check_language,
-    open_mapping,
-    place_node,
 )
 
 if TYPE_CHECKING:

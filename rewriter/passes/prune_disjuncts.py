@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.contain_spj import is_contained
-from ontoweir.rewriter.algebra.trace_steps import Record, Step, ignore_step
+from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjQuery
 from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
@@ -26,7 +26,7 @@ def prune_disjuncts(
     catalog: Catalog,
     *,
     distinct: bool,
-    record: Record = ignore_step,
+    on_step: OnStep = ignore_steps,
     tell: Tell = ignore_progress,
 ) -> tuple[Candidate, ...]:
     """Drops redundant disjuncts.
@@ -49,18 +49,18 @@ def prune_disjuncts(
             (k for k in kept.above(candidate) if _covers(k, candidate, catalog, distinct)), None
         )
         if by is not None:
-            record(_step(candidate, by))
+            on_step(_step(candidate, by))
             continue
         if distinct:
             for k in [k for k in kept.below(candidate) if _covers(candidate, k, catalog, distinct)]:
-                record(_step(k, candidate))
+                on_step(_step(k, candidate))
                 kept.remove(k)
         kept.add(candidate)
     return tuple(kept)
 
 
-def _step(gone: Candidate, by: Candidate) -> Step:
-    return Step(
+def _step(gone: Candidate, by: Candidate) -> TraceStep:
+    return TraceStep(
         "contained disjuncts", f"disjunct {gone.number}", f"dropped: disjunct {by.number} covers it"
     )
 

@@ -20,7 +20,7 @@ from ontoweir.rewriter.model.query import (
     Term,
     Variable,
 )
-from ontoweir.rewriter.sparql.check_variables import check_variables
+from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_variables
 from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
 from ontoweir.rewriter.sparql.expand_path import expand_path, first_step
 from ontoweir.rewriter.sparql.locate_tokens import Token, Tokens
@@ -150,10 +150,12 @@ class _Parser:
             head,
             pattern,
             branches,
-            frozenset(self.times),
-            hidden=frozenset(self.terms.fresh),
-            counted=counted,
-            aggregates=aggregation is not None,
+            UsedVariables(
+                times=frozenset(self.times),
+                hidden=frozenset(self.terms.fresh),
+                counted=counted,
+                aggregates=aggregation is not None,
+            ),
             locate=lambda v: self.tokens.line_of(f"?{v.name}", f"${v.name}") or self.first,
             source=source,
         )

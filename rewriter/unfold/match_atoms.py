@@ -25,8 +25,13 @@ from ontoweir.rewriter.tmappings.instantiate_assertion import Instance, instanti
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
 from ontoweir.rewriter.unfold.translate_filters import term_output
 
-Warn: TypeAlias = Callable[[str, Source | None], None]
+OnWarning: TypeAlias = Callable[[str, Source | None], None]
 """Takes a warning: a sentence, and its place."""
+
+
+def ignore_warnings(message: str, source: Source | None) -> None:
+    """No warnings wanted."""
+
 
 LIMIT = 1_000_000
 """How many combinations of assertions may be tried for a conjunctive query."""
@@ -52,7 +57,7 @@ def find_assertions(
     atom: Atom,
     mappings: MappingSet,
     tbox: Hierarchy,
-    warn: Warn,
+    on_warning: OnWarning,
     *,
     mapped: MappingSet,
     derived: bool,
@@ -73,7 +78,7 @@ def find_assertions(
         return ()
     if not found:
         _refuse_unknown(iri, atom, mapped, tbox)
-        warn(_say_why_none(iri, graphs(iri)), atom.source)
+        on_warning(_say_why_none(iri, graphs(iri)), atom.source)
         return ()
     if atom.time is not None:
         return found

@@ -1,6 +1,6 @@
 """The names of a kernel's columns."""
 
-from ontoweir.checker.model.plan import Table
+from ontoweir.checker.model.plan import SynopsisTable
 from ontoweir.runtime.columnar.frame import Name
 
 
@@ -24,6 +24,6 @@ def total(place: int) -> Name:
     return ("s", place)
 
 
-def table_columns(table: Table) -> list[Name]:
+def table_columns(table: SynopsisTable) -> list[Name]:
     """What identifies a row of a table: its key and kept timestamps."""
     return [value(k.value) for k in table.keys] + [stamp(k.member) for k in table.kept]

@@ -15,7 +15,7 @@ from ontoweir.checker.model.plan import (
     Points,
     StaticValues,
     SynopsisPlan,
-    Table,
+    SynopsisTable,
 )
 from ontoweir.checker.model.units import Units
 from ontoweir.runtime.columnar.add_exact import add_exact, fits
@@ -52,7 +52,7 @@ def resolve_breaks(
                     assert_never(at)
         return replace(key, breaks=tuple(made))
 
-    def resolve_table(table: Table) -> Table:
+    def resolve_table(table: SynopsisTable) -> SynopsisTable:
         if not any(k.breaks for k in table.keys):
             return table
         return replace(table, keys=tuple(map(resolve, table.keys)))

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from ontoweir.checker.model.normal_form import Inequality
+from ontoweir.checker.model.plan import ServedComparison
 from ontoweir.runtime.columnar.add_exact import differs, lies_below
 from ontoweir.runtime.columnar.columns import value
 from ontoweir.runtime.columnar.frame import Array, Frame, Name
@@ -46,7 +47,7 @@ def _is_whole(view: PlanView, frame: Frame, index: int, q: Inequality) -> bool:
 def in_frontier(view: PlanView, frame: Frame, index: int, q: Inequality | None = None) -> bool:
     """Whether the frontier of a joined table has a class among its terms (for the sake of a
     comparison, if one is given)."""
-    wanted = set() if q is None else {(q.y, 1, q.strict), (q.x, -1, q.strict)}
+    wanted = set() if q is None else _served_by(q)
     parts = (view.tables[name[1]].frontier[name[2]] for name in frame.columns if name[0] == "p")
     return any(
         term.value == index
@@ -54,6 +55,11 @@ def in_frontier(view: PlanView, frame: Frame, index: int, q: Inequality | None =
         if q is None or wanted & set(part.serves)
         for term in part.terms
     )
+
+
+def _served_by(q: Inequality) -> set[ServedComparison]:
+    """What a frontier value has to serve for a comparison, from either side of it."""
+    return {ServedComparison(q.y, 1, q.strict), ServedComparison(q.x, -1, q.strict)}
 
 
 def _frontier_holds(view: PlanView, frame: Frame, q: Inequality) -> Array:
@@ -64,7 +70,7 @@ def _frontier_holds(view: PlanView, frame: Frame, q: Inequality) -> Array:
         inside, outside, sign = (q.x, q.y, 1) if above else (q.y, q.x, -1)
         for name in parts:
             best = view.tables[name[1]].frontier[name[2]]
-            if (outside, sign, q.strict) not in best.serves:
+            if ServedComparison(outside, sign, q.strict) not in best.serves:
                 continue
             shift = next((t.shift for t in best.terms if t.value == inside), None)
             if shift is None:

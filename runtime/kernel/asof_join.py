@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ontoweir.checker.model.plan import Table
+from ontoweir.checker.model.plan import SynopsisTable
 from ontoweir.runtime.columnar.columns import frontier, stamp, value
 from ontoweir.runtime.columnar.frame import (
     EVENT,
@@ -52,7 +52,11 @@ def _grouped(
 
 
 def look_up_sums(
-    view: PlanView, frame: Frame, table: Table, events: Frame, window: tuple[int | None, int]
+    view: PlanView,
+    frame: Frame,
+    table: SynopsisTable,
+    events: Frame,
+    window: tuple[int | None, int],
 ) -> Iterator[Frame]:
     """Join with sums of weights per key, over all the past or over a window of it.
 
@@ -85,18 +89,20 @@ def look_up_sums(
         yield mine.with_columns({**theirs, **weights})
 
 
-def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> Iterator[Frame]:
+def look_up_best(
+    view: PlanView, frame: Frame, table: SynopsisTable, events: Frame
+) -> Iterator[Frame]:
     """Join with the best frontier per key as of strictly before the marker.
 
     Events carry ("until",), the marker at which a better one replaced them.
     """
     keys = [value(k.value) for k in table.keys]
-    if table.apart:
+    if table.samples:
         events, slots = keep_apart(events, table)
     else:
         events, slots = pareto_front(events, keys, len(table.frontier))
     events = events.with_columns({("slot",): slots})
-    apart = {value(a.value) for a in table.apart}
+    apart = {value(a.value) for a in table.samples}
     slotted = [*(k for k in keys if k not in apart), ("slot",)]
     events, first, search, runs, start, length = _grouped(frame, events, slotted)
     names = [*keys, *[frontier(i) for i in range(len(table.frontier))]]
@@ -116,7 +122,7 @@ def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> I
 
 
 def join_single_matches(
-    view: PlanView, frame: Frame, table: Table, events: Frame, past: Members, now: Members
+    view: PlanView, frame: Frame, table: SynopsisTable, events: Frame, past: Members, now: Members
 ) -> Iterator[Frame]:
     """Join with single matches whose timestamps are kept: those inside the window."""
     keys = [value(k.value) for k in table.keys]
@@ -130,7 +136,7 @@ def join_single_matches(
         events = events.take(search.order)
     at = frame[EVENT]
     high = search.rank(mine, at)
-    reach = [k.live for k in table.kept if k.live is not None]
+    reach = [k.expire_after for k in table.kept if k.expire_after is not None]
     relevant = [t.steps for t in view.form.times if t.earlier in past and t.later in now]
     if relevant and reach:
         low = search.rank(mine, at - min(relevant))

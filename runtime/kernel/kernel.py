@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ontoweir.checker.model.normal_form import TimeLimit
-from ontoweir.checker.model.plan import SynopsisPlan, Table
+from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.rewriter.model.spj import FoldFunction
 from ontoweir.runtime.columnar.add_exact import add_exact
 from ontoweir.runtime.columnar.columns import frontier, table_columns, total, value
@@ -63,7 +63,7 @@ class _Chunk:
     def __init__(
         self,
         plan: SynopsisPlan,
-        tables: Sequence[Table],
+        tables: Sequence[SynopsisTable],
         state: KernelState,
         batches: Sequence[Frame],
     ) -> None:
@@ -75,7 +75,7 @@ class _Chunk:
 
     # -- growing -----------------------------------------------------------------------------
 
-    def grow(self, table: Table) -> Frame:
+    def grow(self, table: SynopsisTable) -> Frame:
         """E_Z: the matches of a table that this chunk's tuples complete."""
         columns = table_columns(table)
         by = [EVENT, *columns] if table is self.plan.tables[-1] else [*columns, EVENT]
@@ -98,7 +98,12 @@ class _Chunk:
         return found if self.bag else self._novel(table, found)
 
     def _complete(
-        self, frame: Frame, seen: Members, pasts: Sequence[Members], now: Members, table: Table
+        self,
+        frame: Frame,
+        seen: Members,
+        pasts: Sequence[Members],
+        now: Members,
+        table: SynopsisTable,
     ) -> Iterator[Frame]:
         """The matches that rows at their markers complete with tables of the past, in blocks."""
         if frame.rows == 0:
@@ -110,7 +115,7 @@ class _Chunk:
             kept = apply_join_predicates(self.view, joined, seen, pasts[0])
             yield from self._complete(kept, seen | pasts[0], pasts[1:], now, table)
 
-    def _condense(self, table: Table, by: Sequence[Name], parts: Sequence[Frame]) -> Frame:
+    def _condense(self, table: SynopsisTable, by: Sequence[Name], parts: Sequence[Frame]) -> Frame:
         """Several parts of a table's matches as one, which has fewer rows where they repeat."""
         whole = concat(parts)
         if not table.frontier:
@@ -118,7 +123,7 @@ class _Chunk:
         best, _ = pareto_front(whole, table_columns(table), len(table.frontier))
         return best.select(list(whole.columns))
 
-    def _empty(self, table: Table) -> Frame:
+    def _empty(self, table: SynopsisTable) -> Frame:
         names = [*table_columns(table), EVENT, WEIGHT]
         names += [total(place) for place in table.sums]
         columns: dict[Name, Array] = {name: np.zeros(0, dtype=self._dtype(name)) for name in names}
@@ -165,7 +170,7 @@ class _Chunk:
         frame: Frame,
         past: Members,
         now: Members,
-        target: Table,
+        target: SynopsisTable,
     ) -> Iterator[Frame]:
         """Join rows at their marker with a table's matches from strictly before it."""
         table = self.view.tables[past]
@@ -201,7 +206,7 @@ class _Chunk:
             for d in self.form.time_differences
         )
 
-    def _events(self, table: Table) -> Frame:
+    def _events(self, table: SynopsisTable) -> Frame:
         """State and new matches of a table, by key, in the order of their markers."""
         new = self.new[table.members]
         old = self.state.tables.get(table.members)
@@ -209,7 +214,7 @@ class _Chunk:
 
     # -- novelty and state -------------------------------------------------------------------
 
-    def _novel(self, table: Table, frame: Frame) -> Frame:
+    def _novel(self, table: SynopsisTable, frame: Frame) -> Frame:
         """Set semantics: only what neither the state nor an earlier marker has."""
         names = table_columns(table)
         old = self.state.tables.get(table.members)
@@ -220,7 +225,7 @@ class _Chunk:
         )
         if table.frontier:
             last = table is self.plan.tables[-1]  # what was told before is not told again
-            if table.apart:
+            if table.samples:
                 best, _ = keep_apart(frame, table)
             else:
                 best, _ = pareto_front(both if last else frame, names, len(table.frontier))
@@ -232,7 +237,7 @@ class _Chunk:
         first = np.full(count, -1, dtype=np.int64)
         first[codes[order][::-1]] = order[::-1]
         fresh = both.take(np.sort(first[first >= known]))
-        if not table.apart:
+        if not table.samples:
             return fresh
         fresh = fresh.take(np.argsort(fresh[EVENT], kind="stable"))
         return fresh.take(thin_rows(table, old, fresh))
@@ -249,7 +254,7 @@ class _Chunk:
 
 
 def _window(
-    table: Table, now: Members, times: Sequence[TimeLimit]
+    table: SynopsisTable, now: Members, times: Sequence[TimeLimit]
 ) -> tuple[int | None, int] | None:
     """(c, d) where matches from now - c to now - d qualify, by one kept timestamp."""
     if not table.kept:
@@ -294,7 +299,7 @@ def advance_kernel(
 
 def advance_tables(
     plan: SynopsisPlan,
-    tables: Sequence[Table],
+    tables: Sequence[SynopsisTable],
     state: KernelState,
     batches: Sequence[Frame],
     now: int,
@@ -306,7 +311,7 @@ def advance_tables(
 
 def _advance(
     plan: SynopsisPlan,
-    tables: Sequence[Table],
+    tables: Sequence[SynopsisTable],
     state: KernelState,
     batches: Sequence[Frame],
     now: int,

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from ontoweir.checker.model.plan import SynopsisPlan, Table
+from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 
 ALL_SIZES = 0
 """Stands for all levels together: a range that begins without any state needs no other before."""
 
 
-def tables_of_size(plan: SynopsisPlan, level: int) -> tuple[Table, ...]:
+def tables_of_size(plan: SynopsisPlan, level: int) -> tuple[SynopsisTable, ...]:
     """The stored tables of partial matches of `level` streams (ALL_SIZES: of any number), and all
     that their steps use, in the order of the plan; none where a plan has no such table. The answers
     are not a level."""
@@ -30,7 +30,7 @@ def count_levels(plans: Sequence[SynopsisPlan]) -> int:
     return max((len(t.members) for p in plans for t in p.tables[:-1] if t.stored), default=0)
 
 
-def members_of(tables: Sequence[Table]) -> frozenset[int]:
+def members_of(tables: Sequence[SynopsisTable]) -> frozenset[int]:
     """The members whose tuples these tables' steps take in."""
     return frozenset(m for t in tables for step in t.steps for m in step.now)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ontoweir.checker.model.plan import SynopsisPlan, Table
+from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.model.live_job import RunningQuery
 from ontoweir.runtime.results.update_groups import GroupState
@@ -63,13 +63,13 @@ def text_bytes(state: ExecutionState) -> int:
     return sum(len(text.encode()) for texts in state.texts for text in texts)
 
 
-def _title(plan: SynopsisPlan, table: Table) -> str:
+def _title(plan: SynopsisPlan, table: SynopsisTable) -> str:
     if len(table.members) == len(plan.form.members):
         return "results"
     return "matches of " + ", ".join(plan.form.members[i].alias for i in sorted(table.members))
 
 
-def _columns(table: Table) -> int:
+def _columns(table: SynopsisTable) -> int:
     """Columns of a table that holds nothing yet: its key, timestamps, frontiers, sums, weight."""
     return len(table.keys) + len(table.kept) + len(table.frontier) + len(table.sums) + 1
 

@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from rdflib import Graph, Namespace
+from tests.paths import SHARED
 
-SUITES = Path(__file__).parent.parent.parent.parent / "shared" / "suites"
+SUITES = SHARED / "suites"
 _TEST = Namespace("http://purl.org/NET/rdb2rdf-test#")
 _DC = Namespace("http://purl.org/dc/elements/1.1/")
 

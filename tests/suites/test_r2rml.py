@@ -5,9 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from ontoweir.errors import DataError, OntoweirError
-from ontoweir.mappings.materialize.materialize_triples import materialize_triples
+from tests.paths import ROOT
 from tests.suites.nquads import read_nquads, same_quads
 from tests.suites.r2rml_cases import (
     LEFT_OUT,
@@ -19,7 +17,10 @@ from tests.suites.r2rml_cases import (
     write_table,
 )
 
-DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "r2rml-conformance.md"
+from ontoweir.errors import DataError, OntoweirError
+from ontoweir.mappings.materialize.materialize_triples import materialize_triples
+
+DOCUMENT = ROOT / "docs" / "r2rml-conformance.md"
 CASES = list_cases()
 BY_KEY = {c.key: c for c in CASES}
 pytestmark = pytest.mark.shared

@@ -2,7 +2,11 @@
 
 from fractions import Fraction
 
-from ontoweir.checker.model.constraint_graph import Step, irredundant_steps, limit_steps
+from ontoweir.checker.model.constraint_graph import (
+    DifferenceLimit,
+    difference_limits,
+    irredundant_limits,
+)
 from ontoweir.checker.model.difference_bounds import DifferenceBounds
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.model.units import choose_units
@@ -17,7 +21,7 @@ def draw_comparison(form: NormalForm, catalog: Catalog) -> Picture | None:
     other streams are compared with ([A] Def. 5.5, [S] Def. 9). None: nothing is compared.
     """
     units = choose_units(form.query, catalog)
-    drawn: list[tuple[Edge, tuple[Step, ...]]] = []
+    drawn: list[tuple[Edge, tuple[DifferenceLimit, ...]]] = []
     nodes: dict[str, Node] = {}
 
     def term(group: ValueClass) -> str:
@@ -44,7 +48,7 @@ def draw_comparison(form: NormalForm, catalog: Catalog) -> Picture | None:
                 exact += dict(y.attributes)[c.right] - dict(x.attributes)[c.left]
                 shift = "" if not c.offset else f" {c.offset:+}"
         op, first, second = c.op, term(x), name
-        steps = tuple(limit_steps(x.index + 1, right, op, exact, c.source))
+        steps = tuple(difference_limits(x.index + 1, right, op, exact, c.source))
         if op in (Op.GT, Op.GE):
             op, first, second = op.flipped(), second, first
         sign = {Op.LT: "<", Op.LE: "≤", Op.EQ: "=", Op.NE: "≠"}[op] + shift
@@ -61,11 +65,11 @@ def draw_comparison(form: NormalForm, catalog: Catalog) -> Picture | None:
     return lay_out_graph(list(nodes.values()), list(edges))
 
 
-def _needed(form: NormalForm, steps: list[Step]) -> set[tuple[int, int, object]]:
+def _needed(form: NormalForm, steps: list[DifferenceLimit]) -> set[tuple[int, int, object]]:
     """The limits that the others do not imply ([S] Def. 8)."""
-    plain = [Step(s.left, s.right, s.limit, None) for s in steps]
+    plain = [DifferenceLimit(s.left, s.right, s.limit, None) for s in steps]
     base = DifferenceBounds([1, *(c.grain for c in form.classes)])
-    return {(s.left, s.right, s.limit) for s in irredundant_steps(base, plain)}
+    return {(s.left, s.right, s.limit) for s in irredundant_limits(base, plain)}
 
 
 def _class_node(form: NormalForm, group: ValueClass) -> Node:

@@ -24,7 +24,7 @@ from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.warn_mappings import warn_mappings
 from ontoweir.project.project import Project
-from ontoweir.rewriter.algebra.trace_steps import Step
+from ontoweir.rewriter.algebra.trace_steps import TraceStep
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import Progress, Watch, show_nothing
@@ -34,9 +34,9 @@ from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from ontoweir.rewriter.ucq.show_ucq import format_cq
-from ontoweir.rewriter.unfold.unfold_query import unfold_query
+from ontoweir.rewriter.unfold.unfold_query import Observer, unfold_query
 
-Warn = Callable[[str], None]
+OnWarning = Callable[[str], None]
 
 SECONDS, REPAIR_SECONDS = 10.0, 3.0
 """How long deciding a query may take, and looking for its repairs."""
@@ -52,7 +52,7 @@ class CompiledQuery:
     rewritten: tuple[ConjunctiveQuery, ...]
     union: SpjUnion
     warnings: tuple[str, ...] = ()
-    trace: tuple[Step, ...] = ()
+    trace: tuple[TraceStep, ...] = ()
 
 
 @dataclass
@@ -74,11 +74,11 @@ class Workspace:
     project: Project
     strict: bool = False
     apart: bool = False
-    warn: Warn = field(default=lambda _: None)
+    warn: OnWarning = field(default=lambda _: None)
     skip: frozenset[str] = frozenset()
     tell: Tell = ignore_progress
     note: Callable[[str, float], None] = field(default=lambda what, seconds: None)
-    refuse: Warn = field(default=lambda _: None)
+    refuse: OnWarning = field(default=lambda _: None)
     progress: Progress = show_nothing
     seconds: float | None = SECONDS
     repair_seconds: float | None = REPAIR_SECONDS
@@ -198,7 +198,9 @@ class Workspace:
         elif first.distinct and len(branches) > 1:
             rewritten = minimise_ucq(rewritten, self.tbox, tell=self.tell)
         trace = [
-            Step("existential axioms", f"branch {q.branch + 1}", f"{format_cq(q)}{_because(q)}")
+            TraceStep(
+                "existential axioms", f"branch {q.branch + 1}", f"{format_cq(q)}{_because(q)}"
+            )
             for q in rewritten
         ]
         union = unfold_query(
@@ -206,10 +208,8 @@ class Workspace:
             self._mappings_over(catalog or self.project.catalog),
             catalog or self.project.catalog,
             self.tbox,
-            warn=warn,
-            record=trace.append,
+            observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.tell),
             skip=self.skip,
-            tell=self.tell,
             names=[v.name for v in first.head],
         )
         return CompiledQuery(first.name, branches, rewritten, union, tuple(warnings), tuple(trace))

@@ -13,7 +13,7 @@ from ontoweir.errors import CatalogError, Source, UsageError
 from ontoweir.mappings.catalog.load_catalog import load_catalog
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.locate_toml import TomlLines, locate_toml, split_path
-from ontoweir.mappings.model.read_table import Table, did_you_mean
+from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
 PROJECT_FILE = "ontoweir.toml"
 SECTIONS = ("project", "streams", "relations")
@@ -69,7 +69,7 @@ def load_project(
         _override(data, lines, setting, value, origin)
     for name, view in views.items():
         _set_view(data, lines, name, view)
-    whole = Table(data, (), lines)
+    whole = TomlTable(data, (), lines)
     for key in data:
         if key not in SECTIONS:
             raise whole.error(
@@ -89,7 +89,7 @@ def load_project(
         ontology=files["ontology"],
         mappings=files["mappings"],
         queries=files["queries"],
-        catalog=load_catalog(Table(data, (), lines)),
+        catalog=load_catalog(TomlTable(data, (), lines)),
         queries_source=lines.place("project", "queries"),
         imports=_read_imports(project.table("imports"), folder),
     )
@@ -227,7 +227,9 @@ def _set_view(data: dict[str, object], lines: TomlLines, name: str, view: str) -
             table["source"] = {"format": "view", "path": view}
             lines.origins[(kind, name, "source")] = "sources"
             return
-    known = [n for k in ("streams", "relations") for n in Table(data, (), lines).table(k).values]
+    known = [
+        n for k in ("streams", "relations") for n in TomlTable(data, (), lines).table(k).values
+    ]
     raise UsageError(
         f"sources names {name!r}, which is no stream and no relation",
         why=f"the catalog declares {', '.join(known) or 'nothing'}",
@@ -246,7 +248,7 @@ def _from_here(text: str) -> str:
 
 def _resolve_sources(data: dict[str, object], lines: TomlLines, folder: Path) -> None:
     """Makes the paths of data sources absolute."""
-    root = Table(data, (), lines)
+    root = TomlTable(data, (), lines)
     for kind in ("streams", "relations"):
         for name in root.table(kind).values:
             source = root.table(kind).table(name).table("source")
@@ -257,7 +259,7 @@ def _resolve_sources(data: dict[str, object], lines: TomlLines, folder: Path) ->
                 source.values["path"] = os.path.normpath(folder / path)
 
 
-def _read_imports(imports: Table, folder: Path) -> dict[str, Path]:
+def _read_imports(imports: TomlTable, folder: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for iri in imports.values:
         text = imports.text(iri) or ""
@@ -273,7 +275,7 @@ def _read_imports(imports: Table, folder: Path) -> dict[str, Path]:
     return found
 
 
-def _expand(project: Table, key: str, folder: Path) -> tuple[Path, ...]:
+def _expand(project: TomlTable, key: str, folder: Path) -> tuple[Path, ...]:
     found: dict[Path, None] = {}
     for pattern in project.texts(key):
         full = os.path.normpath(folder / pattern)

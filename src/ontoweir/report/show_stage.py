@@ -12,7 +12,7 @@ from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
-from ontoweir.pipeline.pipeline import CompiledQuery, Warn, Workspace, read_text
+from ontoweir.pipeline.pipeline import CompiledQuery, OnWarning, Workspace, read_text
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.algebra.print_spj import print_spj
 from ontoweir.rewriter.model.closest_term import closest_term
@@ -30,7 +30,7 @@ def show_ontology_alone(
     query: Path,
     *,
     strict: bool,
-    warn: Warn,
+    warn: OnWarning,
     tell: Tell = ignore_progress,
 ) -> tuple[str, list[str], bool]:
     """The minimal UCQ of a query file over ontology files, without a project.

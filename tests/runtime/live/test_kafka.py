@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 
 from ontoweir.errors import CatalogError, OntoweirError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -18,7 +19,6 @@ from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
 from ontoweir.runtime.live.output.sinks.memory import MemorySink
-from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 
 TOML = """
 [streams.s]

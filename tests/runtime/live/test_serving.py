@@ -14,6 +14,13 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.runtime.live.test_run_live import (
+    QUERIES,
+    open_queries,
+    read_output,
+    replayed,
+    write_history,
+)
 
 from ontoweir.errors import RunError, UsageError
 from ontoweir.files.hold_lock import hold_lock
@@ -26,13 +33,6 @@ from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.registry.serving import serve_registry
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
-from tests.runtime.live.test_run_live import (
-    QUERIES,
-    open_queries,
-    read_output,
-    replayed,
-    write_history,
-)
 
 HERE = Path(__file__).parent.parent
 

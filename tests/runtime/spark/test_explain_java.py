@@ -65,7 +65,7 @@ def test_what_nobody_foresaw_names_no_class(
     def fail(*_: object) -> int:
         raise Py4JError("An error occurred while calling o7.x. Trace:\npy4j.Py4JException: gone")
 
-    monkeypatch.setattr("ontoweir.commands.doctor._doctor", fail)
+    monkeypatch.setattr("ontoweir.commands.setup.doctor._doctor", fail)
     assert main(["doctor"]) == 3
     told = capsys.readouterr().err
     assert told.startswith("Spark failed: ")

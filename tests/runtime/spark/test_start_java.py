@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from tests.cli.test_errors import is_one_line
+from tests.ontoweir.commands.test_errors import is_one_line
 from tests.runtime.kafka_broker import make_settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

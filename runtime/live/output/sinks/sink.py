@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from ontoweir.runtime.live.output.sinks.files import FileSink
-
 
 class AnswerSink(ABC):
     """Where the answers of a run go."""
@@ -55,6 +53,6 @@ class SinkKind:
 
     name: str
     help: str
-    make: "Callable[[Path, Mapping[str, str]], FileSink | MessageSink]"
+    make: Callable[[Path, Mapping[str, str]], AnswerSink]
     options: str | None = None
     required: tuple[str, ...] = ()

@@ -49,7 +49,9 @@ def make_sink(name: str, folder: Path, options: Mapping[str, str]) -> Sink:
                 fix=f"add --sink-option {option}=…",
                 source=Source("--sink-option"),
             )
-    return kind.make(folder, options)
+    sink = kind.make(folder, options)
+    assert isinstance(sink, FileSink | MessageSink)
+    return sink
 
 
 def describe_options() -> str:

@@ -1,0 +1,81 @@
+"""What docs/query-language.md says is read is read; what it says is refused is refused by name."""
+
+import pytest
+from tests.paths import ROOT
+
+from ontoweir.errors import QueryError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sparql.parse_query import parse_union
+
+PREFIXES = """PREFIX : <http://traffic.example/ns#>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+"""
+BODY = "GRAPH ?t { ?r :averageSpeed ?v ; :reportedBy ?s }"
+TWO = "GRAPH ?t1 { ?a :averageSpeed ?v ; :reportedBy ?s } GRAPH ?t2 { ?b :averageSpeed ?w }"
+
+READ = [
+    f"SELECT ?v {{ {BODY} }}",
+    f"SELECT DISTINCT ?s {{ {BODY} }}",
+    f"SELECT * {{ {BODY} }}",
+    "SELECT ?v { GRAPH ?t { [] a :Reading ; :averageSpeed ?v, ?w } }",
+    *(f"SELECT ?v {{ {TWO} FILTER(?t1 {op} ?t2) }}" for op in ("<", "<=", "=", "!=", ">=", ">")),
+    *(
+        f'SELECT ?v {{ {TWO} FILTER(?t2 - ?t1 {op} "PT30M"^^xsd:dayTimeDuration) }}'
+        for op in ("<", "<=", "=", ">=", ">")
+    ),
+    f'SELECT ?v {{ {TWO} FILTER(?t2 > ?t1 + "PT30M"^^xsd:dayTimeDuration) }}',
+    f'SELECT ?v {{ {BODY} FILTER(?t <= "2014-09-01T00:00:00"^^xsd:dateTime) }}',
+    f"SELECT ?v {{ {BODY} FILTER(?v + 10 < 50 && !(?v = 3 || ?v != 5)) }}",
+    f"SELECT ?v {{ {BODY} FILTER(?v IN (1, 2) && ?v NOT IN (3)) }}",
+    f"SELECT ?s {{ {{ {BODY} }} UNION {{ GRAPH ?t {{ ?r :vehicleCount 5 ; :reportedBy ?s }} }} }}",
+    f"SELECT ?s {{ VALUES ?v {{ 1 2 }} {BODY} }}",
+    f"SELECT ?s ?c {{ {BODY} BIND(7 AS ?c) }}",
+    "SELECT ?x { GRAPH ?t { ?r :reportedBy ?s } ?s :monitors/:locatedIn ?x }",
+    "SELECT ?x { GRAPH ?t { ?r :reportedBy ?s } ?s :monitors|:standsIn ?x . ?x ^:monitors ?s }",
+    f"SELECT ?s (MEDIAN(?v) AS ?m) (COUNT(DISTINCT ?v) AS ?d) {{ {BODY} }} GROUP BY ?s",
+    f"SELECT (COUNT(*) AS ?n) (SUM(?v) AS ?a) (AVG(?v) AS ?b) (MIN(?v) AS ?c) {{ {BODY} }}",
+]
+
+REFUSED = {
+    "OPTIONAL": f"SELECT ?v {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} }}",
+    "MINUS": f"SELECT ?v {{ {BODY} MINUS {{ ?s :monitors ?x }} }}",
+    "EXISTS": f"SELECT ?v {{ {BODY} FILTER NOT EXISTS {{ ?s :monitors ?x }} }}",
+    "ORDER BY": f"SELECT ?v {{ {BODY} }} ORDER BY ?v",
+    "LIMIT": f"SELECT ?v {{ {BODY} }} LIMIT 5",
+    "HAVING": f"SELECT (COUNT(*) AS ?n) {{ {BODY} }} GROUP BY ?s HAVING(COUNT(*) > 1)",
+    "subquery": f"SELECT ?v {{ {{ SELECT ?v {{ {BODY} }} }} }}",
+    "path": f"SELECT ?v {{ {BODY} ?s :monitors+ ?x }}",
+    "function": f"SELECT ?v {{ {BODY} FILTER(abs(?v) > 3) }}",
+    "predicate": "SELECT ?v { GRAPH ?t { ?r ?p ?v } }",
+    "CONSTRUCT": f"CONSTRUCT {{ ?s :x ?v }} WHERE {{ {BODY} }}",
+    "ASK": f"ASK {{ {BODY} }}",
+    "DESCRIBE": f"DESCRIBE ?s {{ {BODY} }}",
+    "a time selected": f"SELECT ?t {{ {BODY} }}",
+    "a time compared with a value": f"SELECT ?v {{ {BODY} FILTER(?t < ?v) }}",
+    "a time in a triple": "SELECT ?v { GRAPH ?t { ?r :averageSpeed ?v . ?r :reportedBy ?t } }",
+}
+
+
+@pytest.fixture(scope="module")
+def workspace() -> Workspace:
+    return Workspace(load_project(ROOT / "examples" / "traffic", environ={}))
+
+
+def _check(workspace: Workspace, text: str) -> None:
+    branches = parse_union(PREFIXES + text, name="q", file="q.rq")
+    workspace.check(workspace.compile_branches(branches))
+
+
+@pytest.mark.parametrize("text", READ)
+def test_read(workspace: Workspace, text: str) -> None:
+    _check(workspace, text)
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(workspace: Workspace, what: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        _check(workspace, REFUSED[what])
+    error = caught.value
+    assert error.source is not None
+    assert error.fix

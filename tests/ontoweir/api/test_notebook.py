@@ -1,0 +1,110 @@
+"""In a notebook: what is returned is short, and shown as HTML; what takes long shows how far it is.
+
+A kernel runs the cells, as Jupyter's do.
+"""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.paths import TRAFFIC
+
+from ontoweir import open_project
+from ontoweir.checker.verdict.show_verdict import show_verdict_html
+from ontoweir.cli import main
+from ontoweir.progress.notebook import NotebookText, html_bar, html_table, in_notebook
+
+UNBOUNDED = "how-often-congestion-got-worse"
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Any]:
+    """A client of a kernel."""
+    if not all(map(importlib.util.find_spec, ("ipykernel", "jupyter_client"))):
+        pytest.skip("NOT TESTED: ipykernel is not installed")
+    from jupyter_client.manager import start_new_kernel
+
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def _run(client: Any, code: str) -> list[dict[str, Any]]:
+    """What a cell shows, piece by piece: by MIME type."""
+    found: list[dict[str, Any]] = []
+
+    def see(message: dict[str, Any]) -> None:
+        content = message["content"]
+        if "data" in content:
+            found.append(content["data"])
+        elif message["msg_type"] == "error":
+            raise AssertionError(content)
+
+    client.execute_interactive(code, output_hook=see, timeout=120)
+    return found
+
+
+def test_cells(kernel: Any, tmp_path: Path) -> None:
+    assert main(["init", str(tmp_path / "rooms"), "-q"]) == 0
+    _run(kernel, "import ontoweir")
+    _run(kernel, f"project = ontoweir.open_project({str(tmp_path / 'rooms')!r})")
+    (shown,) = _run(kernel, "project")
+    assert shown["text/plain"].startswith("OpenProject(")
+    (shown,) = _run(kernel, "project.explain('hot-readings')")
+    assert "hot-readings" in shown["text/html"]
+    assert "hot-readings" in shown["text/plain"]
+    assert "\\n" not in shown["text/plain"]
+    (shown,) = _run(kernel, "project.check('hot-readings')")
+    assert len(shown["text/plain"]) < 200
+    assert "hot-readings" in shown["text/html"]
+    *bars, shown = _run(kernel, "project.replay('hot-readings')")
+    assert bars
+    assert all("<progress" in bar["text/html"] for bar in bars)
+    assert len(shown["text/plain"]) < 200
+    assert "<table>" in shown["text/html"]
+    (shown,) = _run(kernel, "project.replay('hot-readings', progress=False)")
+    assert "<table>" in shown["text/html"]
+
+
+def test_what_is_returned_is_short() -> None:
+    assert not in_notebook()
+    project = open_project(TRAFFIC)
+    assert len(repr(project)) < 200
+    for name in project.queries:
+        verdict = project.check(name)
+        assert len(repr(verdict)) < 200
+        assert name in repr(verdict)
+        assert str(verdict.tier) in show_verdict_html(verdict)
+        assert len(show_verdict_html(verdict)) < 10_000
+    assert "OW203" in show_verdict_html(project.check(UNBOUNDED))
+
+
+def test_text_stays_text() -> None:
+    shown = NotebookText("a <b>\nc")
+    assert shown == "a <b>\nc"
+    assert shown.splitlines() == ["a <b>", "c"]
+    assert shown._repr_html_() == '<pre style="white-space: pre-wrap">a &lt;b&gt;\nc</pre>'
+    assert html_table(["<a>"], [[None], ["<"]]).count("&lt;") == 2
+    assert "max" not in html_bar("x", 0, None, "")
+    assert 'value="5" max="5"' in html_bar("x", 7, 5, "")
+
+
+def test_a_decision_shows_how_far_it_is(kernel: Any) -> None:
+    shown = _run(
+        kernel,
+        """
+from ontoweir.progress.show_decision import DecisionProgress
+times = iter(range(9))
+progress = DecisionProgress(clock=lambda: next(times))
+for done in range(3):
+    progress("deciding", done, 4)
+progress("", 0, 0)
+""",
+    )
+    assert "deciding" in shown[0]["text/html"]
+    assert "<progress" in shown[0]["text/html"]

@@ -1,0 +1,112 @@
+"""The pages in headless Chromium: no error in the console, nothing wider than a phone, live."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.ontoweir.dashboard.conftest import Record, write_lines
+
+from ontoweir.cli import main
+from ontoweir.dashboard.serve import serve_dashboard
+from ontoweir.dashboard.site import Site
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+QUERY = "roads-where-congestion-got-worse"
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+CUT = """() => {
+  document.querySelectorAll('details').forEach(d => d.open = true);
+  return [...document.querySelectorAll('main *')]
+    .filter(e => !(e.parentElement.closest('svg')) && e.offsetParent !== null)
+    .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+    .map(e => e.tagName + ' ' + (e.textContent || '').slice(0, 40));
+}"""
+"""What is wider than the page, also where it could be scrolled to."""
+
+
+@pytest.fixture
+def url(site: Site) -> Iterator[str]:
+    """A dashboard that answers on a port of this machine."""
+    with serve_dashboard(replace(site, host="127.0.0.1"), 0) as (found, _):
+        yield found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_pages_in_a_browser(
+    url: str, project: Path, tmp_path: Path, record: Record, scheme: str, width: int
+) -> None:
+    lines = [record(n, {QUERY: (n, 84)}) for n in range(5)]
+    metrics = project / "out/answers/metrics.jsonl"
+    write_lines(metrics, lines)
+    told: list[str] = []
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        view = {"width": width, "height": 844}
+        page = browser.new_context(viewport=view, color_scheme=scheme).new_page()
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        for path in ("", f"query?name={QUERY}", "mappings", f"playground?query={QUERY}"):
+            page.goto(f"{url}{path}")
+            wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+            assert page.evaluate(wide), path
+            assert (page.locator("h1").count(), page.locator("main").count()) == (1, 1), path
+            if width == 390:
+                assert page.evaluate(CUT) == [], path
+            page.screenshot(path=str(tmp_path / "page.png"), full_page=True)
+        page.get_by_role("button", name="Check").click()
+        page.locator(".verdict", has_text="tree-bounded").first.wait_for()
+        page.goto(f"{url}query?name={QUERY}")
+        page.get_by_text("4", exact=True).first.wait_for()
+        write_lines(metrics, [*lines, record(7, {QUERY: (77, 84)})])
+        page.locator("[data-field=state_rows]", has_text="77").wait_for()  # without a reload
+        assert "at most 77" in page.locator("[data-chart=state] desc").inner_html()
+        assert page.get_by_text("live at").is_visible()
+        browser.close()
+    assert told == []
+    assert {a for a in asked if not a.startswith(url)} == set()
+
+
+@pytest.mark.parametrize("width", [800, 1000, 1100, 1280])
+def test_the_overview_is_not_cut(url: str, project: Path, record: Record, width: int) -> None:
+    """All columns are seen at once, the last timestamp and the lag too."""
+    last = record(5, {QUERY: (1_234_567, 1_234_567)})
+    totals = {"tuples": 123_456_789, "results": 1_234_567, "rejected": 0, "late": 0}
+    last |= {"rejects": {}, "totals": totals, "tuples_per_second": 1_234_567.0}
+    write_lines(project / "out/answers/metrics.jsonl", [last])
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_context(viewport={"width": width, "height": 844}).new_page()
+        page.goto(url)
+        page.locator(".verdict", has_text="conditionally-bounded").first.wait_for()
+        holder = "document.querySelector('.wide')"
+        assert page.evaluate(f"{holder}.scrollWidth <= {holder}.clientWidth")
+        page.goto(f"{url}query?name={QUERY}")
+        rejects = page.locator("[data-table=rejects] tbody")
+        page.get_by_text("live at").wait_for()  # drawn again by the script
+        assert rejects.inner_text().strip() == "none"
+        browser.close()
+
+
+def test_a_report_is_not_cut(tmp_path: Path, root: Path) -> None:
+    page_file = tmp_path / "report.html"
+    example = root / "examples" / "traffic"
+    assert main(["report", str(example), "--output", str(page_file), "-q"]) == 0
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+        page.goto(page_file.as_uri())
+        assert (page.locator("h1").count(), page.locator("main").count()) == (1, 1)
+        assert page.evaluate(CUT) == []
+        browser.close()

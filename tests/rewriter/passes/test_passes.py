@@ -1,0 +1,212 @@
+"""The passes together: the trace, what each is worth, and what is told of domains."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from tests.paths import TRAFFIC
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.report.show_stage import show_stage
+from ontoweir.rewriter.algebra.contain_spj import is_contained
+from ontoweir.rewriter.algebra.list_domains import list_domains
+from ontoweir.rewriter.algebra.print_spj import show_condition
+from ontoweir.rewriter.algebra.trace_steps import TraceStep, trace_steps
+from ontoweir.rewriter.model.query import ConjunctiveQuery
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    LiteralOutput,
+    Occurrence,
+    Op,
+    SpjQuery,
+    SpjUnion,
+)
+from ontoweir.rewriter.passes.derive_equalities import derive_equalities
+from ontoweir.rewriter.passes.prune_disjuncts import Candidate
+from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
+from ontoweir.rewriter.passes.run_passes import DOMAINS, PASSES, pass_names, run_passes
+from ontoweir.rewriter.sql.print_sql import print_sql
+
+TOML = """
+[streams.s]
+source = { format = "parquet", path = "s" }
+timestamp = { column = "ts", unit = "5 minutes" }
+keys = [["k", "ts"]]
+references = [{ columns = ["k"], relation = "r", to = ["k"] }]
+[streams.s.columns]
+k = "int"
+v = { type = "int", min = 0, max = 9 }
+d = "decimal(5,1)"
+f = "double"
+name = { type = "string", enum = ["p", "q"] }
+[relations.r]
+source = { format = "csv", path = "r" }
+keys = [["k"]]
+columns = { k = "int", z = "int" }
+"""
+OPS = {op.value: op for op in Op}
+ASKED = ConjunctiveQuery("q", (), (), (), True)
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    (tmp_path / "ontoweir.toml").write_text(TOML)
+    return load_project(tmp_path, environ={}).catalog
+
+
+def attribute(text: str) -> Attribute:
+    return Attribute(*text.split("."))
+
+
+def condition(text: str) -> Condition:
+    """`a.x < b.y + 3`, `a.x = 5` or `a.name = p`."""
+    left, op, right, *offset = text.split()
+    if "." in right and not right[0].isdigit():
+        shift = int("".join(offset)) if offset else 0
+        return Compare(attribute(left), OPS[op], attribute(right), shift)
+    value = Decimal(right) if "." in right else int(right) if right.isdigit() else right
+    return Compare(attribute(left), OPS[op], Constant(value))
+
+
+def spj(tables: str, *conditions: str) -> SpjQuery:
+    """Occurrences such as "s a, r b", conditions, and the first one's k as the result."""
+    pairs = [part.split() for part in tables.split(",")]
+    occurrences = tuple(Occurrence(alias, table) for table, alias in pairs)
+    output = LiteralOutput(Attribute(occurrences[0].alias, "k"))
+    return SpjQuery(occurrences, tuple(map(condition, conditions)), (("k", output),))
+
+
+def shown(query: SpjQuery) -> list[str]:
+    return [show_condition(c) for c in query.conditions]
+
+
+def test_a_null_is_not_equal_to_itself(catalog: Catalog) -> None:
+    both = spj("s a, s b", "a.v = b.v")
+    assert not is_contained(spj("s a"), both, catalog)
+    assert is_contained(spj("s a", "a.v > 1"), both, catalog)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        (("a.v > b.k",), ["0 <= a.v <= 9"]),
+        (("a.v > 0",), ["a.v <= 9"]),
+        (("a.v >= 3", "a.v < 7"), []),  # implied
+        (("a.v >= 0", "a.v <= 10"), ["a.v <= 9"]),
+        (("a.v = 4",), []),
+        (("a.v <> 4",), ["0 <= a.v <= 9"]),
+        (("a.name <> p",), ["a.name in {p, q}"]),
+        (("a.name = p",), []),
+        (("a.d > 3",), []),  # nothing is declared of d
+        (("b.z > 3",), []),  # a static relation that breaks its domain is an error
+        (("a.k = 3",), []),  # what the query does not use may be anything
+    ],
+)
+def test_declared_domains(
+    conditions: tuple[str, ...], expected: list[str], catalog: Catalog
+) -> None:
+    found = list_domains(spj("s a, r b", *conditions), catalog)
+    assert list(map(str, found)) == expected
+
+
+def test_declared_domains_are_filters_in_sql_and_steps_in_the_trace(catalog: Catalog) -> None:
+    query = spj("s a", "a.v > 3", "a.name <> p")
+    sql = print_sql(SpjUnion("q", ("k",), (query,), distinct=True), catalog)
+    assert "a.v <= 9" in sql
+    assert "a.name IN ('p', 'q')" in sql
+    steps: list[TraceStep] = []
+    run_passes(
+        [Candidate(query, ASKED)],
+        catalog,
+        distinct=True,
+        on_step=steps.append,
+    )
+    (step,) = [s for s in steps if s.name == DOMAINS]
+    assert step.did == "with s.v <= 9, s.name in {p, q}"
+    steps.clear()
+    skip = frozenset([DOMAINS])
+    run_passes(
+        [Candidate(query, ASKED)],
+        catalog,
+        distinct=True,
+        skip=skip,
+        on_step=steps.append,
+    )
+    assert not [s for s in steps if s.name == DOMAINS]
+
+
+def test_derived_equalities_let_keys_join(catalog: Catalog) -> None:
+    query = spj("s a, s b", "a.k = b.k", "a.ts <= b.ts", "b.ts <= a.ts")
+    assert len(remove_self_joins(derive_equalities(query, catalog), catalog).occurrences) == 1
+
+
+def test_a_step_says_what_a_pass_did(catalog: Catalog) -> None:
+    before = spj("s a, s b", "a.k = b.k", "a.ts = b.ts", "b.v > 3")
+    after = remove_self_joins(before, catalog)
+    assert trace_steps("self-joins on keys", 7, before, after) == (
+        TraceStep(
+            "self-joins on keys",
+            "disjunct 7",
+            "joins 1 → 0, without s b; with a.v > 3, a.k IS NOT NULL",
+        ),
+    )
+    assert trace_steps("self-joins on keys", 7, after, after) == ()
+
+
+def test_the_trace_of_a_query_names_its_passes() -> None:
+    workspace = Workspace(load_project(TRAFFIC))
+    compiled = workspace.compile("sensors-congested-again-after-an-hour")
+    lines, more = show_stage(workspace, compiled, "trace", dialect="spark", limit=1)
+    assert not more
+    assert lines == [str(step) for step in compiled.trace]
+    names = {step.name for step in compiled.trace}
+    assert names >= {"existential axioms", "self-joins on keys", "joins on references", "result"}
+    assert any("SubClassOf(:DenseReading :CongestedReading)" in line for line in lines)
+    empty = workspace.compile("readings-both-fast-and-congested").trace
+    assert [step.did for step in empty if step.name == "disjointness axioms"]
+
+
+# Without a pass: joins, disjuncts and conditions of all the example's queries, and how many of
+# their verdicts change (benchmarks/rewrite_passes.py prints the table with names and times).
+WORTH = {
+    "": (139, 47, 515, 0),
+    "disjointness axioms": (139, 47, 515, 0),  # contradictory filters find the same one
+    "equalities propagated": (139, 47, 515, 0),  # the passes that remove joins call it
+    "equalities derived": (139, 47, 515, 0),
+    "self-joins on keys": (283, 47, 729, 0),  # the checker removes what is left of them
+    "joins on references": (146, 47, 519, 2),
+    "redundant occurrences": (139, 47, 515, 0),
+    "contradictions": (139, 47, 515, 0),  # disjointness axioms find the same one
+    "contained disjuncts": (145, 50, 533, 0),
+    "constants pushed": (139, 47, 515, 0),
+    "names": (139, 47, 515, 0),
+    "all": (325, 52, 1258, 2),
+}
+
+
+def test_what_each_pass_is_worth_on_the_example() -> None:
+    assert set(WORTH) - {"", "all"} == set(pass_names())
+    assert len({rule.name for rule in PASSES}) == len(PASSES)
+    full = Workspace(load_project(TRAFFIC))
+    verdicts: dict[str, str] = {}
+    found: dict[str, tuple[int, int, int, int]] = {}
+    for label in WORTH:
+        skip = frozenset(pass_names() if label == "all" else [label] if label else [])
+        workspace = Workspace(full.project, skip=skip)
+        workspace.__dict__.update(tbox=full.tbox, mappings=full.mappings)
+        compiled = [workspace.compile(name) for name in workspace.query_names()]
+        tiers = {c.name: workspace.check(c).tier.value for c in compiled}
+        verdicts = verdicts or tiers
+        disjuncts = [d for c in compiled for d in c.union.disjuncts]
+        found[label] = (
+            sum(len(d.occurrences) - 1 for d in disjuncts),
+            len(disjuncts),
+            sum(len(d.conditions) for d in disjuncts),
+            sum(tiers[name] != verdicts[name] for name in tiers),
+        )
+    assert found == WORTH
