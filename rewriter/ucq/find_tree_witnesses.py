@@ -75,7 +75,9 @@ def free_variables(query: ConjunctiveQuery) -> frozenset[Variable]:
 
 
 class _Search:
-    def __init__(self, query: ConjunctiveQuery, hierarchy: SaturatedHierarchy, budget: WorkBudget) -> None:
+    def __init__(
+        self, query: ConjunctiveQuery, hierarchy: SaturatedHierarchy, budget: WorkBudget
+    ) -> None:
         self.budget = budget
         self.atoms = query.atoms
         self.hierarchy = hierarchy

@@ -33,7 +33,7 @@ from ontoweir.runtime.columnar.frame import (
     pair_up,
 )
 from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates
-from ontoweir.runtime.kernel.asof_join import join_rows, look_up_best, look_up_sums
+from ontoweir.runtime.kernel.asof_join import join_single_matches, look_up_best, look_up_sums
 from ontoweir.runtime.kernel.compact_table import compact_table
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import pareto_front
@@ -193,7 +193,7 @@ class _Chunk:
             return look_up_sums(self.view, frame, table, events, window or (None, 1))
         if not table.kept:
             return look_up_best(self.view, frame, table, events)
-        return join_rows(self.view, frame, table, events, past, now)
+        return join_single_matches(self.view, frame, table, events, past, now)
 
     def _is_latest(self, member: int, members: Members) -> bool:
         """Whether a member's tuple always completes a match of `members`."""

@@ -26,7 +26,8 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.runtime.columnar.check_domain import arrow_type
-from ontoweir.runtime.columnar.convert_column import fit_decimal, keep_years
+from ontoweir.runtime.columnar.convert_column import keep_years
+from ontoweir.runtime.columnar.exact_decimals import fit_decimal
 from ontoweir.runtime.columnar.frame import Array
 
 _BLANK = "".join(map(chr, range(33))) + "\x7f"

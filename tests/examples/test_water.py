@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from tests.ontoweir.conftest import Ran
 from tests.examples.answers import HERE, count
+from tests.ontoweir.conftest import Ran
 
 from ontoweir.cli import main
 from ontoweir.pipeline.pipeline import Workspace

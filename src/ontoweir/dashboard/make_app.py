@@ -22,7 +22,7 @@ from ontoweir.errors import OntoweirError
 from ontoweir.lint.lint_mappings import PROBES
 from ontoweir.lint.render_lint import describe_lint
 from ontoweir.registry.registry_entry import Language
-from ontoweir.report.render_html_style import STYLE
+from ontoweir.report.render_html_style import PAGE_STYLE
 
 _BODY = 1 << 18
 """Bytes of a request's body, at most."""
@@ -108,7 +108,7 @@ def _add_files(app: Flask) -> None:
     @app.get("/style.css")
     def style() -> Response:
         page = render_template("style.css")
-        return Response(STYLE + page, mimetype="text/css")
+        return Response(PAGE_STYLE + page, mimetype="text/css")
 
 
 def _add_pages(app: Flask, site: Site, checks: Checks) -> None:

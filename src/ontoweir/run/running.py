@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ontoweir.checker.verdict.verdict import Verdict
     from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
-    from ontoweir.runtime.live.output.publish_batch import Sink
+    from ontoweir.runtime.live.output.sinks.sinks import Sink
 
 
 def run_queries(
@@ -169,7 +169,7 @@ def open_sink(options: RunOptions) -> "Sink":
         UsageError: an option of the sink is missing, or not known.
         CatalogError: an option names a variable of the environment that is not there.
     """
-    from ontoweir.runtime.live.output.publish_batch import make_sink
+    from ontoweir.runtime.live.output.sinks.sinks import make_sink
     from ontoweir.runtime.spark.redact_secrets import resolve_options
 
     wanted = options.sink

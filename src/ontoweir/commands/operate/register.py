@@ -48,7 +48,7 @@ def add_register(commands: Any) -> None:
 
 def _register(args: argparse.Namespace) -> int:
     from ontoweir.pipeline.pipeline import read_text
-    from ontoweir.registry.register_query import register_query
+    from ontoweir.registry.register_query import QueryText, register_query
     from ontoweir.registry.registry_entry import tell_verdict
 
     workspace, warnings = open_workspace(args)
@@ -61,10 +61,7 @@ def _register(args: argparse.Namespace) -> int:
     entry, what = register_query(
         workspace,
         registry,
-        name,
-        "sql" if args.sql is not None else "sparql",
-        read_text(file),
-        str(file),
+        QueryText(name, "sql" if args.sql is not None else "sparql", read_text(file), str(file)),
         allow_unbounded=args.allow_unbounded,
         replace=args.replace,
     )
