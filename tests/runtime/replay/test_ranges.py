@@ -61,7 +61,7 @@ def test_ranges_equal_the_oracle_after_every_marker(seed: int) -> None:
         options = {"statics": statics, "rows_per_range": 1}
         whole, one = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
         for ranges in (2, 3, random.randint(4, 12)):
-            patch.setattr(store_statics, "LARGE", random.choice([0, 1 << 40]))
+            patch.setattr(store_statics, "LARGEST_PICKLED", random.choice([0, 1 << 40]))
             rows, summary = replay_here(
                 patch, job, Path(folder, "n.parquet"), **options,
                 ranges=ranges, rows_per_chunk=random.choice([1, 3, 1000]),
