@@ -1,15 +1,16 @@
 """What all tests share: a Spark session, data outside the repository, budgets of random tests."""
 
-from tests.paths import ROOT, SHARED
 import os
 import sys
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.paths import ROOT, SHARED
+from tests.waiting import HANG_TIMEOUT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +29,6 @@ settings.register_profile(
     settings.get_profile("ci"),
     derandomize=False,
     max_examples=5_000,
-    deadline=timedelta(minutes=5),
 )
 
 
@@ -36,8 +36,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="a large budget for random tests")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-timeout reads its option
 def pytest_configure(config: pytest.Config) -> None:
-    settings.load_profile("long" if config.getoption("--long") else "ci")
+    long = config.getoption("--long")
+    settings.load_profile("long" if long else "ci")
+    if config.option.timeout is None and not long:
+        config.option.timeout = HANG_TIMEOUT
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

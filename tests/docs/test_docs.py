@@ -5,7 +5,6 @@ A ```console block is a line `$ ./ontoweir …` and what it prints, stderr first
     python -m tests.docs.test_docs     # writes the output anew, to be read before it is committed
 """
 
-from tests.paths import ROOT
 import contextlib
 import io
 import re
@@ -16,6 +15,7 @@ import pytest
 
 from ontoweir.cli import main
 from ontoweir.diagnostics import CODES
+from tests.paths import ROOT
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 _CONSOLE = re.compile(r"^```console\n\$ \./ontoweir (.*)\n((?:.*\n)*?)```$", re.MULTILINE)

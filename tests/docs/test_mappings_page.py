@@ -1,6 +1,5 @@
 """docs/mappings.md: what it says is unfolded is unfolded, what it says is refused is refused so."""
 
-from tests.paths import ROOT
 import re
 import sqlite3
 from pathlib import Path
@@ -16,6 +15,7 @@ from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.tmappings.instantiate_assertion import assertion_query
+from tests.paths import ROOT
 
 PAGE = ROOT / "docs" / "mappings.md"
 TOML = """

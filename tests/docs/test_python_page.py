@@ -1,6 +1,5 @@
 """docs/python.md is run: what it prints is what it says."""
 
-from tests.paths import ROOT
 import contextlib
 import gc
 import io
@@ -12,6 +11,7 @@ import pytest
 
 import ontoweir
 from ontoweir.cli import main
+from tests.paths import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

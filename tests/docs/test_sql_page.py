@@ -1,8 +1,6 @@
 """docs/sql.md: what its tables say is read is read, what they say is refused is refused so."""
 
-from tests.paths import ROOT
 import re
-from pathlib import Path
 
 import pytest
 
@@ -10,6 +8,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.paths import ROOT
 
 READ, REFUSED = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8").split("## What is refused")
 

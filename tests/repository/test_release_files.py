@@ -1,6 +1,5 @@
 """What comes with a release says what is true: hooks, the workflow, licences."""
 
-from tests.paths import ROOT
 import json
 import re
 import shlex
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ontoweir.cli import main, make_parser
-
+from tests.paths import ROOT
 
 
 def commands_in(file: str) -> list[list[str]]:

@@ -1,6 +1,5 @@
 """`ontoweir materialize` on every R2RML case of ../shared/suites."""
 
-from tests.paths import ROOT
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 
 from ontoweir.errors import DataError, OntoweirError
 from ontoweir.mappings.materialize.materialize_triples import materialize_triples
+from tests.paths import ROOT
 from tests.suites.nquads import read_nquads, same_quads
 from tests.suites.r2rml_cases import (
     LEFT_OUT,

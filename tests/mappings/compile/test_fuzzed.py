@@ -1,6 +1,5 @@
 """Broken mappings and catalogs: a located error or success, never another exception."""
 
-
 import random
 import re
 from collections.abc import Callable, Sequence

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.ontoweir.conftest import Run
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Failing
@@ -13,6 +12,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.project.project import load_project
 from ontoweir.report.explain_code import code_titles, explain_code, read_pages
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.ontoweir.conftest import Run
 
 UNCHECKED = ("warning", "mapping", "plan", "refused")
 CHECKED = sorted({*CODES.values()} - {CODES[name] for name in UNCHECKED})

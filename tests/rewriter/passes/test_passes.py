@@ -1,6 +1,5 @@
 """Each pass of semantic optimisation: where it applies, where it does not, what it is worth."""
 
-from tests.paths import TRAFFIC
 from decimal import Decimal
 from pathlib import Path
 
@@ -51,6 +50,7 @@ from ontoweir.rewriter.passes.run_passes import DOMAINS, PASSES, pass_names, run
 from ontoweir.rewriter.sparql.parse_query import parse_union
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.ucq.find_disjointness import find_disjointness
+from tests.paths import TRAFFIC
 
 TOML = """
 [streams.s]

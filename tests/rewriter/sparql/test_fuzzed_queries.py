@@ -1,9 +1,7 @@
 """Broken queries: each mutation of the example's is understood, or refused at a line."""
 
-from tests.paths import TRAFFIC
 import random
 import re
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +10,7 @@ from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.rewriter.sparql.parse_query import parse_union
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
+from tests.paths import TRAFFIC
 
 QUERIES = sorted((TRAFFIC / "queries").glob("*.rq"))
 PIECES = (

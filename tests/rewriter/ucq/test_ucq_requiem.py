@@ -4,9 +4,7 @@ The ontologies are not part of the project (`../shared/suites/requiem`); without
 are skipped, and counted as skipped.
 """
 
-from tests.paths import SHARED
 import re
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +12,7 @@ from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, Variable
 from ontoweir.rewriter.ucq.show_ucq import show_ucq
+from tests.paths import SHARED
 
 SUITE = SHARED / "suites/requiem"
 PUBLISHED = {

@@ -206,7 +206,6 @@ class _Disk:
 
 
 @pytest.mark.parametrize("removed", [False, True])
-@pytest.mark.timeout(3600)
 def test_power_cuts(
     removed: bool,
     runs: Runs,
@@ -247,7 +246,6 @@ def _crash_at(name: str, count: int, patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("place", ["check", "out"])
-@pytest.mark.timeout(3600)
 def test_mutated(place: str, runs: Runs, spark: SparkSession, pytestconfig: pytest.Config) -> None:
     cases = 600 if pytestconfig.getoption("--long") else 24
     random = Random(place)
