@@ -10,7 +10,6 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import event, given
 
@@ -34,6 +33,7 @@ from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
 from ontoweir.runtime.replay.replay import QueryJob
 from tests.oracle.budget import SEEDS, budget
+from tests.oracle.database import insert_rows, open_database
 from tests.oracle.random_queries import Case, Tables
 from tests.runtime.in_process import EPOCH, replay_here, store
 from tests.runtime.live_cases import cut_arrivals, make_job
@@ -152,19 +152,18 @@ class Oracle:
     """DuckDB over prefixes."""
 
     def __init__(self, case: Case) -> None:
-        self.base = duckdb.connect(config={"threads": 1})
+        self.base = open_database()
         self.names = tuple(case.data)
         for name, (columns, rows) in case.data.items():
             spec = ", ".join(f"{c} {_TYPES.get(c, 'TIMESTAMP')}" for c in columns)
-            self.base.execute(f"CREATE TABLE all_{name} ({spec})")
-            marks = ", ".join("make_timestamp(?)" if c == "ts" else "?" for c in columns)
-            if rows:
-                self.base.executemany(f"INSERT INTO all_{name} VALUES ({marks})", rows)
+            self.base.execute(f"CREATE TEMP TABLE all_{name} ({spec})")
+            cells = (f"?::{_TYPES[c]}" if c in _TYPES else "make_timestamp(?)" for c in columns)
+            insert_rows(self.base, f"all_{name}", ", ".join(cells), rows)
 
     def groups(self, query: Query, text: str, upto: int) -> dict[Any, Any]:
         for name in self.names:
-            where = "" if name == "r" else f" WHERE ts <= make_timestamp({upto})"
-            self.base.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM all_{name}{where}")
+            rows = f"all_{name}" + ("" if name == "r" else f" WHERE ts <= make_timestamp({upto})")
+            self.base.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS FROM {rows}")
         if not self.base.execute(f"SELECT COUNT(*) FROM {query.rest}").fetchall()[0][0]:
             return {}
         names = [c[0] for c in query.columns]
