@@ -8,8 +8,8 @@ from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.checker.verdict.verdict import Failing, Verdict
 from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
-from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.progress.progress import Progress
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, tick, watching
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 

@@ -7,10 +7,10 @@ prints it. A twin's plan has less than that of the case before it (tests/checker
 from pathlib import Path
 
 import pytest
-from tests.case_files import Case, Golden, read_folder
-from tests.checker.verdict_cases import decide_case
 
 from ontoweir.report.describe_plan import describe_plan
+from tests.case_files import Case, Golden, read_folder
+from tests.checker.verdict_cases import decide_case
 
 CASES = read_folder(Path(__file__).parent / "cases")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.ontoweir.commands.test_errors import snapshot
-from tests.ontoweir.conftest import Run
 
 import ontoweir.project.new_project
 from ontoweir.project.new_project import QUERIES
+from tests.ontoweir.commands.test_errors import snapshot
+from tests.ontoweir.conftest import Run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
