@@ -4,11 +4,10 @@ The ontologies are not part of the project (`../shared/suites/requiem`); without
 are skipped, and counted as skipped.
 """
 
-from tests.paths import SHARED
 import re
-from pathlib import Path
 
 import pytest
+from tests.paths import SHARED
 
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
