@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rdflib import OWL, RDF, URIRef
 
 from ontoweir.errors import OntologyError, Source
-from ontoweir.ontology.import_catalog import FILE_NAME, ImportCatalog, path_of_iri, read_catalog
+from ontoweir.ontology.import_catalog import CATALOG_FILE, ImportCatalog, path_of_iri, read_catalog
 from ontoweir.ontology.read_triples import Triples, read_triples
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class _Reader:
     def catalog(self, folder: Path) -> ImportCatalog | None:
         """The catalog in a folder, if there is one."""
         if folder not in self.catalogs:
-            file = folder / FILE_NAME
+            file = folder / CATALOG_FILE
             self.catalogs[folder] = read_catalog(file) if file.exists() else None
         return self.catalogs[folder]
 

@@ -9,7 +9,7 @@ implies it and its clipped values are infinitely many (see normal_form.Inequalit
 
 from ontoweir.checker.criteria.decide_lag import Criterion, Failure
 from ontoweir.checker.model.normal_form import NormalForm
-from ontoweir.checker.normalise.split_times import MOST_PARTS, TimeOrder
+from ontoweir.checker.normalise.split_times import MAX_PARTS, TimeOrder
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op
 
 
@@ -140,7 +140,7 @@ def decide_tree(form: NormalForm, parts: tuple[TimeOrder, ...] | None) -> Criter
     if parts is None:
         many = Failure(
             "orders",
-            f"the timestamps can be ordered in more than {MOST_PARTS} ways: not decided",
+            f"the timestamps can be ordered in more than {MAX_PARTS} ways: not decided",
             "compare timestamps by < instead of <=",
         )
         return Criterion("[S] Th. 1", (many,), sufficient=True, necessary=False)

@@ -23,7 +23,7 @@ from ontoweir.rewriter.model.query import (
 from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_variables
 from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
 from ontoweir.rewriter.sparql.expand_path import expand_path, first_step
-from ontoweir.rewriter.sparql.locate_tokens import Token, Tokens
+from ontoweir.rewriter.sparql.locate_tokens import SparqlToken, Tokens
 from ontoweir.rewriter.sparql.parse_filter import parse_filter
 from ontoweir.rewriter.sparql.parse_sparql import parse_sparql
 from ontoweir.rewriter.sparql.patterns import (
@@ -330,7 +330,7 @@ class _Parser:
         wanted = first_step(p) if isinstance(o, rdflib.BNode) else o
         return self.tokens.next(lambda t: self.is_token(t, wanted))
 
-    def is_token(self, token: Token, node: object) -> bool:
+    def is_token(self, token: SparqlToken, node: object) -> bool:
         """Does `token` stand for `node` as rdflib parsed it?"""
         if isinstance(node, rdflib.Variable):
             return token.kind == "var" and token.text[1:] == str(node)

@@ -158,7 +158,7 @@ def advance_level(
     state: ExecutionState,
     level: int,
 ) -> ExecutionState:
-    """Advance only the partial matches of `level` streams (EVERY: of any number), and what they
+    """Advance only the partial matches of `level` streams (ALL_SIZES: of any number), and what they
     are made of."""
     kernels, texts = list(state.kernels), list(state.texts)
     encoded = MemberEncoder(work.catalog, admitted)

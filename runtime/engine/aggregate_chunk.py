@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
@@ -17,6 +16,7 @@ from ontoweir.rewriter.model.spj import FoldFunction, LiteralOutput, SpjUnion
 from ontoweir.runtime.columnar.add_exact import add_exact, narrow
 from ontoweir.runtime.columnar.columns import frontier, total, value
 from ontoweir.runtime.columnar.encode import unscale_floats
+from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame, first_of, group_codes
 from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
 from ontoweir.runtime.results.aggregate_columns import (
@@ -25,12 +25,17 @@ from ontoweir.runtime.results.aggregate_columns import (
     scale_argument,
 )
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
-from ontoweir.runtime.results.update_groups import Deltas, GroupState, Shown, update_groups
+from ontoweir.runtime.results.update_groups import (
+    AggregateValues,
+    Deltas,
+    GroupState,
+    update_groups,
+)
 
 PartRows: TypeAlias = Sequence[Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]]
 """New matches, per part of an aggregate query: rows of the part's schema, with numbers beside."""
 
-_MOST = (1 << 63) - 1
+_MAX_INT64 = (1 << 63) - 1
 _COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
 
 
@@ -150,7 +155,11 @@ class _Unit:
             fewer: Array = column // (down // up)
             return fewer
         wide = up // down
-        if wide > 1 and len(column) and max(-int(column.min()), int(column.max())) > _MOST // wide:
+        if (
+            wide > 1
+            and len(column)
+            and max(-int(column.min()), int(column.max())) > _MAX_INT64 // wide
+        ):
             return narrow(column.astype(object) * wide, "a number that is aggregated")
         made: Array = column * wide
         return made
@@ -255,16 +264,17 @@ def _nothing(
     return found
 
 
-def render_aggregate(shown: Shown, kind: pa.DataType, scale: ArgumentScale | None) -> "pa.Array":
+def render_aggregate(
+    shown: AggregateValues, kind: pa.DataType, scale: ArgumentScale | None
+) -> "pa.Array":
     """An aggregate as a column of the results."""
     column, absent = shown.values, None if shown.valid.all() else ~shown.valid
     if absent is not None:
         column = np.where(absent, 0, column)
     if pa.types.is_decimal(kind):
-        places = scale.scale if scale is not None else None
-        assert places is not None
-        exact = [Decimal(n).scaleb(-places) for n in column.tolist()]
-        return pa.array(exact, kind, mask=absent)
+        assert scale is not None
+        assert scale.scale == kind.scale
+        return decode_decimals(column, kind, None if absent is None else ~absent)
     if pa.types.is_date(kind):
         return pa.array(column.astype(np.int32), mask=absent).cast(kind)
     return pa.array(column, mask=absent).cast(kind)

@@ -12,7 +12,7 @@ from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Column, FloatType, Stream
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.decode_times import show_time
-from ontoweir.runtime.columnar.find_repeats import find_repeats
+from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Slice
@@ -201,10 +201,10 @@ def _count_steps(times: Array, step_us: int, first: Array) -> tuple[Array, Array
 def _repeating(steps: Array, keys: pa.Table, good: Array, first: Array | None) -> Array | None:
     """Which of the good rows repeat a key of their step (None: none)."""
     if good.all():
-        again = find_repeats(steps, keys.columns, first)
+        again = find_repeated_keys(steps, keys.columns, first)
         return again if again.any() else None
     index = np.flatnonzero(good)
-    again = find_repeats(steps[index], keys.take(pa.array(index)).columns)
+    again = find_repeated_keys(steps[index], keys.take(pa.array(index)).columns)
     if not again.any():
         return None
     repeated = np.zeros(len(good), dtype=np.bool_)

@@ -169,11 +169,11 @@ class MemberBuilder:
         return rows, pending
 
     def _ties(
-        self, alias: str, there: set[str], pending: Sequence[Condition]
+        self, alias: str, there: set[str], conditions: Sequence[Condition]
     ) -> list[tuple[Attribute, Attribute, Fraction]]:
         """Equalities of an occurrence with what is there: `own = mine + offset`, in units."""
         found = []
-        for c in pending:
+        for c in conditions:
             if not isinstance(c, Compare) or c.op is not Op.EQ:
                 continue
             if not isinstance(c.right, Attribute):

@@ -121,7 +121,7 @@ def look_up_best(
         yield mine.with_columns(theirs)
 
 
-def join_rows(
+def join_single_matches(
     view: PlanView, frame: Frame, table: SynopsisTable, events: Frame, past: Members, now: Members
 ) -> Iterator[Frame]:
     """Join with single matches whose timestamps are kept: those inside the window."""

@@ -33,7 +33,7 @@ from ontoweir.runtime.columnar.frame import (
     pair_up,
 )
 from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates
-from ontoweir.runtime.kernel.asof_join import join_rows, look_up_best, look_up_sums
+from ontoweir.runtime.kernel.asof_join import join_single_matches, look_up_best, look_up_sums
 from ontoweir.runtime.kernel.compact_table import compact_table
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import pareto_front
@@ -41,7 +41,7 @@ from ontoweir.runtime.kernel.plan_view import Members, PlanView
 from ontoweir.runtime.kernel.project_matches import project_matches
 from ontoweir.runtime.kernel.thin_rows import thin_rows
 
-_MOST = 1 << 21
+_MAX_PAIRS = 1 << 21
 """Rows of new matches that wait to be condensed."""
 
 
@@ -80,7 +80,7 @@ class _Chunk:
         columns = table_columns(table)
         by = [EVENT, *columns] if table is self.plan.tables[-1] else [*columns, EVENT]
         parts: list[Frame] = []
-        waiting, limit = 0, _MOST
+        waiting, limit = 0, _MAX_PAIRS
         for step in table.steps:
             whole = self._together(step.now)
             for frame in self._complete(whole, step.now, step.past, step.now, table):
@@ -193,7 +193,7 @@ class _Chunk:
             return look_up_sums(self.view, frame, table, events, window or (None, 1))
         if not table.kept:
             return look_up_best(self.view, frame, table, events)
-        return join_rows(self.view, frame, table, events, past, now)
+        return join_single_matches(self.view, frame, table, events, past, now)
 
     def _is_latest(self, member: int, members: Members) -> bool:
         """Whether a member's tuple always completes a match of `members`."""

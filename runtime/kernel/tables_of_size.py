@@ -4,17 +4,19 @@ from collections.abc import Sequence
 
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 
-EVERY = 0
+ALL_SIZES = 0
 """Stands for all levels together: a range that begins without any state needs no other before."""
 
 
 def tables_of_size(plan: SynopsisPlan, level: int) -> tuple[SynopsisTable, ...]:
-    """The stored tables of partial matches of `level` streams (EVERY: of any number), and all that
-    their steps use, in the order of the plan; none where a plan has no such table. The answers are
-    no level."""
+    """The stored tables of partial matches of `level` streams (ALL_SIZES: of any number), and all
+    that their steps use, in the order of the plan; none where a plan has no such table. The answers
+    are not a level."""
     by_members = {t.members: t for t in plan.tables}
     needed: set[frozenset[int]] = set()
-    pending = [t.members for t in plan.tables[:-1] if t.stored and level in (EVERY, len(t.members))]
+    pending = [
+        t.members for t in plan.tables[:-1] if t.stored and level in (ALL_SIZES, len(t.members))
+    ]
     while pending:
         members = pending.pop()
         if members not in needed:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.runtime.live.arrivals.open_batch import STEP_BYTES, STEP_ROWS
 from ontoweir.runtime.live.checkpoint.rotate_spark import MANY
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
-from ontoweir.runtime.live.output.publish_batch import Sink
+from ontoweir.runtime.live.output.sinks.sinks import Sink
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryListener

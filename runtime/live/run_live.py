@@ -3,7 +3,7 @@
 Every micro-batch commits its state, answers and rejected rows under its number by one rename
 (save_state), then its answers are published to the sink. Spark repeats a micro-batch that it has
 not seen finished with the same rows; one that is committed already is only published again
-(publish_batch). So every answer is there exactly once.
+(sinks). So every answer is there exactly once.
 """
 
 from collections.abc import Callable
@@ -70,7 +70,7 @@ def run_live(
         if not call_without_rows(writer, session, taker.take, silent):
             writer = writer.foreachBatch(taker.take)
         # Java's current folder is the one that this process had when Java was started
-        writer = writer.option("checkpointLocation", str(taker.offsets.absolute()))
+        writer = writer.option("checkpointLocation", str(taker.spark_folder.path.absolute()))
         if options.once:
             writer = writer.trigger(availableNow=True)
         elif options.seconds > 0:

@@ -8,13 +8,13 @@ import pyarrow as pa
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.execution import ExecutionContext
 
-LARGE = 16 << 20
+LARGEST_PICKLED = 16 << 20
 """Bytes of a static relation's columns in use from which on it is handed over as a file."""
 
 
 def store_statics(work: ExecutionContext, folder: Path) -> ExecutionContext:
     """The work as tasks get it: large relations are in Arrow files in a folder that all see."""
-    small = {n: t for n, t in work.statics.items() if t.nbytes < LARGE}
+    small = {n: t for n, t in work.statics.items() if t.nbytes < LARGEST_PICKLED}
     stored = []
     for number, (name, table) in enumerate(work.statics.items()):
         if name not in small:

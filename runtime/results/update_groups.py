@@ -21,7 +21,7 @@ _BLOCK = 1 << 22
 """Numbers of a median's table handled at once."""
 _FAR = float(1 << 61)
 """Sums of so much are looked at one by one: whether each fits."""
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
 _WEIGHT: Group = ("w",)
 
 
@@ -62,15 +62,15 @@ class Deltas:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class AggregateValues:
     """An aggregate after every moment: its values, and where it has one (else it is NULL)."""
 
     values: Array
     valid: Array
 
-    def take(self, index: Array) -> "Shown":
+    def take(self, index: Array) -> "AggregateValues":
         """The rows at (or under a mask of) `index`."""
-        return Shown(self.values[index], self.valid[index])
+        return AggregateValues(self.values[index], self.valid[index])
 
     def changes(self) -> Array:
         """Which rows, from the second on, differ from the one before."""
@@ -96,7 +96,7 @@ def update_groups(
     deltas: Sequence[Deltas],
     state: GroupState,
     weights: Mapping[str, Group] | None = None,
-) -> tuple[Array, Array, dict[str, Shown], GroupState]:
+) -> tuple[Array, Array, dict[str, AggregateValues], GroupState]:
     """Add a chunk's new matches to the groups.
 
     Args:
@@ -149,7 +149,7 @@ def update_groups(
     return moments.code[changed], moments.at[changed], rows, GroupState(after)
 
 
-def _differ(shown: Shown, row: int, before: Shown) -> bool:
+def _differ(shown: AggregateValues, row: int, before: AggregateValues) -> bool:
     if shown.valid[row] != before.valid[0]:
         return True
     return bool(shown.valid[row] and shown.values[row] != before.values[0])
@@ -201,7 +201,7 @@ def _run(
     low = name[0] == "min"
     choose = np.minimum if low else np.maximum
     dense = column.dtype == np.float64
-    edge = _MOST if low else _LEAST
+    edge = _MAX_INT64 if low else _MIN_INT64
     worst: Any = (np.inf if low else -np.inf) if dense else edge
     found = np.full(size, worst, dtype=column.dtype)
     valid = np.zeros(size, dtype=np.bool_)
@@ -238,7 +238,9 @@ def _refuse_far(
     moments: _Moments, exact: Array, name: Group, aggregates: Sequence[Aggregate]
 ) -> None:
     """Raise RunError where a sum, in Python's whole numbers, does not fit 64 bits."""
-    over = np.array([not _LEAST <= total <= _MOST for total in exact.tolist()], dtype=np.bool_)
+    over = np.array(
+        [not _MIN_INT64 <= total <= _MAX_INT64 for total in exact.tolist()], dtype=np.bool_
+    )
     if not over.any():
         return
     at = int(moments.at[over].min())
@@ -305,7 +307,7 @@ def show_aggregate(
     scales: Mapping[str, int | None],
     running: Mapping[Group, GroupColumn],
     weights: Mapping[str, Group],
-) -> Shown:
+) -> AggregateValues:
     """An aggregate's value after every moment: NULL where its argument has had no value, but for
     counts."""
     argument = aggregate.argument
@@ -313,29 +315,29 @@ def show_aggregate(
     match aggregate.function:
         case AggregateFunction.COUNT:
             column = running[weight]
-            return Shown(column.values, column.valid)
+            return AggregateValues(column.values, column.valid)
         case AggregateFunction.COUNT_DISTINCT:
             column = running[("distinct", argument)]
-            return Shown(column.values, column.valid)
+            return AggregateValues(column.values, column.valid)
         case AggregateFunction.SUM:
-            return Shown(running[("s", argument)].values, running[weight].values > 0)
+            return AggregateValues(running[("s", argument)].values, running[weight].values > 0)
         case AggregateFunction.MIN:
             column = running[("min", argument)]
-            return Shown(column.values, column.valid)
+            return AggregateValues(column.values, column.valid)
         case AggregateFunction.MAX:
             column = running[("max", argument)]
-            return Shown(column.values, column.valid)
+            return AggregateValues(column.values, column.valid)
         case AggregateFunction.AVG:
             assert argument is not None
             count = running[weight].values
             unit = 10 ** (scales[argument] or 0)
             total = running[("s", argument)].values
-            return Shown(_divide(total, np.maximum(count, 1), unit), count > 0)
+            return AggregateValues(_divide(total, np.maximum(count, 1), unit), count > 0)
         case AggregateFunction.MEDIAN:
             assert argument is not None
             middle = running[("hist", argument)]
             assert middle.upper is not None
-            return Shown(
+            return AggregateValues(
                 _halve(middle.values, middle.upper, 10 ** (scales[argument] or 0)), middle.valid
             )
         case _:
@@ -372,7 +374,7 @@ def _show_one(
     known: Mapping[Group, Any],
     running: Mapping[Group, GroupColumn],
     weights: Mapping[str, Group],
-) -> Shown:
+) -> AggregateValues:
     """An aggregate's value in a known group; `running`: the columns there are."""
     found: dict[Group, GroupColumn] = {}
     for name, like in running.items():

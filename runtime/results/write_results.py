@@ -24,6 +24,7 @@ from ontoweir.files.find_output import (
     open_stream,
 )
 from ontoweir.runtime.columnar.join_parquet import ParquetJoiner
+from ontoweir.runtime.results.plain_json import plain_json
 
 OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"]
 """How results are written."""
@@ -244,9 +245,3 @@ def refuse_parquet(output: Path) -> UsageError:
         fix="write --format csv or --format jsonl, or name a file",
         source=Source("--output"),
     )
-
-
-def plain_json(value: object) -> str:
-    """Times as ISO 8601, decimals as their digits: text loses nothing."""
-    shown = getattr(value, "isoformat", None)
-    return str(shown()).replace("+00:00", "Z") if shown is not None else str(value)

@@ -15,7 +15,7 @@ from ontoweir.runtime.staging.conform_parquet import conform_parquet
 from ontoweir.runtime.staging.list_staged import list_staged
 from ontoweir.runtime.staging.sort_parts import sort_parts
 from ontoweir.runtime.text.convert_text import NotPlain
-from ontoweir.runtime.text.read_text import read_text
+from ontoweir.runtime.text.read_text import read_text_rows
 
 
 def spool_stream(
@@ -84,7 +84,7 @@ def _spool_file(
     tell: Callable[[int], None],
 ) -> None:
     declared = [c for c in stream.columns if c.name in columns]
-    rows = read_text(stream.data, file, declared, stream.timestamp, spare)
+    rows = read_text_rows(stream.data, file, declared, stream.timestamp, spare)
     write_rows(stream, declared, rows, part, tell)
 
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from ontoweir.mappings.model.catalog import Catalog, FloatType, Relation
-from ontoweir.runtime.spark.materialize_frame import LARGE
+from ontoweir.runtime.spark.materialize_frame import LARGEST_COLLECTED
 
 _PARTS = {"expressions", "from_", "where", "group"}
 _EXTREMES: dict[type[exp.Expr], str] = {exp.Min: "min", exp.Max: "max"}
@@ -67,7 +67,7 @@ def evaluate_view(
     if (group and not set(plain) <= set(group)) or (not group and len(plain) < len(found)):
         return None
     rows = load(table.name)
-    if rows.nbytes >= LARGE and (group or tests):
+    if rows.nbytes >= LARGEST_COLLECTED and (group or tests):
         return None  # what is made here would be in memory
     for column, null in tests:
         held = rows.column(column)

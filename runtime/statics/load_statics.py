@@ -23,6 +23,7 @@ from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
 from ontoweir.runtime.sources.read_source import (
     BAD,
     Located,
+    WantedColumns,
     literal_path,
     locate_source,
     missing_column,
@@ -30,7 +31,11 @@ from ontoweir.runtime.sources.read_source import (
     unreadable,
 )
 from ontoweir.runtime.spark.explain_java import java_errors
-from ontoweir.runtime.spark.materialize_frame import LARGE, materialize_frame, not_written
+from ontoweir.runtime.spark.materialize_frame import (
+    LARGEST_COLLECTED,
+    materialize_frame,
+    not_written,
+)
 from ontoweir.runtime.statics.evaluate_view import evaluate_view, mentioned
 from ontoweir.runtime.statics.read_relation import read_relation
 from ontoweir.runtime.statics.read_small import read_small
@@ -85,7 +90,10 @@ def _is_small(located: Located) -> bool:
     if located.files is None:
         return False
     sizes = ((Path(f).stat().st_size, Path(f).suffix) for f in located.files)
-    return sum(n if kind in (".csv", ".json", ".txt") else n * _DENSE for n, kind in sizes) < LARGE
+    return (
+        sum(n if kind in (".csv", ".json", ".txt") else n * _DENSE for n, kind in sizes)
+        < LARGEST_COLLECTED
+    )
 
 
 class _Loader:
@@ -163,9 +171,8 @@ class _Loader:
             return _check(relation, small, source)
 
         if view is None:
-            frame = read_source(
-                self.session, relation.data, place, relation.columns, None, home=self.home
-            )
+            wanted = WantedColumns(relation.columns)
+            frame = read_source(self.session, relation.data, place, wanted, home=self.home)
         else:
             frame = self._view(relation, view)
         try:
@@ -199,7 +206,7 @@ class _Loader:
 
     def _give(self, table: pa.Table) -> "DataFrame":
         """Rows as Spark's: many by a file, as they would be copied into Java's memory."""
-        if table.nbytes < LARGE:
+        if table.nbytes < LARGEST_COLLECTED:
             return self.session.createDataFrame(table)
         file = str(self.folder / f"{uuid.uuid4().hex}.parquet")
         try:

@@ -26,7 +26,8 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.runtime.columnar.check_domain import arrow_type
-from ontoweir.runtime.columnar.convert_column import fit_decimal, keep_years
+from ontoweir.runtime.columnar.convert_column import keep_years
+from ontoweir.runtime.columnar.exact_decimals import fit_decimal
 from ontoweir.runtime.columnar.frame import Array
 
 _BLANK = "".join(map(chr, range(33))) + "\x7f"
@@ -51,7 +52,7 @@ _PLAIN_LENGTHS = frozenset((10, 16, 19, *range(21, 27)))
 _ZONED = r"^.{19}(\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])$"
 
 
-_MOST_EXPONENT = 999_999_999
+_MAX_EXPONENT = 999_999_999
 """Of a number, for Java's parser to take it for sure."""
 
 
@@ -181,7 +182,7 @@ def _read_decimal(text: str, declared: DecimalType) -> Decimal | None:
     number = Decimal(text)
     if number.is_zero():  # whatever its exponent, as far as Java has such ones
         exponent = number.as_tuple().exponent
-        if not isinstance(exponent, int) or abs(exponent) > _MOST_EXPONENT:
+        if not isinstance(exponent, int) or abs(exponent) > _MAX_EXPONENT:
             raise NotPlain
         number = Decimal(0)
     return fit_decimal(number, declared)

@@ -5,7 +5,6 @@ A ```console block is a line `$ ./ontoweir …` and what it prints, stderr first
     python -m tests.docs.test_docs     # writes the output anew, to be read before it is committed
 """
 
-from tests.paths import ROOT
 import contextlib
 import io
 import re
@@ -13,6 +12,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from tests.paths import ROOT
 
 from ontoweir.cli import main
 from ontoweir.diagnostics import CODES

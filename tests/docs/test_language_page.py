@@ -1,9 +1,7 @@
 """What docs/query-language.md says is read is read; what it says is refused is refused by name."""
 
-from tests.paths import ROOT
-from pathlib import Path
-
 import pytest
+from tests.paths import ROOT
 
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import Workspace

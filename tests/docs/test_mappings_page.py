@@ -1,12 +1,12 @@
 """docs/mappings.md: what it says is unfolded is unfolded, what it says is refused is refused so."""
 
-from tests.paths import ROOT
 import re
 import sqlite3
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from tests.paths import ROOT
 
 from ontoweir.errors import MappingError
 from ontoweir.mappings.compile.load_mappings import load_mappings

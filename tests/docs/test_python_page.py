@@ -1,6 +1,5 @@
 """docs/python.md is run: what it prints is what it says."""
 
-from tests.paths import ROOT
 import contextlib
 import gc
 import io
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.paths import ROOT
 
 import ontoweir
 from ontoweir.cli import main

@@ -1,6 +1,5 @@
 """The documentation site is built without a network and names no other host; the notebook runs."""
 
-from tests.paths import ROOT
 import os
 import re
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from tests.paths import ROOT
 
 _LOADED = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=["']?([^"'\s>]+)""")
 

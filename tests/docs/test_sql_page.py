@@ -1,10 +1,9 @@
 """docs/sql.md: what its tables say is read is read, what they say is refused is refused so."""
 
-from tests.paths import ROOT
 import re
-from pathlib import Path
 
 import pytest
+from tests.paths import ROOT
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from tests.ontoweir.conftest import Ran
 from tests.examples.answers import HERE, count
+from tests.ontoweir.conftest import Ran
 
 from ontoweir.cli import main
 from ontoweir.pipeline.pipeline import Workspace
@@ -69,7 +69,7 @@ def test_verdicts_without_a_warning(example: Path) -> None:
     def refuse(message: str) -> None:
         raise AssertionError(message)
 
-    workspace = Workspace(load_project(example, environ={}), warn=refuse)
+    workspace = Workspace(load_project(example, environ={}), on_warning=refuse)
     found = {n: str(workspace.check(workspace.compile(n)).tier) for n in workspace.query_names()}
     assert found == TIERS
 

@@ -11,6 +11,10 @@ from typing import Any
 import duckdb
 import pytest
 from hypothesis import event, given
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case
+from tests.runtime.in_process import EPOCH, replay_here, store
+from tests.runtime.live_cases import cut_arrivals, make_job
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier
@@ -26,10 +30,6 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import Case
-from tests.runtime.in_process import EPOCH, replay_here, store
-from tests.runtime.live_cases import cut_arrivals, make_job
 
 MARKERS = 8
 LEAST, MOST = -(1 << 63), (1 << 63) - 1

@@ -13,6 +13,10 @@ from typing import Any
 import duckdb
 import pytest
 from hypothesis import event, given
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case, Tables
+from tests.runtime.in_process import EPOCH, replay_here, store
+from tests.runtime.live_cases import cut_arrivals, make_job
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
@@ -33,10 +37,6 @@ from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import Case, Tables
-from tests.runtime.in_process import EPOCH, replay_here, store
-from tests.runtime.live_cases import cut_arrivals, make_job
 
 MARKERS = 9
 _TYPES = {"a": "BIGINT", "b": "DECIMAL(6,2)", "g": "VARCHAR", "h": "BIGINT", "d": "DATE"}

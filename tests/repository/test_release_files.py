@@ -1,6 +1,5 @@
 """What comes with a release says what is true: hooks, the workflow, licences."""
 
-from tests.paths import ROOT
 import json
 import re
 import shlex
@@ -11,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from tests.paths import ROOT
 
 from ontoweir.cli import main, make_parser
 

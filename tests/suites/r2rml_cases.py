@@ -1,6 +1,5 @@
 """The R2RML cases of ../shared/suites, and why some are not met."""
 
-from tests.paths import SHARED
 import re
 import sqlite3
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from rdflib import Graph, Namespace
+from tests.paths import SHARED
 
 SUITES = SHARED / "suites"
 _TEST = Namespace("http://purl.org/NET/rdb2rdf-test#")

@@ -1,14 +1,11 @@
 """`ontoweir materialize` on every R2RML case of ../shared/suites."""
 
-from tests.paths import ROOT
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-from ontoweir.errors import DataError, OntoweirError
-from ontoweir.mappings.materialize.materialize_triples import materialize_triples
+from tests.paths import ROOT
 from tests.suites.nquads import read_nquads, same_quads
 from tests.suites.r2rml_cases import (
     LEFT_OUT,
@@ -19,6 +16,9 @@ from tests.suites.r2rml_cases import (
     open_database,
     write_table,
 )
+
+from ontoweir.errors import DataError, OntoweirError
+from ontoweir.mappings.materialize.materialize_triples import materialize_triples
 
 DOCUMENT = ROOT / "docs" / "r2rml-conformance.md"
 CASES = list_cases()

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import epoch_us
-from ontoweir.runtime.sources.list_pieces import find_leaf, read_span
+from ontoweir.runtime.sources.list_pieces import find_leaf, read_time_span
 
 
 def find_horizon(stream: Stream, files: Iterable[str], known: dict[str, int | None]) -> int | None:
@@ -54,7 +54,7 @@ def _first_of_parquet(file: str, time: str) -> int | None:
         if place is None:
             return None
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        lows = [read_span(g, place)[0] for g in groups if g.num_rows]
+        lows = [read_time_span(g, place)[0] for g in groups if g.num_rows]
         if None not in lows:
             return min((low for low in lows if low is not None), default=None)
         return _least(opened.read(columns=[time]).column(time))

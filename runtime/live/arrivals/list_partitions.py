@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.live.checkpoint.spark_folder import Offsets
 from ontoweir.runtime.live.model.live_job import PARTITION_OF
 from ontoweir.runtime.sources.data_files import is_data, is_finished, local_path
 
@@ -48,7 +49,7 @@ def _subscribed(options: Mapping[str, str]) -> Callable[[str], bool]:
 
 def _topics(offsets: Path) -> Iterator[Mapping[str, Mapping[str, int]]]:
     """The offsets of Kafka sources: {topic: {partition: offset}}."""
-    for line in offsets.read_text(encoding="utf-8").splitlines()[2:]:
+    for line in Offsets.parse(offsets.read_text(encoding="utf-8")).sources:
         try:
             entry: Any = json.loads(line)
         except ValueError:
@@ -78,7 +79,7 @@ def list_waiting(
     later: set[str] = set()
     there: set[str] = set()
     for place in glob.glob(path) if glob.has_magic(path) else [path]:
-        for file in list_files(place):
+        for file in walk_files(place):
             there.add(file)
             if file in passed or file in delivered:
                 continue
@@ -100,7 +101,7 @@ def list_waiting(
     return frozenset(found), frozenset(later)
 
 
-def list_files(place: str) -> Iterator[str]:
+def walk_files(place: str) -> Iterator[str]:
     """The files in a folder and those in it, hidden ones aside; a file is itself."""
     if not os.path.isdir(place):
         yield place
@@ -114,7 +115,7 @@ def list_files(place: str) -> Iterator[str]:
         if not entry.is_dir():
             yield entry.path
         elif not entry.is_symlink():
-            yield from list_files(entry.path)
+            yield from walk_files(entry.path)
 
 
 def _is_empty(file: str, form: str) -> bool:

@@ -19,6 +19,7 @@ from ontoweir.errors import DataError, RunError, Source
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile, list_arrivals
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.arrivals.read_arrivals import BadFile, Portion, cut_rows, open_arrivals
+from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.sources.data_files import is_data
 from ontoweir.runtime.sources.history import History
 
@@ -97,7 +98,7 @@ def open_batch(
     histories: Sequence[History],
     sources: LiveSources,
     spark: "SparkSession | None",
-    offsets: Path,
+    folder: SparkFolder,
     batch: int,
     staged: Path,
     passed: Mapping[str, Collection[str]],
@@ -108,7 +109,7 @@ def open_batch(
         histories: the streams of files.
         sources: where each comes from.
         spark: the run's session (None: there are no such streams).
-        offsets: Spark's folder in the checkpoint.
+        folder: Spark's folder in the checkpoint.
         batch: Spark's number of the micro-batch.
         staged: a folder for what Spark reads.
         passed: by stream, files that are known not to be readable.
@@ -125,12 +126,12 @@ def open_batch(
         name = history.stream.name
         number = sources.numbers[name]
         if number not in logged:
-            logged[number] = list_arrivals(offsets, number, batch)
-        folder = sources.folders.get(name)
+            logged[number] = list_arrivals(folder, number, batch)
+        prefix = sources.folders.get(name)
         mine = [
             f
             for f in logged[number]
-            if (folder is None or f.path.startswith(folder))
+            if (prefix is None or f.path.startswith(prefix))
             and is_data(history.stream.data, f.path)
             and f.path not in passed.get(name, ())
         ]

@@ -21,7 +21,7 @@ from ontoweir.runtime.live.arrivals.read_stream import (
 from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.sources.history import History
-from ontoweir.runtime.sources.read_source import BAD, quote_name
+from ontoweir.runtime.sources.read_source import BAD, quote_spark_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -119,7 +119,7 @@ def _observe(frame: "DataFrame", job: LiveJob) -> "DataFrame":
         if not set(names) <= set(frame.columns):
             continue
         mine = fn.col(STREAM) == stream.name
-        time, bad = (fn.col(quote_name(n)) for n in names)
+        time, bad = (fn.col(quote_spark_name(n)) for n in names)
         shown += [
             fn.count_if(mine).alias(f"{stream.name}_tuples"),
             fn.count_if(mine & (bad.isNotNull() | time.isNull())).alias(f"{stream.name}_bad"),

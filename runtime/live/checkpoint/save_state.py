@@ -28,12 +28,12 @@ from ontoweir.runtime.live.model.live_job import FileGroup, LiveJob, LiveOutcome
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.sources.history import Cursor
 
-VERSION = 4
+CHECKPOINT_VERSION = 4
 _MANIFEST = "manifest.json"
 _SEAL = "sha256"
 _KEPT = 2
 """How many committed micro-batches stay on disk."""
-REJECTS = pa.schema(
+REJECT_SCHEMA = pa.schema(
     [
         ("stream", pa.string()),
         ("at", pa.timestamp("us")),
@@ -75,7 +75,7 @@ def commit_batch(
         contents = {name: _encode(table) for name, table in _files(outcome).items()}
         state = outcome.state
         manifest = {
-            "version": VERSION,
+            "version": CHECKPOINT_VERSION,
             "fingerprint": fingerprint,
             "batch": batch,
             "record": asdict(record),
@@ -144,9 +144,9 @@ def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, 
         version, mine = manifest["version"], manifest["fingerprint"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged("its manifest cannot be read", source) from error
-    if version != VERSION:
+    if version != CHECKPOINT_VERSION:
         raise UsageError(
-            f"the checkpoint has version {version}, this ontoweir writes {VERSION}",
+            f"the checkpoint has version {version}, this ontoweir writes {CHECKPOINT_VERSION}",
             why="the state of a run is read back exactly as it was written",
             fix="finish the run with the version that began it, or start with a new checkpoint",
             source=source,
@@ -203,12 +203,12 @@ def _files(outcome: LiveOutcome) -> dict[str, pa.Table]:
             {
                 "stream": pa.array([r.stream for r in outcome.rejects], pa.string()),
                 "at": pa.array([r.at_us for r in outcome.rejects], pa.int64()).cast(
-                    REJECTS.field("at").type
+                    REJECT_SCHEMA.field("at").type
                 ),
                 "reason": pa.array([r.reason for r in outcome.rejects], pa.string()),
                 "row": pa.array([r.row for r in outcome.rejects], pa.string()),
             },
-            schema=REJECTS,
+            schema=REJECT_SCHEMA,
         )
     return files
 

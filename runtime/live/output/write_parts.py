@@ -8,7 +8,6 @@ is not in the checkpoint (that is an older copy) is told from one of another run
 import hashlib
 import io
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.files.replace_file import replace_file
 from ontoweir.runtime.live.checkpoint.record_spark import hash_file
-from ontoweir.runtime.live.output.list_parts import Part, PartList
-from ontoweir.runtime.live.output.publish_batch import FileFormat
-from ontoweir.runtime.results.write_results import plain_json
+from ontoweir.runtime.live.output.list_parts import PartList, PublishedPart
+from ontoweir.runtime.live.output.sinks.files import FileFormat
+from ontoweir.runtime.results.plain_json import plain_json
 
 OWNER = ".ontoweir-run"
 """The file of a folder of parts that says which run they are of."""
@@ -54,7 +54,7 @@ class PartWriter:
             if not target.exists() or hash_file(target) != digest:
                 if target.exists() and not is_mine(target, self.run):
                     raise foreign_part(target)
-                write_part(content, target)
+                put_part(content, target)
             found = target.stat()
         except OSError as error:
             raise RunError(
@@ -62,13 +62,13 @@ class PartWriter:
                 why="they are committed, but not where they belong yet",
                 fix="make room, or mend the folder, and start again: they are written then",
             ) from error
-        self.parts.add(Part(place, name, batch, found.st_size, found.st_ctime_ns, digest))
+        self.parts.add(PublishedPart(place, name, batch, found.st_size, found.st_ctime_ns, digest))
         self.fresh |= {target.parent, self.parts.file}
 
     def _own(self, folder: Path) -> None:
         owner = folder / OWNER
         if not owner.exists():
-            write_part(self.run.encode(), owner)
+            put_part(self.run.encode(), owner)
             self.fresh |= {folder.parent}
 
 
@@ -88,19 +88,14 @@ def encode_part(rows: pa.Table, form: FileFormat, run: str, batch: int) -> bytes
     return stream.getvalue()
 
 
-def write_part(content: bytes, target: Path) -> None:
+def put_part(content: bytes, target: Path) -> None:
     """Write a file, whole or not at all, and wait for the disk.
 
     Raises:
         OSError: the disk does not take it.
     """
-    scratch = target.with_name(f".{target.name}.new")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with open(scratch, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(scratch, target)
+    replace_file(target, content, durable=True)
 
 
 def is_mine(file: Path, run: str) -> bool:

@@ -13,7 +13,7 @@ from ontoweir.runtime.engine.pool_texts import forget_texts, make_pool
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.kernel.compact_table import compact_table
 from ontoweir.runtime.kernel.kernel import KernelState
-from ontoweir.runtime.kernel.tables_of_size import EVERY
+from ontoweir.runtime.kernel.tables_of_size import ALL_SIZES
 
 
 def merge_states(
@@ -21,7 +21,7 @@ def merge_states(
     before: ExecutionState,
     more: ExecutionState,
     now_us: int,
-    level: int = EVERY,
+    level: int = ALL_SIZES,
 ) -> ExecutionState:
     """Add the tables of one state to another, and settle them: counts and sums add, presence
     and the best frontier values merge (theory §8).
@@ -31,7 +31,7 @@ def merge_states(
         before: the state at the beginning of a range.
         more: what was found since.
         now_us: the last moment of the range.
-        level: take in only tables of matches of so many streams (EVERY: all).
+        level: take in only tables of matches of so many streams (ALL_SIZES: all).
     """
     kernels, texts = [], []
     for i, prepared in enumerate(plans):
@@ -41,7 +41,7 @@ def merge_states(
         tables = dict(before.kernels[i].tables)
         now = now_us // prepared.step_us
         for table in plan.tables[:-1]:
-            if level not in (EVERY, len(table.members)):
+            if level not in (ALL_SIZES, len(table.members)):
                 continue
             parts = [f for f in (tables.get(table.members),) if f is not None]
             if (found := more.kernels[i].tables.get(table.members)) is not None:

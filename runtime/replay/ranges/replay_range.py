@@ -5,7 +5,6 @@ of history writes what is new for the groups, and another one of the same range,
 groups at its beginning, makes answers of it.
 """
 
-import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any, TypeAlias, assert_never
 import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError
+from ontoweir.files.replace_file import replace_file, replacing
 from ontoweir.runtime.engine.advance_rows import (
     advance_level,
     advance_parts,
@@ -43,8 +43,8 @@ from ontoweir.runtime.results.write_results import write_part
 class HistoryTask:
     """A range to replay: [start, stop) in µs (None: no end), from a state.
 
-    `level`: only advance partial matches of so many streams (EVERY: all), without answers; None:
-    answer.
+    `level`: only advance partial matches of so many streams (ALL_SIZES: all), without answers;
+    None: answer.
     `folder`: where answers and progress are written, which driver and workers see.
     `grouped`: write what is new for groups instead of answers, for a GroupTask.
     """
@@ -300,16 +300,13 @@ def _check_rows(work: ExecutionContext, rows: int, sizes: Sequence[str]) -> None
 
 
 def _write(file: Path, table: pa.Table, parquet: bool) -> None:
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    if parquet:
-        write_part(table, str(temporary))
-    else:
-        with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+    with replacing(file, shared=True) as scratch:
+        if parquet:
+            write_part(table, str(scratch))
+            return
+        with pa.OSFile(str(scratch), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
-    temporary.replace(file)
 
 
 def _replace(file: Path, content: bytes) -> None:
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    temporary.write_bytes(content)
-    temporary.replace(file)
+    replace_file(file, content, shared=True)

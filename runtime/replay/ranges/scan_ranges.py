@@ -26,7 +26,7 @@ from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import merge_group_deltas
 from ontoweir.runtime.engine.prepare_plan import prepare_plan
 from ontoweir.runtime.kernel.kernel import KernelState
-from ontoweir.runtime.kernel.tables_of_size import EVERY, count_levels, level_streams
+from ontoweir.runtime.kernel.tables_of_size import ALL_SIZES, count_levels, level_streams
 from ontoweir.runtime.replay.ranges.collect_parts import PartCollector, ProgressWatch
 from ontoweir.runtime.replay.ranges.merge_states import merge_states
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, find_start
@@ -114,7 +114,7 @@ class _Scan:
         listener: ProgressListener | None,
     ) -> None:
         self.work, self.ranges, self.run, self.folder = work, ranges, run, folder
-        levels = range(1, count_levels(work.plans) + 1) if len(ranges) > 2 else (EVERY,)
+        levels = range(1, count_levels(work.plans) + 1) if len(ranges) > 2 else (ALL_SIZES,)
         self.levels = [
             level for level in levels if ranges.cuts and level_streams(work.plans, level)
         ]

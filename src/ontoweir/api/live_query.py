@@ -181,7 +181,8 @@ class LiveQuery:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        from ontoweir.runtime.live.output.publish_batch import FileSink, MemorySink
+        from ontoweir.runtime.live.output.sinks.files import FileSink
+        from ontoweir.runtime.live.output.sinks.memory import MemorySink
 
         assert self.running.prepared is not None
         query = self.running.prepared.job.queries[0]

@@ -15,7 +15,7 @@ from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace, read_text
-from ontoweir.progress.notebook import Shown, in_notebook
+from ontoweir.progress.notebook import NotebookText, in_notebook
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.project.write_project import BuiltProject
 from ontoweir.report.tell_rejects import tell_rejects
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryListener
 
     from ontoweir.registry.registry_entry import Entry
-    from ontoweir.runtime.live.output.publish_batch import MemorySink
+    from ontoweir.runtime.live.output.sinks.memory import MemorySink
 
 Stage = Literal["ucq", "sql", "spj", "lto", "plan", "trace"]
 _NO_OPTIONS: Mapping[str, str] = {}
@@ -328,14 +328,14 @@ class OpenProject:
 
     def _shown(self, text: str) -> str:
         """Text as it is shown, and as a notebook shows it."""
-        return Shown(text if self.built is None else self.built.rename(text))
+        return NotebookText(text if self.built is None else self.built.rename(text))
 
     def _enter(
         self, query: str, name: str | None, *, replace: bool, allow_unbounded: bool
     ) -> "Entry":
         """The entry of a query: the one that is there, where it is the same."""
         from ontoweir.project.check_name import check_name
-        from ontoweir.registry.register_query import register_query
+        from ontoweir.registry.register_query import QueryText, register_query
         from ontoweir.registry.registry_entry import ENTRY, read_entry
 
         if "{" in query:
@@ -365,10 +365,7 @@ class OpenProject:
         entry, _ = register_query(
             self.workspace,
             self.registry,
-            name,
-            "sparql",
-            text,
-            file,
+            QueryText(name, "sparql", text, file),
             allow_unbounded=allow_unbounded,
             replace=replace,
         )

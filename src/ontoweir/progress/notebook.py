@@ -51,7 +51,7 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
-class Shown(str):
+class NotebookText(str):
     """Text that a notebook, or IPython, shows as it is, not as a Python string."""
 
     __slots__ = ()

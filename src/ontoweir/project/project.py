@@ -15,7 +15,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.locate_toml import TomlLines, locate_toml, split_path
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
-FILE_NAME = "ontoweir.toml"
+PROJECT_FILE = "ontoweir.toml"
 SECTIONS = ("project", "streams", "relations")
 _PREFIX = "ONTOWEIR_"
 _PATH_LISTS = ("ontology", "mappings", "queries")
@@ -62,7 +62,7 @@ def load_project(
         CatalogError: the file is missing or wrong, with its line.
         UsageError: an override is no `section.key=value`; or a view is for no table.
     """
-    file = path / FILE_NAME if path.is_dir() else path
+    file = path / PROJECT_FILE if path.is_dir() else path
     shown = str(file)
     data, lines = _read_toml(file, shown)
     for setting, value, origin in _settings(overrides, environ, data):
@@ -101,7 +101,7 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
     except FileNotFoundError:
         raise CatalogError(
             f"there is no project file {shown}",
-            why=f"a project is a folder with an {FILE_NAME}",
+            why=f"a project is a folder with an {PROJECT_FILE}",
             fix="run `ontoweir init DIR`, or give the project's folder",
             source=Source(shown),
         ) from None

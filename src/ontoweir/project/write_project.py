@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ontoweir.errors import CatalogError, OntoweirError, Source, UsageError, with_article
 from ontoweir.project.check_name import check_name
-from ontoweir.project.project import FILE_NAME, Project, load_project
+from ontoweir.project.project import PROJECT_FILE, Project, load_project
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -87,7 +87,7 @@ def write_project(
             place.write_text(text, encoding="utf-8")
             shown[str(place)] = f"<query {name}>"
             files["queries"].append(str(place))
-        project = folder / FILE_NAME
+        project = folder / PROJECT_FILE
         text = catalog if isinstance(catalog, str) else _write_toml(catalog)
         if not isinstance(catalog, str):
             lineless.add(str(project))

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.files.replace_file import replace_file
 
-VERSION = 1
+ENTRY_VERSION = 1
 ENTRY, DROPPED = "entry.json", "dropped.json"
 
 Language: TypeAlias = Literal["sparql", "sql"]
@@ -42,7 +43,7 @@ class Entry:
     tier: str
     bound_rows: int | None
     bound_formula: str
-    version: int = VERSION
+    version: int = ENTRY_VERSION
 
 
 def tell_verdict(told: Mapping[str, Any]) -> str:
@@ -77,15 +78,10 @@ def write_json(file: Path, content: dict[str, Any], *, durable: bool = True) -> 
         RunError: it cannot be written.
     """
     file = Path(os.path.realpath(file))
-    scratch = file.with_name(f".{file.name}.{os.getpid()}.new")
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with open(scratch, "w", encoding="utf-8") as opened:
-            opened.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-            if durable:
-                opened.flush()
-                os.fsync(opened.fileno())
-        os.replace(scratch, file)
+        replace_file(file, text.encode(), durable=durable, shared=True)
     except OSError as error:
         raise RunError(
             f"{file} cannot be written: {error.strerror or error}",
@@ -116,9 +112,9 @@ def read_entry(file: Path) -> Entry | None:
     except (OSError, ValueError) as error:
         raise _damaged(file, str(error)) from error
     try:
-        if held["version"] != VERSION:
+        if held["version"] != ENTRY_VERSION:
             raise UsageError(
-                f"the entry has version {held['version']}, this ontoweir writes {VERSION}",
+                f"the entry has version {held['version']}, this ontoweir writes {ENTRY_VERSION}",
                 why="the registry is read back exactly as it was written",
                 fix="register the query again with --replace",
                 source=Source(str(file)),

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import OntoweirError, RunError, UsageError
 from ontoweir.files.hold_lock import Lock, hold_lock
+from ontoweir.files.replace_file import replace_file
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.registry.entry_status import add_record, begin_status, write_status
-from ontoweir.registry.register_query import compile_text
+from ontoweir.registry.register_query import QueryText, compile_text
 from ontoweir.registry.registry_entry import Entry, utc_now
 from ontoweir.run.preparing import PreparedRun, check_live, prepare_run
 from ontoweir.run.run_options import RunOptions
@@ -22,7 +23,7 @@ from ontoweir.run.state_alarm import StateAlarm
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ontoweir.runtime.live.output.publish_batch import Sink
+    from ontoweir.runtime.live.output.sinks.sinks import Sink
     from ontoweir.runtime.live.run_live import LiveRun
 
 _OWNER = "checkpoint-of"
@@ -85,7 +86,7 @@ def start_entry(
         OntoweirError: the sink's options are wrong.
     """
     from ontoweir.runtime.live.await_live import notice_gone
-    from ontoweir.runtime.live.output.publish_batch import FileSink
+    from ontoweir.runtime.live.output.sinks.files import FileSink
 
     folder = registry / entry.name
     sink = open_sink(options)
@@ -97,18 +98,20 @@ def start_entry(
             fix=f"stop the other, or drop {entry.name} and register it under another name",
         )
     answers = sink.folder / entry.name if isinstance(sink, FileSink) else None
-    status = begin_status(entry, describe_sink(sink, entry.name), answers, folder)
+    status = begin_status(entry, sink.describe(entry.name), answers, folder)
     running = RunningEntry(entry, folder, lock, sink, status)
     try:
         write_status(folder, status)
         if checkpoint is None:
             _take_over(folder, entry, answers)
-        compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
+        compiled = compile_text(
+            workspace, QueryText(entry.name, entry.language, entry.text, entry.file)
+        )
         anyway = entry.allow_unbounded
         verdict = check_live(workspace, compiled, allow_unbounded=anyway)
         own = replace(options, allow_unbounded=anyway)
         running.prepared = prepare_run(workspace, [compiled], [verdict], spark, own)
-        running.alarm = StateAlarm(options.alarm, workspace.warn)
+        running.alarm = StateAlarm(options.alarm, workspace.on_warning)
         place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
         running.run = _run(running, place, spark, options, watch)
         status["state"] = "running"
@@ -224,26 +227,6 @@ def end_entry(running: RunningEntry, error: OntoweirError | None = None) -> None
         running.lock.release()
 
 
-def describe_sink(sink: "Sink", name: str) -> str:
-    """Where a query's answers go, for people."""
-    from ontoweir.runtime.live.output.publish_batch import (
-        ConsoleSink,
-        FileSink,
-        KafkaSink,
-        MemorySink,
-    )
-
-    match sink:
-        case FileSink(folder=folder):
-            return str(folder.absolute() / name)
-        case ConsoleSink():
-            return "the console"
-        case MemorySink():
-            return "memory"
-        case KafkaSink(topic=topic):
-            return f"the Kafka topic {topic.replace('{query}', name)}"
-
-
 def _take_over(folder: Path, entry: Entry, answers: Path | None) -> None:
     """Make the folder this entry's. If that is interrupted, it is done again at the next start.
 
@@ -267,9 +250,7 @@ def _take_over(folder: Path, entry: Entry, answers: Path | None) -> None:
         if ours and answers is not None and any(answers.glob("part-*")):
             stamp = utc_now().replace(":", "").replace(".", "")
             os.rename(answers, answers.with_name(f"{answers.name}-until-{stamp}"))
-        scratch = folder / f".{_OWNER}.new"
-        scratch.write_text(entry.id, encoding="utf-8")
-        os.replace(scratch, owner)
+        replace_file(owner, entry.id.encode())
     except OSError as error:
         raise RunError(
             f"the state before {entry.name} cannot be removed: {error.strerror or error}",

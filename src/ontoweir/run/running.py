@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ontoweir.checker.verdict.verdict import Verdict
     from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
-    from ontoweir.runtime.live.output.publish_batch import Sink
+    from ontoweir.runtime.live.output.sinks.sinks import Sink
 
 
 def run_queries(
@@ -58,7 +58,7 @@ def run_queries(
     session = open_session(options, spark)
     prepared = prepare_run(workspace, compiled, verdicts, session, options)
     job = prepared.job
-    record = _SessionRecord(StateAlarm(options.alarm, workspace.warn), options.progress)
+    record = _SessionRecord(StateAlarm(options.alarm, workspace.on_warning), options.progress)
     live = LiveOptions(
         checkpoint=checkpoint,
         output=options.output,
@@ -101,7 +101,7 @@ def _decide(
     verdicts = [check_live(workspace, query, allow_unbounded=anyway) for query in compiled]
     for query, verdict in zip(compiled, verdicts, strict=True):
         if verdict.plans is None:
-            workspace.warn(
+            workspace.on_warning(
                 f"{query.name} is not known to be bounded: it runs, and its memory may grow with "
                 "the streams"
             )
@@ -169,7 +169,7 @@ def open_sink(options: RunOptions) -> "Sink":
         UsageError: an option of the sink is missing, or not known.
         CatalogError: an option names a variable of the environment that is not there.
     """
-    from ontoweir.runtime.live.output.publish_batch import make_sink
+    from ontoweir.runtime.live.output.sinks.sinks import make_sink
     from ontoweir.runtime.spark.redact_secrets import resolve_options
 
     wanted = options.sink

@@ -3,18 +3,18 @@
 A kernel runs the cells, as Jupyter's do.
 """
 
-from tests.paths import TRAFFIC
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.paths import TRAFFIC
 
 from ontoweir import open_project
 from ontoweir.checker.verdict.show_verdict import show_verdict_html
 from ontoweir.cli import main
-from ontoweir.progress.notebook import Shown, html_bar, html_table, in_notebook
+from ontoweir.progress.notebook import NotebookText, html_bar, html_table, in_notebook
 
 UNBOUNDED = "how-often-congestion-got-worse"
 
@@ -85,7 +85,7 @@ def test_what_is_returned_is_short() -> None:
 
 
 def test_text_stays_text() -> None:
-    shown = Shown("a <b>\nc")
+    shown = NotebookText("a <b>\nc")
     assert shown == "a <b>\nc"
     assert shown.splitlines() == ["a <b>", "c"]
     assert shown._repr_html_() == '<pre style="white-space: pre-wrap">a &lt;b&gt;\nc</pre>'
@@ -98,12 +98,13 @@ def test_a_decision_shows_how_far_it_is(kernel: Any) -> None:
     shown = _run(
         kernel,
         """
-from ontoweir.progress.show_decision import DecisionProgress
+from ontoweir.progress.progress import FINISHED, Progress
+from ontoweir.progress.show_decision import DecisionBar
 times = iter(range(9))
-progress = DecisionProgress(clock=lambda: next(times))
+progress = DecisionBar(clock=lambda: next(times))
 for done in range(3):
-    progress("deciding", done, 4)
-progress("", 0, 0)
+    progress(Progress("deciding", done, 4))
+progress(FINISHED)
 """,
     )
     assert "deciding" in shown[0]["text/html"]

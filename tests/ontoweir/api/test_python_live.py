@@ -9,7 +9,7 @@ import pytest
 
 import ontoweir
 from ontoweir.cli import main
-from ontoweir.runtime.live.output.publish_batch import MemorySink
+from ontoweir.runtime.live.output.sinks.memory import MemorySink
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,6 +1,5 @@
 """What all commands share: help with examples, completion, colours, exit codes, interruption."""
 
-from tests.paths import ROOT
 import argparse
 import json
 import os
@@ -12,8 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.ontoweir.conftest import Run
 from tests.ontoweir.commands.test_errors import snapshot
+from tests.ontoweir.conftest import Run
+from tests.paths import ROOT
 
 import ontoweir.trace.write_witness
 from ontoweir.cli import make_parser

@@ -1,6 +1,5 @@
 """Queries that are decided side by side give what they give one after the other."""
 
-from tests.paths import TRAFFIC
 import os
 import shutil
 import subprocess
@@ -8,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.paths import TRAFFIC
 
 from ontoweir.commands.common.decide_queries import decide_queries
 from ontoweir.commands.common.hold_warnings import Warnings

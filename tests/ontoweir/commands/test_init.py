@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.ontoweir.conftest import Run
 from tests.ontoweir.commands.test_errors import snapshot
+from tests.ontoweir.conftest import Run
 
 import ontoweir.project.new_project
 from ontoweir.project.new_project import QUERIES

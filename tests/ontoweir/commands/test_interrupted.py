@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.ontoweir.conftest import Run
 from tests.ontoweir.commands.test_errors import snapshot
+from tests.ontoweir.conftest import Run
 
 UNBOUNDED = "how-often-congestion-got-worse"
 BOUNDED = "roads-where-congestion-got-worse"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.ontoweir.conftest import Run
 from tests.ontoweir.commands.test_errors import is_one_line, snapshot
+from tests.ontoweir.conftest import Run
 
 import ontoweir
 

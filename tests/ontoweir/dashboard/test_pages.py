@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.ontoweir.report.test_html import _Page
 from tests.ontoweir.dashboard.conftest import Record, write_lines
+from tests.ontoweir.report.test_html import _Page
 
 from ontoweir.dashboard.check_queries import Checks
 from ontoweir.dashboard.make_app import make_app

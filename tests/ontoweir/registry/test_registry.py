@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.ontoweir.conftest import Run
 from tests.ontoweir.commands.test_errors import is_one_line, snapshot
+from tests.ontoweir.conftest import Run
 
 from ontoweir.errors import RunError
 from ontoweir.files.hold_lock import hold_lock, is_held

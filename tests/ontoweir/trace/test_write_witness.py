@@ -1,6 +1,5 @@
 """A witness on disk: the query over every suffix's files gives what the witness says."""
 
-from tests.paths import TRAFFIC
 import csv
 import itertools
 import shlex
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.ontoweir.conftest import Run
+from tests.paths import TRAFFIC
 
 from ontoweir.checker.witness.evaluate_naively import evaluate_naively
 from ontoweir.checker.witness.witness import WitnessRow, instance_of

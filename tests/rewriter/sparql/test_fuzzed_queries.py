@@ -1,11 +1,10 @@
 """Broken queries: each mutation of the example's is understood, or refused at a line."""
 
-from tests.paths import TRAFFIC
 import random
 import re
-from pathlib import Path
 
 import pytest
+from tests.paths import TRAFFIC
 
 from ontoweir.errors import QueryError
 from ontoweir.ontology.load_ontology import load_ontology

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.oracle.random_queries import STYLES, make_case
+from tests.oracle.run_kernel import run_plans
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
@@ -12,8 +14,6 @@ from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.columnar.frame import Frame
 from ontoweir.runtime.kernel import kernel
 from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates
-from tests.oracle.random_queries import STYLES, make_case
-from tests.oracle.run_kernel import run_plans
 
 
 @pytest.mark.parametrize("seed", range(120))

@@ -10,15 +10,15 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 
 from ontoweir.errors import CatalogError, OntoweirError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.project import load_project
-from ontoweir.registry.register_query import register_query
+from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
-from ontoweir.runtime.live.output.publish_batch import MemorySink
-from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
+from ontoweir.runtime.live.output.sinks.memory import MemorySink
 
 TOML = """
 [streams.s]
@@ -245,7 +245,7 @@ def test_the_connector_by_its_package(spark: SparkSession, broker: str, tmp_path
     send(spark, broker, "t7-u", [{"ts": at(5), "k": 1, "b": "x"}])
     beat(spark, broker, "t7", 10)
     workspace, _ = open_query(tmp_path, broker, "t7")
-    register_query(workspace, tmp_path / "out" / "registry", "q", "sql", SQL, "q.sql")
+    register_query(workspace, tmp_path / "out" / "registry", QueryText("q", "sql", SQL, "q.sql"))
     package, settings = make_repository(tmp_path)
     command = [sys.executable, "-m", "ontoweir", "run", str(tmp_path), "--once", "--summary=json"]
     for name, text in {"spark.jars.packages": package, **settings}.items():

@@ -9,6 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.oracle.random_queries import STYLES, Case, make_case
+from tests.oracle.relational import answer
+from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
+from tests.runtime.in_process import load_admitted
+from tests.runtime.live_cases import cut_arrivals, make_job, make_table
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import UsageError
@@ -16,17 +21,12 @@ from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.arrivals.ingest import LATE
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import (
-    VERSION,
+    CHECKPOINT_VERSION,
     commit_batch,
     last_batch,
     load_state,
 )
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
-from tests.oracle.random_queries import STYLES, Case, make_case
-from tests.oracle.relational import answer
-from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
-from tests.runtime.in_process import load_admitted
-from tests.runtime.live_cases import cut_arrivals, make_job, make_table
 
 
 def _run(
@@ -157,7 +157,7 @@ def test_a_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> No
     file.write_bytes(whole)
     manifest = place / "manifest.json"
     text = manifest.read_text()
-    manifest.write_text(text.replace(f'"version": {VERSION}', '"version": 99'))
+    manifest.write_text(text.replace(f'"version": {CHECKPOINT_VERSION}', '"version": 99'))
     with pytest.raises(UsageError, match="version 99"):
         load_state(place, "mine", job)
     manifest.write_text(text[:40])

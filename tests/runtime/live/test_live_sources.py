@@ -9,12 +9,6 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-
-from ontoweir.errors import DataError
-from ontoweir.pipeline.pipeline import Workspace
-from ontoweir.project.project import load_project
-from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
 from tests.runtime.live.test_run_live import (
     QUERIES,
     TOML,
@@ -23,6 +17,12 @@ from tests.runtime.live.test_run_live import (
     replayed,
     write_history,
 )
+
+from ontoweir.errors import DataError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
 
 
 def _options(folder: Path, **more: Any) -> RunOptions:

@@ -11,12 +11,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-
-from ontoweir.errors import DataError, OntoweirError
-from ontoweir.pipeline.pipeline import Workspace
-from ontoweir.project.project import load_project
-from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
 from tests.runtime.live.test_run_live import (
     TOML,
     open_queries,
@@ -25,6 +19,12 @@ from tests.runtime.live.test_run_live import (
     write_history,
 )
 from tests.runtime.live.test_serving import register, status, wait_for
+
+from ontoweir.errors import DataError, OntoweirError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
 
 HERE = Path(__file__).parent.parent
 

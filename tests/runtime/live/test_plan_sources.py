@@ -9,14 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-
-from ontoweir.pipeline.pipeline import Workspace
-from ontoweir.project.project import load_project
-from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
-from ontoweir.runtime.live.arrivals.list_partitions import list_waiting
-from ontoweir.runtime.live.checkpoint.save_state import last_batch
-from ontoweir.runtime.spark.start_session import LOCAL_FILES
 from tests.runtime.live.test_read_arrivals import CHANGES
 from tests.runtime.live.test_run_live import (
     TOML,
@@ -25,6 +17,14 @@ from tests.runtime.live.test_run_live import (
     replayed,
     write_history,
 )
+
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live.arrivals.list_partitions import list_waiting
+from ontoweir.runtime.live.checkpoint.save_state import last_batch
+from ontoweir.runtime.spark.start_session import LOCAL_FILES
 
 
 def open_plain(folder: Path, names: list[str]) -> tuple[Workspace, list[Any]]:

@@ -14,18 +14,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-
-from ontoweir.errors import RunError, UsageError
-from ontoweir.files.hold_lock import hold_lock
-from ontoweir.pipeline.pipeline import Workspace
-from ontoweir.project.project import load_project
-from ontoweir.registry.drop_query import drop_query
-from ontoweir.registry.entry_status import read_status
-from ontoweir.registry.list_entries import find_entry
-from ontoweir.registry.register_query import register_query
-from ontoweir.registry.serving import serve_registry
-from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
 from tests.runtime.live.test_run_live import (
     QUERIES,
     open_queries,
@@ -34,6 +22,18 @@ from tests.runtime.live.test_run_live import (
     write_history,
 )
 
+from ontoweir.errors import RunError, UsageError
+from ontoweir.files.hold_lock import hold_lock
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.registry.drop_query import drop_query
+from ontoweir.registry.entry_status import read_status
+from ontoweir.registry.list_entries import find_entry
+from ontoweir.registry.register_query import QueryText, register_query
+from ontoweir.registry.serving import serve_registry
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+
 HERE = Path(__file__).parent.parent
 
 
@@ -41,7 +41,8 @@ def register(folder: Path, name: str, text: str | None = None, *, replace: bool 
     workspace = Workspace(load_project(folder, environ={}))
     text = QUERIES[name] if text is None else text
     file = f"{name}.sql"
-    register_query(workspace, folder / "registry", name, "sql", text, file, replace=replace)
+    query = QueryText(name, "sql", text, file)
+    register_query(workspace, folder / "registry", query, replace=replace)
 
 
 def serve(
@@ -206,7 +207,9 @@ def test_an_unbounded_entry_runs_with_leave(spark: SparkSession, tmp_path: Path)
     workspace, _ = open_queries(tmp_path, [])
     text = "SELECT s.k FROM s, u WHERE s.ts < u.ts AND s.a < u.b"
     register_query(
-        *(workspace, tmp_path / "registry", "grows", "sql", text, "grows.sql"),
+        workspace,
+        tmp_path / "registry",
+        QueryText("grows", "sql", text, "grows.sql"),
         allow_unbounded=True,
     )
     register(tmp_path, "matches")

@@ -12,6 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case, make_case
+from tests.oracle.relational import answer
+from tests.runtime.harness import make_catalog, make_sql_job
+from tests.runtime.in_process import EPOCH, answers_upto, load_admitted, replay_here, store
 
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.normalise_query import normalise_query
@@ -24,11 +29,6 @@ from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, find_start, plan_
 from ontoweir.runtime.sources import list_pieces
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.read_chunk import Chunk, read_chunk
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import Case, make_case
-from tests.oracle.relational import answer
-from tests.runtime.harness import make_catalog, make_sql_job
-from tests.runtime.in_process import EPOCH, answers_upto, load_admitted, replay_here, store
 
 
 def _plan(case: Case, catalog: Catalog) -> SynopsisPlan | None:

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from tests.runtime.harness import make_catalog, make_sql_job
 
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
-from tests.runtime.harness import make_catalog, make_sql_job
 
 TOML = """
 [streams.a]

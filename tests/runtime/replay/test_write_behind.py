@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.runtime.harness import make_catalog, make_sql_job
 
 from ontoweir.errors import DataError
 from ontoweir.runtime.engine.query_job import QueryJob
@@ -16,7 +17,6 @@ from ontoweir.runtime.replay.ranges import replay_range
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.results.write_behind import write_behind
-from tests.runtime.harness import make_catalog, make_sql_job
 
 TOML = """
 [streams.S]

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from tests.runtime.harness import make_catalog
 
 from ontoweir.errors import DataError, RunError
 from ontoweir.pipeline.pipeline import Workspace
@@ -22,7 +23,6 @@ from ontoweir.runtime.spark.materialize_frame import materialize_frame
 from ontoweir.runtime.statics import evaluate_view
 from ontoweir.runtime.statics import load_statics as module
 from ontoweir.runtime.statics.load_statics import load_statics
-from tests.runtime.harness import make_catalog
 
 COLUMNS = """
 keys = [["id"]]

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.ontoweir.commands.test_errors import is_one_line
 from tests.runtime.kafka_broker import make_settings
 

@@ -10,10 +10,10 @@ from typing import Any
 from ontoweir.commands.common.arguments import (
     add_project_arguments,
     add_registry_argument,
-    find_registry,
 )
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import describe_refusals
+from ontoweir.registry.find_registry import find_registry
 
 
 def add_register(commands: Any) -> None:
@@ -48,7 +48,7 @@ def add_register(commands: Any) -> None:
 
 def _register(args: argparse.Namespace) -> int:
     from ontoweir.pipeline.pipeline import read_text
-    from ontoweir.registry.register_query import register_query
+    from ontoweir.registry.register_query import QueryText, register_query
     from ontoweir.registry.registry_entry import tell_verdict
 
     workspace, warnings = open_workspace(args)
@@ -57,14 +57,11 @@ def _register(args: argparse.Namespace) -> int:
     else:
         file = Path(args.sparql or args.sql)
     name = args.name or args.query or file.stem
-    registry = find_registry(args, workspace.project.root)
+    registry = find_registry(args.registry, workspace.project.root)
     entry, what = register_query(
         workspace,
         registry,
-        name,
-        "sql" if args.sql is not None else "sparql",
-        read_text(file),
-        str(file),
+        QueryText(name, "sql" if args.sql is not None else "sparql", read_text(file), str(file)),
         allow_unbounded=args.allow_unbounded,
         replace=args.replace,
     )

@@ -24,7 +24,7 @@ def add_init(commands: Any) -> None:
 
 def _init(args: argparse.Namespace) -> int:
     from ontoweir.files.write_folder import write_folder
-    from ontoweir.project.new_project import list_files
+    from ontoweir.project.new_project import list_project_files
 
     folder = Path(args.folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -35,7 +35,7 @@ def _init(args: argparse.Namespace) -> int:
         )
     try:
         with write_folder(folder.absolute()) as made:
-            for name, text in list_files():
+            for name, text in list_project_files():
                 (made / name).parent.mkdir(exist_ok=True)
                 (made / name).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -45,7 +45,7 @@ def _init(args: argparse.Namespace) -> int:
             fix="name a folder that can be written to",
         ) from None
     if args.format == "json":
-        files = sorted(name for name, _ in list_files())
+        files = sorted(name for name, _ in list_project_files())
         print(json.dumps({"project": str(folder), "files": files}))
     elif not args.quiet:
         print(f"{folder}: a project of rooms and sensors; {folder / 'README.md'} says what to try")

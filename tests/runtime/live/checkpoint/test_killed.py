@@ -12,9 +12,6 @@ from random import Random
 
 import pytest
 from pyspark.sql import SparkSession
-
-from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
 from tests.runtime.fork_cycles import fingerprint
 from tests.runtime.kill_at import STAGES
 from tests.runtime.live.test_run_live import (
@@ -24,6 +21,9 @@ from tests.runtime.live.test_run_live import (
     replayed,
     write_history,
 )
+
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
 
 HERE = Path(__file__).parent.parent.parent
 SHORT = ("in-kernel", "before-output-commit")

@@ -18,12 +18,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-
-from ontoweir.errors import OntoweirError, RunError
-from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
-from ontoweir.runtime.live import process_batches as take_batches
 from tests.runtime.live.test_run_live import (
     Row,
     open_queries,
@@ -31,6 +25,12 @@ from tests.runtime.live.test_run_live import (
     replayed,
     write_history,
 )
+
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live import process_batches as take_batches
 
 PARTS = 3
 

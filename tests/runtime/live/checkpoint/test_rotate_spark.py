@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.runtime.live.test_run_live import open_queries, read_output, replayed, write_history
 
 from ontoweir.errors import RunError
 from ontoweir.run.run_options import RunOptions
@@ -15,7 +16,7 @@ from ontoweir.runtime.live import live_options
 from ontoweir.runtime.live import process_batches as take_batches
 from ontoweir.runtime.live.checkpoint.rotate_spark import count_entries
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch
-from tests.runtime.live.test_run_live import open_queries, read_output, replayed, write_history
+from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 
 IDLE = ('unit = "1 second"', 'unit = "1 second", idle = "1 hour"')
 
@@ -72,7 +73,7 @@ def test_files_that_are_gone_are_forgotten_and_no_other(
         assert _run(tmp_path, spark) == 6 * 30
         _move_away(tmp_path, 1)
     assert _run(tmp_path, spark) == 0
-    assert count_entries(_logs(tmp_path)) <= 2 * 8
+    assert count_entries(SparkFolder(_logs(tmp_path))) <= 2 * 8
     assert _logs(tmp_path).name != "spark"
     _compare(tmp_path, spark)
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from ontoweir.runtime.columnar.frame import Array
 
 
-def find_repeats(
+def find_repeated_keys(
     groups: Array, columns: Sequence["pa.ChunkedArray"], first: Array | None = None
 ) -> Array:
     """Which rows have the key of an earlier row of their group; keys with a NULL never repeat.

@@ -10,7 +10,7 @@ from ontoweir.checker.witness.copies import Copies, Spread
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op
 
 
-def keep_unequal(copies: Copies, spread: Spread) -> list[Edge]:
+def constrain_disequalities(copies: Copies, spread: Spread) -> list[Edge]:
     """Every difference that must not be, of every copy."""
     form, time, size = copies.form, copies.time, copies.size
     found = _unequal(copies)
