@@ -59,8 +59,8 @@ class Answers:
 
     def __repr__(self) -> str:
         count = self.summary.get("results")
-        told = "" if count is None else f"{count:,} rows, "
-        return f"Answers({self.union.name!r}, {told}columns {', '.join(self._variables())})"
+        size = "" if count is None else f"{count:,} rows, "
+        return f"Answers({self.union.name!r}, {size}columns {', '.join(self._variables())})"
 
     def _repr_html_(self) -> str:
         from ontoweir.progress.notebook import html_table
@@ -69,13 +69,13 @@ class Answers:
             return f"<p><b>{escape(self.union.name)}</b>: no answers yet</p>"
         table = self.to_arrow(raw=True)
         shown = [list(row.values()) for row in table.slice(0, _SHOWN).to_pylist()]
-        told = f"{table.num_rows:,} rows"
+        caption = f"{table.num_rows:,} rows"
         if table.num_rows > _SHOWN:
-            told += f", the first {_SHOWN} of which are shown"
+            caption += f", the first {_SHOWN} of which are shown"
         rejected = tell_rejects({"tuples": 0, "rejected": 0, "rejects": {}, **self.summary})
         warned = "" if rejected is None else f'<p style="color: #b3261e">{escape(rejected)}</p>'
         body = html_table(table.column_names, shown)
-        return f"<div><p><b>{escape(self.union.name)}</b>: {told}</p>{warned}{body}</div>"
+        return f"<div><p><b>{escape(self.union.name)}</b>: {caption}</p>{warned}{body}</div>"
 
     def __len__(self) -> int:
         """How many solutions there are."""

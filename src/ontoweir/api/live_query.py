@@ -38,10 +38,10 @@ class LiveQuery:
     def _repr_html_(self) -> str:
         from ontoweir.progress.notebook import html_table
 
-        told = self.status
+        known = self.status
         names = ["state", "tuples", "results", "rejected", "late", "state_rows", "bound_rows"]
-        table = html_table(names, [[told.get(n) for n in names]])
-        error = f"<p>{escape(str(told['error']))}</p>" if told.get("error") else ""
+        table = html_table(names, [[known.get(n) for n in names]])
+        error = f"<p>{escape(str(known['error']))}</p>" if known.get("error") else ""
         return f"<div><b>{escape(self.name)}</b>{error}{table}</div>"
 
     @property
@@ -76,11 +76,11 @@ class LiveQuery:
         """What `ontoweir status --format json` prints of it, and what Spark's status has:
         `message`, `isDataAvailable`, `isTriggerActive`."""
         self._follow()
-        told: dict[str, Any] = {}
+        spark: dict[str, Any] = {}
         if self.running.run is not None and not self.running.ended:
-            told = dict(self.running.run.query.status)
+            spark = dict(self.running.run.query.status)
         stopped = {"message": "Stopped", "isDataAvailable": False, "isTriggerActive": False}
-        return {**self.running.status, **(told or stopped)}
+        return {**self.running.status, **(spark or stopped)}
 
     @property
     def lastProgress(self) -> dict[str, Any] | None:
@@ -94,10 +94,10 @@ class LiveQuery:
         `processedRowsPerSecond` and `stateOperators` counted by ontoweir; and under `ontoweir`, the
         record that metrics.jsonl has: state against bound, rejects, streams."""
         assert self.running.run is not None
-        told = {
+        by_batch = {
             found["batchId"]: found for found in map(_plain, self.running.run.query.recentProgress)
         }
-        return [_merge(self, told.get(r["spark_batch"], {}), r) for r in tuple(self.records)]
+        return [_merge(self, by_batch.get(r["spark_batch"], {}), r) for r in tuple(self.records)]
 
     @property
     def verdict(self) -> Verdict:

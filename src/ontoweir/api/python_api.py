@@ -196,9 +196,9 @@ class OpenProject:
             summary = replay_query(self.workspace, compiled, options, home)
             if wanted is not None and form != "parquet":
                 convert_answers(file, wanted, form)
-        told = tell_rejects(summary)
-        if told is not None:
-            warnings.warn(f"{compiled.name}: {told}", OntoweirWarning, stacklevel=2)
+        rejects = tell_rejects(summary)
+        if rejects is not None:
+            warnings.warn(f"{compiled.name}: {rejects}", OntoweirWarning, stacklevel=2)
         return Answers(compiled.union, file, summary, self.spark, folder)
 
     def register(
@@ -234,7 +234,7 @@ class OpenProject:
             seconds: at least so long between micro-batches.
             replace: take the place of another query of that name, whose state is removed.
             allow_unbounded: register it although it is not bounded.
-            listeners: are told Spark's progress.
+            listeners: receive Spark's progress.
 
         Raises:
             QueryError: the query is not bounded, and that is not allowed.

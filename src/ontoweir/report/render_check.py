@@ -131,11 +131,11 @@ def _render_criteria(verdict: Verdict, console: Console) -> None:
         parts = disjunct.criteria.decided()
         if "set" in parts:  # of sets [S] Th. 2 says what Th. 1 says of bags
             del parts["tree"]
-        told = "; ".join(
+        outcomes = "; ".join(
             f"{c.name} {'holds' if c.holds else 'fails ' + ', '.join(c.failed)}"
             for c in parts.values()
         )
-        console.print(Text(f"  SQL {number}: {told}", style="dim"), soft_wrap=True)
+        console.print(Text(f"  SQL {number}: {outcomes}", style="dim"), soft_wrap=True)
 
 
 def _render_plans(verdict: Verdict, console: Console, catalog: Catalog) -> None:

@@ -23,10 +23,10 @@ def tell_rejects(summary: Mapping[str, Any]) -> str | None:
         return None
     share = 100 * rejected / max(tuples, rejected)
     reasons = sorted(summary["rejects"].items(), key=lambda r: (-r[1], r[0]))
-    told = "; ".join(f"{reason} ({count:,})" for reason, count in reasons[:_SHOWN] if count)
+    listed = "; ".join(f"{reason} ({count:,})" for reason, count in reasons[:_SHOWN] if count)
     if len(reasons) > _SHOWN:
-        told += f"; and {len(reasons) - _SHOWN} other reasons"
+        listed += f"; and {len(reasons) - _SHOWN} other reasons"
     return (
         f"{rejected:,} of {max(tuples, rejected):,} tuples ({share:.0f} %) were rejected and are "
-        f"in no answer: {told}"
+        f"in no answer: {listed}"
     )
