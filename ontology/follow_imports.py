@@ -8,7 +8,7 @@ from rdflib import OWL, RDF, URIRef
 
 from ontoweir.errors import OntologyError, Source
 from ontoweir.ontology.import_catalog import CATALOG_FILE, ImportCatalog, path_of_iri, read_catalog
-from ontoweir.ontology.read_triples import Triples, read_triples
+from ontoweir.ontology.syntax.read_triples import Triples, read_triples
 
 if TYPE_CHECKING:
     from owlready2 import Ontology, World
@@ -37,7 +37,9 @@ def follow_imports(
         if isinstance(source, Path):
             reader.read(source, None)
         else:
-            from ontoweir.ontology.read_owlready import read_owlready  # owlready2 is slow to import
+            from ontoweir.ontology.syntax.read_owlready import (
+                read_owlready,  # owlready2 is slow to import
+            )
 
             for triples in read_owlready(source):
                 reader.keep(None, triples)

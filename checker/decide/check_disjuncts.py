@@ -29,7 +29,7 @@ from ontoweir.checker.verdict.verdict import (
     Unsatisfiable,
 )
 from ontoweir.checker.witness.canonical_orders import canonical_orders
-from ontoweir.checker.witness.confirm_aggregates import MAX_SUBSETS
+from ontoweir.checker.witness.confirm.confirm_aggregates import MAX_SUBSETS
 from ontoweir.checker.witness.evaluate_naively import counting_steps
 from ontoweir.checker.witness.find_witness import find_witness
 from ontoweir.checker.witness.witness import Witness

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from ontoweir.checker.criteria.decide_lag import Failure
 from ontoweir.checker.model.normal_form import NormalForm
-from ontoweir.checker.witness.confirm_witness import confirm_witness
-from ontoweir.checker.witness.construct_witness import Statics, construct_witness
-from ontoweir.checker.witness.copies import Spread
+from ontoweir.checker.witness.confirm.confirm_witness import confirm_witness
 from ontoweir.checker.witness.evaluate_naively import TooLongError
 from ontoweir.checker.witness.is_legal import is_legal
-from ontoweir.checker.witness.plan_layouts import Layout, plan_layouts
+from ontoweir.checker.witness.layout.construct_witness import Statics, construct_witness
+from ontoweir.checker.witness.layout.copies import Spread
+from ontoweir.checker.witness.layout.plan_layouts import Layout, plan_layouts
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion

@@ -6,15 +6,14 @@ each criterion: `lag`, `[S] Th. 1`, `[S] Th. 2`, `[A] Th. 5.6`, `[A] Th. 8.6` â€
 C1, C2`). `model: arrival` decides without timestamps.
 """
 
-from tests.case_files import Case, Golden
-from tests.read_given import read_catalog
-
 from ontoweir.checker.criteria.decide_lag import Criterion
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Verdict
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.case_files import Case, Golden
+from tests.read_given import read_catalog
 
 
 def compare_verdict(case: Case, golden: Golden) -> None:

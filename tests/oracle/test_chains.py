@@ -5,10 +5,6 @@ from itertools import pairwise
 from random import Random
 
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import Case, make_case, split_markers
-from tests.oracle.test_kernel_against_oracle import _check_run, _one_by_one, _oracle
-from tests.oracle.test_witness_against_oracle import check_witness
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.normalise.relax_chains import relax_chains
@@ -24,6 +20,10 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
 )
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case, make_case, split_markers
+from tests.oracle.test_kernel_against_oracle import _check_run, _one_by_one, _oracle
+from tests.oracle.test_witness_against_oracle import check_witness
 
 
 def make_chain(random: Random) -> Case:

@@ -8,15 +8,14 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
+from ontoweir.checker.verdict.verdict import CRITERIA
+from ontoweir.diagnostics import CODES
+from ontoweir.rewriter.passes.run_passes import PASSES
 from tests.case_files import Case, read_cases, read_folder
 from tests.checker.plan_parts import find_parts, list_parts
 from tests.checker.verdict_cases import decide_case, list_criteria
 from tests.ontoweir.report.page_examples import list_examples
 from tests.paths import ROOT
-
-from ontoweir.checker.verdict.verdict import CRITERIA
-from ontoweir.diagnostics import CODES
-from ontoweir.rewriter.passes.run_passes import PASSES
 
 PASS_CASES = ROOT / "tests" / "rewriter" / "passes" / "cases"
 CRITERION_CASES = ROOT / "tests" / "checker" / "criteria" / "cases"

@@ -4,14 +4,13 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ontoweir.api.python_api import Sources
 from ontoweir.errors import OntoweirWarning
 from ontoweir.progress.notebook import in_notebook
 from ontoweir.progress.progress import OnProgress, ignore_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-from ontoweir.api.python_api import Sources
 
 
 def choose_sources(

@@ -5,8 +5,6 @@ from random import Random
 
 import pytest
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import make_case
 
 from ontoweir.checker.criteria.decide_lag import decide_lag
 from ontoweir.checker.criteria.decide_published import decide_tree
@@ -19,6 +17,8 @@ from ontoweir.checker.split.split_ranges import split_ranges
 from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, LiteralOutput, Occurrence, Op
 from ontoweir.rewriter.model.spj import SpjQuery as Query
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import make_case
 
 _MAX_DERIVED = 400
 """At most so many LTO queries of one disjunct are decided."""

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 from duckdb import DuckDBPyConnection
+
+from ontoweir.report.describe_plan import describe_plan
 from tests.case_files import Case, Golden, read_folder
 from tests.checker.verdict_cases import decide_case, parse_case
 from tests.oracle.random_rows import random_rows, sql_types
 from tests.oracle.relational import Row, answer, load
 from tests.oracle.run_kernel import run_plans
 from tests.read_given import read_catalog
-
-from ontoweir.report.describe_plan import describe_plan
 
 CASES = read_folder(Path(__file__).parent / "cases")
 MATCHES = [case for case in CASES if parse_case(case).aggregation is None]

@@ -8,8 +8,6 @@ from random import Random
 
 import pytest
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import STYLES, make_case
 
 from ontoweir.checker.decide.check_query import check_query, has_plan
 from ontoweir.checker.repair.changes import (
@@ -39,6 +37,8 @@ from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import STYLES, make_case
 
 TOML = """
 [streams.s]

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.ontoweir.conftest import Run
 
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.normalise.normalise_query import normalise_query
@@ -20,6 +19,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.ontoweir.conftest import Run
 
 CATALOG = """
 [streams.s]

@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.ontoweir.conftest import Run
-from tests.ontoweir.report.page_examples import Example, list_examples
 
 from ontoweir.diagnostics import CODES
 from ontoweir.report.explain_code import code_titles, explain_code, read_pages
+from tests.ontoweir.conftest import Run
+from tests.ontoweir.report.page_examples import Example, list_examples
 
 PROJECT = """
 [project]

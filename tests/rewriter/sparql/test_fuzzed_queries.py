@@ -4,13 +4,13 @@ import random
 import re
 
 import pytest
-from tests.paths import TRAFFIC
 
 from ontoweir.errors import QueryError
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.rewriter.sparql.parse_query import parse_union
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
+from tests.paths import TRAFFIC
 
 QUERIES = sorted((TRAFFIC / "queries").glob("*.rq"))
 PIECES = (

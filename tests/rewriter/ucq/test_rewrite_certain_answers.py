@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.rewriter.ucq.chase import Fact, answers, arguments, certain_answers, close
 
 from ontoweir.ontology.tbox import (
     THING,
@@ -31,6 +30,7 @@ from ontoweir.rewriter.model.query import (
 )
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from ontoweir.rewriter.ucq.show_ucq import show_ucq
+from tests.rewriter.ucq.chase import Fact, answers, arguments, certain_answers, close
 
 WHY = Because("axiom")
 CLASSES = ("A", "B", "C")

@@ -8,14 +8,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.case_files import Case, Golden, read_folder
-from tests.read_given import EX, read_branch, read_tbox
-from tests.rewriter.ucq.chase import Fact, answers, certain_answers, close
 
 from ontoweir.ontology.tbox import TBox
 from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from ontoweir.rewriter.ucq.show_ucq import format_cq
+from tests.case_files import Case, Golden, read_folder
+from tests.read_given import EX, read_branch, read_tbox
+from tests.rewriter.ucq.chase import Fact, answers, certain_answers, close
 
 CASES = read_folder(Path(__file__).parent / "cases")
 

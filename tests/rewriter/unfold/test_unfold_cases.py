@@ -7,10 +7,10 @@ that it is unfolded to, `sql after`. That it gives the answers is tested in test
 from pathlib import Path
 
 import pytest
-from tests.case_files import Case, Golden, read_folder
-from tests.rewriter.unfold.unfold_case import unfold_case
 
 from ontoweir.rewriter.sql.print_sql import print_sql
+from tests.case_files import Case, Golden, read_folder
+from tests.rewriter.unfold.unfold_case import unfold_case
 
 CASES = read_folder(Path(__file__).parent / "cases")
 

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from tests.case_files import Case
-from tests.read_given import read_branch, read_catalog, read_mappings, read_tbox
-
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.unfold.unfold_query import unfold_query
+from tests.case_files import Case
+from tests.read_given import read_branch, read_catalog, read_mappings, read_tbox
 
 
 def unfold_case(case: Case, folder: Path) -> tuple[SpjUnion, Catalog]:

@@ -9,10 +9,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
 
-from ontoweir.checker.witness.confirm_aggregates import confirm_aggregates, confirm_medians
+from ontoweir.checker.witness.confirm.confirm_aggregates import confirm_aggregates, confirm_medians
+from ontoweir.checker.witness.confirm.matrix_rank import matrix_rank
+from ontoweir.checker.witness.confirm.trace_matches import trace_matches
 from ontoweir.checker.witness.is_legal import is_legal
-from ontoweir.checker.witness.matrix_rank import matrix_rank
-from ontoweir.checker.witness.trace_matches import trace_matches
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion

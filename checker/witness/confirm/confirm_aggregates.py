@@ -12,9 +12,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
 
+from ontoweir.checker.witness.confirm.matrix_rank import matrix_rank
+from ontoweir.checker.witness.confirm.trace_matches import Way, trace_matches
 from ontoweir.checker.witness.evaluate_naively import aggregate_naively, evaluate_naively
-from ontoweir.checker.witness.matrix_rank import matrix_rank
-from ontoweir.checker.witness.trace_matches import Way, trace_matches
 from ontoweir.checker.witness.witness import Witness, instance_of
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction

@@ -7,11 +7,11 @@ from typing import TypeAlias
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.model.solve_differences import Edge, Var, solve_differences
 from ontoweir.checker.model.type_limits import listed_values, type_limits
-from ontoweir.checker.witness.constrain_copies import constrain_copies
-from ontoweir.checker.witness.constrain_disequalities import constrain_disequalities
-from ontoweir.checker.witness.copies import Spread, make_copies
-from ontoweir.checker.witness.make_rows import make_rows
-from ontoweir.checker.witness.plan_layouts import Layout
+from ontoweir.checker.witness.layout.constrain_copies import constrain_copies
+from ontoweir.checker.witness.layout.constrain_disequalities import constrain_disequalities
+from ontoweir.checker.witness.layout.copies import Spread, make_copies
+from ontoweir.checker.witness.layout.make_rows import make_rows
+from ontoweir.checker.witness.layout.plan_layouts import Layout
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 

@@ -6,7 +6,7 @@ from itertools import combinations
 from ontoweir.checker.model.normal_form import Kind
 from ontoweir.checker.model.solve_differences import Edge
 from ontoweir.checker.model.units import Units
-from ontoweir.checker.witness.copies import Copies, Spread
+from ontoweir.checker.witness.layout.copies import Copies, Spread
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op
 
 

@@ -8,8 +8,8 @@ from typing import Any, assert_never
 
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.model.solve_differences import Var
-from ontoweir.checker.witness.plan_layouts import Layout, is_single
-from ontoweir.checker.witness.unused_columns import UnusedColumns
+from ontoweir.checker.witness.layout.plan_layouts import Layout, is_single
+from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, FloatType
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, IsNull, Op
