@@ -11,7 +11,7 @@ from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.query import ConjunctiveQuery
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from tests.case_files import Case
 
 EX = "http://example.org/"
@@ -37,7 +37,7 @@ def read_tbox(case: Case, folder: Path) -> TBox:
 def read_branch(case: Case) -> ConjunctiveQuery:
     """The query of `sparql`, which has one branch."""
     text = f"PREFIX : <{EX}>\n{case.given('sparql')}"
-    (found,) = parse_union(text, name="q", file="q.rq")
+    (found,) = parse_query(text, name="q", file="q.rq")
     return found
 
 

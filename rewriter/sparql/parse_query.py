@@ -61,24 +61,7 @@ _CLAUSES = {
 _FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
 
 
-def parse_query(text: str, *, name: str, file: str) -> ConjunctiveQuery:
-    """The conjunctive query that `text` is: `parse_union` for a query of one branch.
-
-    Raises:
-        QueryError: as of parse_union, or it has several branches.
-    """
-    found = parse_union(text, name=name, file=file)
-    if len(found) > 1:
-        raise QueryError(
-            f"the query is a union of {len(found)} conjunctive queries",
-            why="one is asked for",
-            fix="write no UNION, VALUES, IN, || and alternative paths",
-            source=found[0].source,
-        )
-    return found[0]
-
-
-def parse_union(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, ...]:
+def parse_query(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, ...]:
     """The conjunctive queries whose union `text` is, at least one, all with the same head.
 
     Their matches add up to the query's own, also under bag semantics; they are told apart by

@@ -27,7 +27,7 @@ def role(name: str) -> Role:
 
 
 def parse(text: str) -> ConjunctiveQuery:
-    return parse_query(f"PREFIX : <{E}>\n{text}", name="q", file="q.rq")
+    return parse_query(f"PREFIX : <{E}>\n{text}", name="q", file="q.rq")[0]
 
 
 def shown(text: str, *axioms: SubConcept | SubExists | SubRole) -> list[str]:

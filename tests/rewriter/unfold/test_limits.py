@@ -129,10 +129,10 @@ def chain(length: int, prop: str = "r") -> str:
 def test_partial_tree_witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(find_tree_witnesses, "MAX_STEPS", 5_000)
     tbox = tbox_of(tmp_path, CYCLE)
-    rewrite_existentials.rewrite_existentials(parse_query(chain(4), name="q", file="q.rq"), tbox)
+    rewrite_existentials.rewrite_existentials(parse_query(chain(4), name="q", file="q.rq")[0], tbox)
     with pytest.raises(QueryError) as found:
         rewrite_existentials.rewrite_existentials(
-            parse_query(chain(16), name="q", file="q.rq"), tbox
+            parse_query(chain(16), name="q", file="q.rq")[0], tbox
         )
     refused(found, "5,000 partial tree witnesses")
 
@@ -148,7 +148,7 @@ def test_rewritings_by_existential_axioms(tmp_path: Path, monkeypatch: pytest.Mo
     atoms = " . ".join(f"?x :p{i} ?y{i}" for i in range(10))
     text = f"PREFIX : <http://e/>\nSELECT DISTINCT ?x\nWHERE {{ {atoms} }}"
     with pytest.raises(QueryError) as found:
-        rewrite_existentials.rewrite_existentials(parse_query(text, name="q", file="q.rq"), tbox)
+        rewrite_existentials.rewrite_existentials(parse_query(text, name="q", file="q.rq")[0], tbox)
     refused(found, "500 rewritings by existential axioms")
 
 
@@ -159,7 +159,7 @@ def test_disjuncts_of_the_ucq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     )
     tbox = tbox_of(tmp_path, below + ":r a owl:ObjectProperty .")
     with pytest.raises(QueryError) as found:
-        show_ucq.show_ucq(parse_query(chain(5), name="q", file="q.rq"), tbox)
+        show_ucq.show_ucq(parse_query(chain(5), name="q", file="q.rq")[0], tbox)
     refused(found, "2,000 disjuncts in its UCQ", "--show sql")
 
 
@@ -167,7 +167,7 @@ def test_homomorphisms_of_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(find_homomorphism, "MAX_STEPS", 50)
     text = star(60)
     with pytest.raises(QueryError) as found:
-        show_ucq.show_ucq(parse_query(text, name="q", file="q.rq"), TBox())
+        show_ucq.show_ucq(parse_query(text, name="q", file="q.rq")[0], TBox())
     refused(found, "50 ways to map its patterns")
 
 
