@@ -231,7 +231,11 @@ def _find(checks: Checks, run: Run | None, name: str) -> tuple[Outcome, str | No
         return checks.query(name), text, language
     if run is None:
         abort(404)
-    return Outcome(name, error="its text is not known: it is no query of the project"), None, "sql"
+    return (
+        Outcome(name, error="its text is not known: it is not a query of the project"),
+        None,
+        "sql",
+    )
 
 
 def _typed(given: Mapping[str, Any], site: Site) -> tuple[str, Language]:

@@ -306,7 +306,7 @@ class Workspace:
         """A query compiled again with another text, over a catalog declared otherwise.
 
         Raises:
-            OntoweirError: it is no query any more.
+            OntoweirError: it is not a query any more.
         """
         assert compiled.union.source is not None
         file = compiled.union.source.file

@@ -77,13 +77,13 @@ def read_output(text: str) -> Path:
     """The place that --output names; - is standard output. Links are followed when it is written.
 
     Raises:
-        UsageError: it is no file, no pipe and no character device, or its folder is not there.
+        UsageError: it is not a file, no pipe and no character device, or its folder is not there.
     """
     path = STDOUT if text == "-" else Path(text)
     if not text or text.endswith(os.sep):
         raise UsageError(
             f"cannot write {text!r}",
-            why="that names a folder" if text else "that is no name",
+            why="that names a folder" if text else "that is not a name",
             fix="name a file",
             source=Source("--output"),
         )
