@@ -57,7 +57,7 @@ def materialize_triples(
         MappingError: the document is not R2RML, or does not fit the database.
         DataError: the database cannot be read, or a value cannot become its term.
     """
-    document = read_r2rml(mapping, base=base, apart=on_refused is not None)
+    document = read_r2rml(mapping, base=base, partial=on_refused is not None)
     connection = _connect(database)
     try:
         maker = _Maker(document, connection, on_data_error, on_refused)

@@ -42,13 +42,13 @@ _KINDS: dict[str, TermKind] = {
 }
 
 
-def read_r2rml(path: Path, *, base: str | None = None, apart: bool = False) -> R2rmlDocument:
+def read_r2rml(path: Path, *, base: str | None = None, partial: bool = False) -> R2rmlDocument:
     """All triples maps of a mapping file.
 
     Args:
         path: R2RML in Turtle, or an .obda file.
         base: the base IRI; by default the document's @base, else http://example.com/base/.
-        apart: a triples map that is wrong is told in `refused`, and others are read.
+        partial: a triples map that is wrong is listed in `refused`, and others are read.
 
     Raises:
         MappingError: no such file, no Turtle, or not R2RML; with its line.
@@ -57,28 +57,28 @@ def read_r2rml(path: Path, *, base: str | None = None, apart: bool = False) -> R
     if base is None:
         base = base_of(file)
     reader = _Reader(file, base)
-    if not apart:
+    if not partial:
         for wrong in (*(e for _, e in file.wrong), *(r.error for r in file.refused)):
             raise wrong
         return R2rmlDocument(tuple(reader.read(p, n) for n, p in reader.nodes().items()), base)
-    return reader.read_apart()
+    return reader.read_partially()
 
 
 class _Reader:
     def __init__(self, file: MappingFile, base: str) -> None:
         self.file, self.base = file, base
 
-    def read_apart(self) -> R2rmlDocument:
+    def read_partially(self) -> R2rmlDocument:
         """The document, with what is refused of it."""
         maps: list[TriplesMap] = []
         refused: list[tuple[str, RefusedMap]] = [("", r) for r in self.file.refused]
         left = dict(self.file.wrong)
-        told: set[str] = set()
+        reported: set[str] = set()
         for node, place in self.nodes().items():
             try:
                 if left:
                     inside = left.keys() & self._below(node)[0]
-                    told |= inside
+                    reported |= inside
                     for iri in sorted(inside):
                         raise self._placed(place, left[iri])
                 maps.append(self.read(place, node))
@@ -86,7 +86,7 @@ class _Reader:
                 about = None if node in self.file.doubtful else self._below(node)[1]
                 refused.append((str(node), RefusedMap(place.name, error, about)))
         for iri, wrong in left.items():
-            if iri not in told:
+            if iri not in reported:
                 refused.append(("", RefusedMap(self.file.shown, wrong)))
         doubtful = frozenset(map(str, self.file.doubtful))
         return R2rmlDocument(tuple(maps), self.base, tuple(refused), doubtful)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.algebra.list_domains import DomainFilter, list_domains
 from ontoweir.rewriter.algebra.name_occurrences import name_occurrences
@@ -17,7 +18,6 @@ from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_step
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjQuery
-from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
 from ontoweir.rewriter.passes.derive_equalities import derive_equalities
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.passes.prune_disjuncts import Candidate, prune_disjuncts
@@ -106,7 +106,7 @@ def run_passes(
     distinct: bool,
     skip: frozenset[str] = frozenset(),
     on_step: OnStep = ignore_steps,
-    tell: Tell = ignore_progress,
+    on_progress: OnProgress = ignore_progress,
 ) -> tuple[SpjQuery, ...]:
     """The disjuncts after all passes but those whose names are in `skip`."""
     found: Iterable[Candidate] = candidates
@@ -123,7 +123,13 @@ def run_passes(
             case DropPass():
                 found = _drop(rule, found, catalog, on_step)
             case UnionPass(prune=prune):
-                found = prune(tuple(found), catalog, distinct=distinct, on_step=on_step, tell=tell)
+                found = prune(
+                    tuple(found),
+                    catalog,
+                    distinct=distinct,
+                    on_step=on_step,
+                    on_progress=on_progress,
+                )
             case _ as unreachable:
                 assert_never(unreachable)
     final = tuple(found)

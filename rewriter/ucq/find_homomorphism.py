@@ -70,7 +70,7 @@ def find_homomorphism(
         return False
     wanted = {_bare(f, {}) for f in filters}
 
-    meter = WorkBudget(
+    budget = WorkBudget(
         "ways to map its patterns onto each other",
         LIMIT,
         "whether patterns are redundant is decided by trying all",
@@ -79,7 +79,7 @@ def find_homomorphism(
     )
 
     def search(todo: list[list[_Pairs]], mapping: dict[Term, Term]) -> bool:
-        meter.step()
+        budget.step()
         if not todo:
             return all(_bare(f, mapping) in wanted for f in query.filters)
         todo = [[p for p in option if _agree(mapping, p) is not None] for option in todo]

@@ -16,8 +16,9 @@ from typing import TypeAlias
 
 from ontoweir.ontology.saturate_tbox import Hierarchy
 from ontoweir.ontology.tbox import Because, Exists, NamedClass, Role, TBox
+from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, Iri, Term, Variable
-from ontoweir.rewriter.model.work_budget import Tell, WorkBudget, ignore_progress
+from ontoweir.rewriter.model.work_budget import WorkBudget
 
 LIMIT = 500_000
 """How many steps the search for tree witnesses of a query may take."""
@@ -37,22 +38,22 @@ class TreeWitness:
 
 
 def find_tree_witnesses(
-    query: ConjunctiveQuery, tbox: TBox, *, tell: Tell = ignore_progress
+    query: ConjunctiveQuery, tbox: TBox, *, on_progress: OnProgress = ignore_progress
 ) -> tuple[TreeWitness, ...]:
     """Every tree witness of `query`, each for each generating role, without repeats.
 
     Raises:
         QueryError: the search takes more than LIMIT steps.
     """
-    meter = WorkBudget(
+    budget = WorkBudget(
         "partial tree witnesses",
         LIMIT,
         "existential axioms can satisfy its patterns in very many ways",
         "ask for fewer patterns with variables that are not selected, or select some of these",
         query.source,
-        tell,
+        on_progress,
     )
-    return tuple(_Search(query, tbox.hierarchy, meter).run())
+    return tuple(_Search(query, tbox.hierarchy, budget).run())
 
 
 def free_variables(query: ConjunctiveQuery) -> frozenset[Variable]:
@@ -71,8 +72,8 @@ def atom_terms(atom: Atom) -> tuple[Term, ...]:
 
 
 class _Search:
-    def __init__(self, query: ConjunctiveQuery, hierarchy: Hierarchy, meter: WorkBudget) -> None:
-        self.meter = meter
+    def __init__(self, query: ConjunctiveQuery, hierarchy: Hierarchy, budget: WorkBudget) -> None:
+        self.budget = budget
         self.atoms = query.atoms
         self.hierarchy = hierarchy
         fixed = free_variables(query)
@@ -122,7 +123,7 @@ class _Search:
         self, mapping: dict[Term, _Path], agenda: Sequence[int], done: int, rooted: bool
     ) -> Iterator[dict[Term, _Path]]:
         """All ways to satisfy the atoms of the agenda from `done` on, and what they call for."""
-        self.meter.step()
+        self.budget.step()
         if done == len(agenda):
             yield mapping
             return

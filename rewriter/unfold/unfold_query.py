@@ -10,6 +10,7 @@ from math import prod
 from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.model.hierarchy import Hierarchy
@@ -25,7 +26,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     output_attributes,
 )
-from ontoweir.rewriter.model.work_budget import Tell, WorkBudget, ignore_progress
+from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.passes.prune_disjuncts import Candidate
 from ontoweir.rewriter.passes.run_passes import excluded_by, run_passes
 from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
@@ -59,7 +60,7 @@ class Observer:
 
     on_warning: OnWarning = ignore_warnings
     on_step: OnStep = ignore_steps
-    on_work: Tell = ignore_progress
+    on_work: OnProgress = ignore_progress
 
 
 def unfold_query(
@@ -130,7 +131,7 @@ def unfold_query(
             distinct=first.distinct,
             skip=skip,
             on_step=observer.on_step,
-            tell=observer.on_work,
+            on_progress=observer.on_work,
         ),
         distinct=first.distinct,
         source=first.source,
@@ -187,7 +188,7 @@ class _Unfolder:
             self.observer.on_step(step)
             return
         matches = cases = 0
-        for match in match_atoms(query, choices, catalog, tell=self.observer.on_work):
+        for match in match_atoms(query, choices, catalog, on_progress=self.observer.on_work):
             outputs = _outputs(query, match, catalog)
             matches += 1
             for conditions in _filter_cases(query, match, catalog):

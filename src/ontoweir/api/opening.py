@@ -8,7 +8,6 @@ from ontoweir.api.surroundings import (
     choose_progress,
     choose_registry,
     choose_sources,
-    choose_tell,
     warn_as_python,
 )
 from ontoweir.pipeline.pipeline import Workspace
@@ -54,11 +53,10 @@ def open_project(
     workspace = Workspace(
         project,
         strict=strict,
-        apart=True,
-        warn=said,
-        refuse=said,
-        tell=choose_tell(),
-        progress=choose_progress(),
+        partial=True,
+        on_warning=said,
+        on_refused=said,
+        on_progress=choose_progress(),
     )
     return OpenProject(workspace, home, choose_registry(registry, project.root), views)
 
@@ -102,10 +100,9 @@ def build_project(
     workspace = Workspace(
         built.project,
         strict=strict,
-        apart=True,
-        warn=lambda text: said(built.rename(text)),
-        refuse=lambda text: said(built.rename(text)),
-        tell=choose_tell(),
-        progress=choose_progress(),
+        partial=True,
+        on_warning=lambda text: said(built.rename(text)),
+        on_refused=lambda text: said(built.rename(text)),
+        on_progress=choose_progress(),
     )
     return OpenProject(workspace, home, choose_registry(registry, root), views, built)

@@ -216,10 +216,9 @@ class Checks:
             self._workspace = Workspace(
                 project,
                 strict=self.strict,
-                apart=True,
-                warn=lambda text: self._warnings.setdefault(text),
-                tell=self.worker.tell,
-                progress=lambda phase, done, _: self.worker.tell(phase, done),
+                partial=True,
+                on_warning=lambda text: self._warnings.setdefault(text),
+                on_progress=self.worker.on_progress,
             )
             self._stamp, self._lints = stamp, None
             self.verdicts.clear()

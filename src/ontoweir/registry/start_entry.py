@@ -111,7 +111,7 @@ def start_entry(
         verdict = check_live(workspace, compiled, allow_unbounded=anyway)
         own = replace(options, allow_unbounded=anyway)
         running.prepared = prepare_run(workspace, [compiled], [verdict], spark, own)
-        running.alarm = StateAlarm(options.alarm, workspace.warn)
+        running.alarm = StateAlarm(options.alarm, workspace.on_warning)
         place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
         running.run = _run(running, place, spark, options, watch)
         status["state"] = "running"

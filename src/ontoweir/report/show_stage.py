@@ -13,12 +13,12 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.pipeline import CompiledQuery, OnWarning, Workspace, read_text
+from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.algebra.print_spj import print_spj
 from ontoweir.rewriter.model.closest_term import closest_term
 from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
 from ontoweir.rewriter.sparql.parse_query import parse_union
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
@@ -31,7 +31,7 @@ def show_ontology_alone(
     *,
     strict: bool,
     warn: OnWarning,
-    tell: Tell = ignore_progress,
+    on_progress: OnProgress = ignore_progress,
 ) -> tuple[str, list[str], bool]:
     """The minimal UCQ of a query file over ontology files, without a project.
 
@@ -54,7 +54,7 @@ def show_ontology_alone(
                 source=atom.source,
             )
             warn(str(unknown))
-    return query.stem, _ucq(branches, tbox, tell), False
+    return query.stem, _ucq(branches, tbox, on_progress), False
 
 
 def show_stage(
@@ -65,7 +65,9 @@ def show_stage(
     catalog, union = workspace.project.catalog, compiled.union
     match stage:
         case "ucq":
-            return _ucq(workspace.parse(compiled.name), workspace.tbox, workspace.tell), False
+            return _ucq(
+                workspace.parse(compiled.name), workspace.tbox, workspace.on_progress
+            ), False
         case "sql":
             return _sql(union, catalog, dialect), False
         case "spj":
@@ -90,10 +92,10 @@ def show_stage(
 
 
 def _ucq(
-    branches: Sequence[ConjunctiveQuery], tbox: TBox, tell: Tell = ignore_progress
+    branches: Sequence[ConjunctiveQuery], tbox: TBox, on_progress: OnProgress = ignore_progress
 ) -> list[str]:
     """The minimal union of all branches."""
-    found = [q for branch in branches for q in show_ucq(branch, tbox, tell=tell)]
+    found = [q for branch in branches for q in show_ucq(branch, tbox, on_progress=on_progress)]
     return [format_cq(q) for q in (minimise_ucq(found) if len(branches) > 1 else found)]
 
 

@@ -185,7 +185,7 @@ def replay_query(
         begun = perf_counter()
         started = _start(options.spark)
         starting.append(perf_counter() - begun)
-        workspace.note("Spark is started", starting[0])
+        workspace.on_stage("Spark is started", starting[0])
         return started
 
     here = not _is_cluster(options.spark, spark)
@@ -199,12 +199,12 @@ def replay_query(
     )
     (job,) = prepared.jobs
     if options.final and compiled.union.aggregation is None:
-        workspace.warn(
+        workspace.on_warning(
             f"--final changes nothing for {compiled.name}: it is no aggregate, and each of its "
             "answers is final when it is reported"
         )
     if job.unbounded:
-        workspace.warn(
+        workspace.on_warning(
             f"{compiled.name} is not known to be bounded: its memory and time may grow with the "
             "history"
         )

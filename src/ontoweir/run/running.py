@@ -58,7 +58,7 @@ def run_queries(
     session = open_session(options, spark)
     prepared = prepare_run(workspace, compiled, verdicts, session, options)
     job = prepared.job
-    record = _SessionRecord(StateAlarm(options.alarm, workspace.warn), options.progress)
+    record = _SessionRecord(StateAlarm(options.alarm, workspace.on_warning), options.progress)
     live = LiveOptions(
         checkpoint=checkpoint,
         output=options.output,
@@ -101,7 +101,7 @@ def _decide(
     verdicts = [check_live(workspace, query, allow_unbounded=anyway) for query in compiled]
     for query, verdict in zip(compiled, verdicts, strict=True):
         if verdict.plans is None:
-            workspace.warn(
+            workspace.on_warning(
                 f"{query.name} is not known to be bounded: it runs, and its memory may grow with "
                 "the streams"
             )

@@ -98,12 +98,13 @@ def test_a_decision_shows_how_far_it_is(kernel: Any) -> None:
     shown = _run(
         kernel,
         """
-from ontoweir.progress.show_decision import DecisionProgress
+from ontoweir.progress.progress import FINISHED, Progress
+from ontoweir.progress.show_decision import DecisionBar
 times = iter(range(9))
-progress = DecisionProgress(clock=lambda: next(times))
+progress = DecisionBar(clock=lambda: next(times))
 for done in range(3):
-    progress("deciding", done, 4)
-progress("", 0, 0)
+    progress(Progress("deciding", done, 4))
+progress(FINISHED)
 """,
     )
     assert "deciding" in shown[0]["text/html"]

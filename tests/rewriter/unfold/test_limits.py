@@ -8,7 +8,8 @@ from ontoweir.errors import QueryError
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.pipeline import Workspace
-from ontoweir.progress.show_work import WorkProgress
+from ontoweir.progress.progress import Progress
+from ontoweir.progress.show_work import WorkLines
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.algebra import contain_spj
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -184,11 +185,11 @@ def test_homomorphisms_of_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     refused(found, "40 ways to map its tables")
 
 
-def test_progress_is_told() -> None:
-    told: list[tuple[str, int]] = []
-    meter = WorkBudget("steps", 1000, "why", "fix", tell=lambda what, n: told.append((what, n)))
-    assert sum(meter.over([1] * 1000)) == 1000
-    assert [n for _, n in told] == [256, 512, 768]
+def test_progress_is_reported() -> None:
+    reported: list[Progress] = []
+    budget = WorkBudget("steps", 1000, "why", "fix", on_progress=reported.append)
+    assert sum(budget.over([1] * 1000)) == 1000
+    assert reported == [Progress("steps", n, None) for n in (256, 512, 768)]
 
 
 @pytest.mark.parametrize(
@@ -203,9 +204,9 @@ def test_progress_is_shown_on_a_terminal_after_a_moment(
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
     times = iter((0.0, 0.5, 1.0, 1.9, 2.5, 3.0, 4.4, 4.7))
-    progress = WorkProgress(quiet=quiet, clock=lambda: next(times))
+    progress = WorkLines(quiet=quiet, clock=lambda: next(times))
     for n in range(7):
-        progress("combinations", n)
+        progress(Progress("combinations", n, None))
     shown = capsys.readouterr().err
     assert shown.count("so far") == lines
 

@@ -110,7 +110,7 @@ def _decide_apart(name: str) -> tuple[Any, tuple[str, ...]]:
     assert _shared is not None
     workspace, render, timed = _shared
     said: list[str] = []
-    mine = replace(workspace, warn=said.append)
+    mine = replace(workspace, on_warning=said.append)
     # what is read already is kept
     mine.__dict__.update(tbox=workspace.tbox, mappings=workspace.mappings)
     try:

@@ -27,19 +27,17 @@ def open_workspace(
         OntoweirError: the project is wrong.
     """
     from ontoweir.pipeline.pipeline import Workspace
-    from ontoweir.progress.show_decision import DecisionProgress
-    from ontoweir.progress.show_work import WorkProgress
+    from ontoweir.progress.show_query import QueryProgress
     from ontoweir.project.project import load_project
 
     project = load_project(Path(args.project), overrides=args.set)
     warnings = Warnings(quiet=args.quiet)
-    work = WorkProgress(quiet=args.quiet)
-    workspace = Workspace(project, strict=args.strict, apart=True, warn=warnings, tell=work)
+    workspace = Workspace(project, strict=args.strict, partial=True, on_warning=warnings)
     if not named_refused:
-        workspace.refuse = lambda text: warnings(UNNEEDED + text)
-    workspace.progress = DecisionProgress(quiet=args.quiet)
+        workspace.on_refused = lambda text: warnings(UNNEEDED + text)
+    workspace.on_progress = QueryProgress(quiet=args.quiet)
     if args.verbose and not args.quiet:
-        workspace.note = print_step
+        workspace.on_stage = print_step
     return workspace, warnings
 
 

@@ -135,7 +135,7 @@ def _check_all(args: argparse.Namespace) -> int:
         )
     workspace, warnings = open_workspace(args, named_refused=True)
     if args.time_limit is not None:
-        workspace.seconds = workspace.repair_seconds = args.time_limit
+        workspace.time_limit = workspace.repair_time_limit = args.time_limit
     timed, catalog = args.model == "application-time", workspace.project.catalog
     if args.sql is None:
         require_queries(workspace)

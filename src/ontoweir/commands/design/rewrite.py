@@ -52,7 +52,7 @@ def _rewrite(args: argparse.Namespace) -> int:
                 why="without a project there are no mappings and no catalog",
                 fix="use --show ucq, or name a project",
             )
-        from ontoweir.progress.show_work import WorkProgress
+        from ontoweir.progress.show_query import QueryProgress
 
         warnings = Warnings(quiet=args.quiet)
         name, lines, more = show_ontology_alone(
@@ -60,7 +60,7 @@ def _rewrite(args: argparse.Namespace) -> int:
             Path(args.query),
             strict=args.strict,
             warn=warnings,
-            tell=WorkProgress(quiet=args.quiet),
+            on_progress=QueryProgress(quiet=args.quiet),
         )
     else:
         workspace, warnings = open_workspace(args)
