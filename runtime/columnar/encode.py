@@ -153,8 +153,8 @@ def scale_floats(values: Array, unit: int) -> Array:
 
 
 def unscale_floats(codes: Array, unit: int) -> Array:
-    """The doubles that numbers in units stand for: of neighbours that `scale_floats` cannot tell
-    apart, one with at most 15 digits if there is one."""
+    """The doubles that numbers in units stand for: of neighbours that `scale_floats` cannot
+    distinguish, one with at most 15 digits if there is one."""
     numbers = codes.astype(np.float64)
     if unit == 1:
         return numbers

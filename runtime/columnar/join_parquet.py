@@ -1,7 +1,7 @@
 """Put Parquet files of one schema together without decoding them.
 
 A Parquet file is `PAR1`, row groups, a footer, its length and `PAR1`. The footer is a Thrift struct
-in the compact protocol that tells at which byte everything is (apache/parquet-format,
+in the compact protocol that says at which byte everything is (apache/parquet-format,
 parquet.thrift; thrift-compact-protocol.md). So the row groups of other files are copied as they
 are, and their places in the footer are moved.
 """

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,6 @@ from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import (
     LONG_AGO,
-    Array,
     Frame,
     TooGreat,
     starts_of_runs,
@@ -22,6 +20,7 @@ from ontoweir.runtime.columnar.frame import (
 from ontoweir.runtime.engine.advance_once import advance_once
 from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
+    MatchBatch,
     PartRows,
     advance_groups,
     read_numbers,
@@ -64,7 +63,7 @@ def admit_chunk(
     *,
     strict: bool = True,
 ) -> Mapping[str, Admitted]:
-    """What is let in of every stream (admit_rows).
+    """What is admitted of every stream (admit_rows).
 
     Raises:
         DataError: (strict) the data breaks what is declared of timestamps.
@@ -245,17 +244,17 @@ def _part_of(work: ExecutionContext, index: int) -> tuple[AggregatePart | None, 
 
 def _by_part(work: AggregateWork, found: Sequence[PlanResults]) -> PartRows:
     """The results of every part, with their numbers; distinct values of several plans once."""
-    parts: list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]] = []
+    parts: list[list[MatchBatch]] = []
     start = 0
     for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
         mine = found[start : start + plans]
         start += plans
         if part.counts_values:
-            parts.append([(unite_answers(mine, schema, distinct=True), {})])
+            parts.append([MatchBatch(unite_answers(mine, schema, distinct=True), {})])
             continue
         parts.append(
             [
-                (f.table, read_numbers(part, f.plan, f.results, work.scales))
+                MatchBatch(f.table, read_numbers(part, f.plan, f.results, work.scales))
                 for f in mine
                 if f.table is not None
             ]

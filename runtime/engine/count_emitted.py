@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
+from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.update_groups import GroupState
 
-_EXTREMES = {AggregateFunction.MIN: "min", AggregateFunction.MAX: "max"}
+_EXTREMES = {AggregateFunction.MIN: MeasureKind.MIN, AggregateFunction.MAX: MeasureKind.MAX}
 
 
 def count_own(work: ExecutionContext, state: ExecutionState) -> int:
@@ -26,7 +27,7 @@ def count_emitted(work: ExecutionContext, groups: GroupState) -> int:
     for _, part in _single(work):
         first = part.aggregates[0]
         if first.function is AggregateFunction.COUNT_DISTINCT:
-            column = ("distinct", first.argument)
+            column = (MeasureKind.DISTINCT, first.argument)
             found += sum(known.get(column, 0) for known in groups.groups.values())
         else:
             column = (_EXTREMES[first.function], first.argument)

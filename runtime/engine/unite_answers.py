@@ -53,7 +53,7 @@ def _in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         before, after = column.slice(0, len(tied)), column.slice(1)
         wrong = column.null_count or tied & pc.greater(before, after).to_numpy(zero_copy_only=False)
-        if np.any(wrong):  # of rows without a value comparisons tell nothing
+        if np.any(wrong):  # of rows without a value comparisons say nothing
             return table.sort_by([(n, "ascending") for n in names])
         tied &= pc.equal(before, after).to_numpy(zero_copy_only=False)
         if not tied.any():

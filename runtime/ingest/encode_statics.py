@@ -52,7 +52,7 @@ class StaticData:
 
 
 def used_columns(form: NormalForm) -> dict[str, set[str]]:
-    """Per table, the columns (timestamps aside) that a disjunct mentions."""
+    """Per table, the columns (other than timestamps) that a disjunct mentions."""
     tables = {o.alias: o.table for o in form.query.occurrences}
     found: dict[str, set[str]] = {o.table: set() for o in form.query.occurrences}
     for attribute in form.class_of:

@@ -1,10 +1,10 @@
-"""What the tuples of a stream are held to, whatever is asked of them."""
+"""Constraints enforced on a stream's rows, even where no query uses the column."""
 
 from ontoweir.mappings.model.catalog import Column, DateType, FloatType, Stream, TimestampType
 
 
 def enforced_columns(stream: Stream) -> tuple[Column, ...]:
-    """The columns that a run looks at whether or not a query does, so that the tuples let in do
+    """The columns that a run looks at whether or not a query does, so that the tuples admitted do
     not depend on the queries: those of keys and of references of one column, those with a declared
     domain, floating-point numbers (NaN is no value), dates and times (which lie in the years 1 to
     9999), and, unless the source is Parquet, which has types of its own, all others: a text may not

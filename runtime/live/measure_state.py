@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.model.live_job import RunningQuery
+from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.update_groups import GroupState
 
 _NUMBER = 8
@@ -79,6 +80,6 @@ def _bytes_of_groups(state: GroupState) -> int:
     if not state.groups:
         return 0
     group, known = next(iter(state.groups.items()))
-    plain = sum(1 for name in known if name[0] != "hist")
+    plain = sum(1 for name in known if name[0] != MeasureKind.HISTOGRAM)
     counted = state.rows - len(state.groups)
     return _NUMBER * (len(state.groups) * (len(group) + plain) + 2 * counted)

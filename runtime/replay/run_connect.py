@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def count_cores(spark: "SparkSession") -> int:
-    """How many tasks Spark runs side by side, as its default of partitions tells."""
+    """How many tasks Spark runs side by side, as its default of partitions says."""
     from pyspark.sql import functions as fn
 
     parts = spark.range(1 << 16).select(fn.spark_partition_id().alias("p"))

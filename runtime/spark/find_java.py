@@ -53,10 +53,10 @@ def _examine(java: Path) -> tuple[Path, int | None] | None:
     if not java.exists():
         return None
     try:
-        told = subprocess.run(
+        ran = subprocess.run(
             [str(java), "-version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    match = re.search(r'version "(?:1\.)?(\d+)', ran.stderr + ran.stdout)
     return java, int(match.group(1)) if match else None

@@ -1,4 +1,4 @@
-"""Start Spark, embedded unless told otherwise."""
+"""Start Spark, embedded by default."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ LOCAL_FILES = Path(__file__).with_name("local_files.jar")
 LOGGING = Path(__file__).with_name("log4j.properties")
 """Says nothing below errors, and nothing on stdout."""
 _CONNECT_PORT = 15002
-"""Where a server of Spark Connect listens, unless told otherwise."""
+"""Where a server of Spark Connect listens by default."""
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 """What grpc looks at."""
 _NO_SETTINGS: Mapping[str, str] = {}

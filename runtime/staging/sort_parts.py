@@ -13,7 +13,7 @@ from ontoweir.runtime.columnar.frame import Array
 AT_ONCE = 2_000_000
 """About how many rows are sorted at once."""
 _SAMPLE = 100_000
-"""So many times at most tell where to part the rows."""
+"""So many times at most say where to part the rows."""
 _BEFORE_ALL = np.iinfo(np.int64).min
 _GROUP = 500_000
 

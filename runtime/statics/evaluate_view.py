@@ -122,13 +122,13 @@ def _tests(where: object, columns: set[str]) -> Sequence[tuple[str, bool]] | Non
         return []
     assert isinstance(where, exp.Where)
     tests: list[tuple[str, bool]] = []
-    pending: list[exp.Expr] = [where.this]
-    while pending:
-        node = pending.pop()
+    unvisited: list[exp.Expr] = [where.this]
+    while unvisited:
+        node = unvisited.pop()
         null = not isinstance(node, exp.Not)
         inner = node if null else node.this
         if isinstance(node, exp.And):
-            pending += [node.this, node.expression]
+            unvisited += [node.this, node.expression]
             continue
         if not isinstance(inner, exp.Is) or not isinstance(inner.expression, exp.Null):
             return None

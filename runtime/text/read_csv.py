@@ -4,7 +4,7 @@ The rule is that of Spark's reader with a header: cells are between separators, 
 with fewer cells than the header has NULL in the others, one with more loses them; empty cells are
 NULL, quoted or not; lines of blanks are none; no cell goes over the end of a line; what is not
 UTF-8 is U+FFFD. Files with anything else (escapes, quotes within a cell, other options) are left to
-Spark (NotPlain): what univocity, its parser, makes of them follows no rule that could be told.
+Spark (NotPlain): what univocity, its parser, makes of them follows no rule that could be stated.
 """
 
 import bz2

@@ -102,7 +102,7 @@ def list_waiting(
 
 
 def walk_files(place: str) -> Iterator[str]:
-    """The files in a folder and those in it, hidden ones aside; a file is itself."""
+    """The files in a folder and those in it, except hidden ones; a file is itself."""
     if not os.path.isdir(place):
         yield place
         return

@@ -25,6 +25,7 @@ from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord, SparkLog
 from ontoweir.runtime.live.checkpoint.sync_files import disk_threads, sync_file, sync_files
 from ontoweir.runtime.live.model.live_job import FileGroup, LiveJob, LiveOutcome, LiveState
+from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.sources.history import Cursor
 
@@ -285,7 +286,7 @@ def _from_groups(state: GroupState) -> pa.Table:
         columns[f"group {place}"] = pa.array([k[place] for k in keys])
     for name in dict.fromkeys(n for k in known for n in k):
         values = [k.get(name) for k in known]
-        if name[0] == "hist":
+        if name[0] == MeasureKind.HISTOGRAM:
             values = [
                 None if h is None else [{"value": v, "count": c} for v, c in h.items()]
                 for h in values
@@ -304,7 +305,7 @@ def _to_groups(table: pa.Table) -> GroupState:
             value = row[column]
             if value is None:  # an argument without any value in the group
                 continue
-            if name[0] == "hist":
+            if name[0] == MeasureKind.HISTOGRAM:
                 value = {pair["value"]: pair["count"] for pair in value}
             numbers[name] = value
         found[tuple(row[p] for p in places)] = numbers

@@ -2,7 +2,7 @@
 
 A Parquet file has the id of its run, its micro-batch and a hash of its rows in its metadata; the
 folder of any format says whose it is in `.ontoweir-run`. So a file that a micro-batch wrote which
-is not in the checkpoint (that is an older copy) is told from one of another run.
+is not in the checkpoint (that is an older copy) is distinguished from one of another run.
 """
 
 import hashlib

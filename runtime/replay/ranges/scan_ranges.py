@@ -87,7 +87,7 @@ def scan_ranges(
         try:
             scan.find_starts(starts)
         except OntoweirError:
-            # in order, the replay tells what is wrong first
+            # in order, the replay reports what is wrong first
             ranges = scan.ranges = Ranges((), "a range cannot be replayed")
             starts = [scan.begin(0)]
     outcomes = scan.answer(starts, output.writer, output.expand)

@@ -40,7 +40,7 @@ class StreamOutput:
 
     @property
     def standard(self) -> bool:
-        """Whether it is standard output; what else is told then belongs on stderr."""
+        """Whether it is standard output; what else is reported then belongs on stderr."""
         return self.descriptor == 1
 
 

@@ -281,8 +281,8 @@ class Workspace:
             found = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
         if watch.stopped:
             self.on_warning(
-                f"{compiled.name}: the search for repairs stopped after {self.repair_time_limit:g} s; "
-                "--time-limit 0 lets it go on to its end"
+                f"{compiled.name}: the search for repairs stopped after "
+                f"{self.repair_time_limit:g} s; --time-limit 0 lets it go on to its end"
             )
         return tuple(
             DescribedRepair(

@@ -49,7 +49,7 @@ class BuiltProject:
             text = text.replace(file, name)
         return text
 
-    def tell(self, error: OntoweirError) -> None:
+    def rename_in(self, error: OntoweirError) -> None:
         """Put the names that the user knows into an error."""
         error.what, error.why = self.rename(error.what), self.rename(error.why)
         error.fix = self.rename(error.fix)
@@ -102,7 +102,7 @@ def write_project(
         read = load_project(project, views=views, root=root)
     except OntoweirError as error:
         nothing: Any = None
-        BuiltProject(nothing, shown, frozenset(lineless), str(folder)).tell(error)
+        BuiltProject(nothing, shown, frozenset(lineless), str(folder)).rename_in(error)
         raise
     return BuiltProject(read, shown, frozenset(lineless), str(folder))
 

@@ -70,24 +70,24 @@ def render_query(
     blame = explain_union(verdict)
     if blame is not None:
         parts.append(f'<div class="tree"><ul>{_reason(blame)}</ul></div>')
-    told: dict[Diagnostic, None] = {}
+    causes: dict[Diagnostic, None] = {}
     whys: dict[Reason, None] = {}
     for d in verdict.disjuncts:
         match d:
             case Failing(because=because):
-                told.update(dict.fromkeys(because))
+                causes.update(dict.fromkeys(because))
             case Bounded(plan=plan):
                 whys.update(dict.fromkeys(explain_bounded(plan, catalog)))
             case Unsatisfiable():
                 pass
-    parts += [_diagnostic(d, verdict) for d in _distinct(told)]
+    parts += [_diagnostic(d, verdict) for d in _distinct(causes)]
     if whys:
         file = None if union.source is None else union.source.file
         reasons = "".join(_reason(r, file) for r in whys)
         parts.append(
             f'<h3>Why what is kept is finite</h3><div class="tree"><ul>{reasons}</ul></div>'
         )
-    labels = [label for d in told for label in d.labels]
+    labels = [label for d in causes for label in d.labels]
     parts.append(_text(union, [*labels, *labels_of(whys)]))
     parts.append(_repairs(repairs))
     if verdict.witness is not None:
@@ -111,10 +111,10 @@ def render_refused_query(refused: RefusedQuery, number: int) -> str:
     )
 
 
-def _distinct(told: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
+def _distinct(causes: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
     """Each sentence at each place once, with the first disjunct's tree."""
     found: dict[tuple[str, str, Source | None], Diagnostic] = {}
-    for d in told:
+    for d in causes:
         found.setdefault((d.code, d.message, d.source), d)
     return found.values()
 

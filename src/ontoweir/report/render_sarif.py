@@ -234,7 +234,7 @@ def make_result(
     *,
     key: tuple[str, ...],
 ) -> dict[str, Any]:
-    """A result at a place; `key` tells it from others of its code."""
+    """A result at a place; `key` distinguishes it from others of its code."""
     digest = hashlib.sha256("\0".join((code, *key)).encode()).hexdigest()
     labels, root, source = place.labels, place.root, place.source
     shown = next((x.source for x in labels if x.source == source and x.source.column), source)
@@ -244,7 +244,7 @@ def make_result(
         "level": level,
         "message": {"text": _plain(text)},
         "locations": [] if shown is None else [_location(shown, place.mark, root)],
-        # GitHub tells alerts apart by the second one, and by the place where it is missing
+        # GitHub distinguishes alerts by the second one, and by the place where it is missing
         "partialFingerprints": {"ontoweir/v1": digest, "primaryLocationLineHash": digest[:16]},
     }
     if labels:

@@ -123,6 +123,6 @@ def _plans(workspace: Workspace, compiled: CompiledQuery) -> list[str]:
             case Unsatisfiable():
                 found.append(f"SQL {number}\n  selects nothing: no synopsis")
             case Failing(because=because):
-                told = "\n  ".join(f"{d.code}: {d.message}" for d in because)
-                found.append(f"SQL {number}\n  no plan\n  {told}")
+                reasons = "\n  ".join(f"{d.code}: {d.message}" for d in because)
+                found.append(f"SQL {number}\n  no plan\n  {reasons}")
     return found

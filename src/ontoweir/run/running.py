@@ -64,7 +64,7 @@ def run_queries(
         output=options.output,
         once=options.once,
         seconds=options.seconds,
-        told=record.take,
+        on_state=record.take,
         sink=sink,
         metrics=options.metrics,
         listeners=options.listeners,

@@ -55,7 +55,7 @@ def serve(
         options,
         spark,
         stop,
-        tell=lambda text: None,
+        on_event=lambda text: None,
     )
 
 

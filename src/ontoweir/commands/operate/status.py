@@ -8,7 +8,7 @@ from typing import Any
 
 from ontoweir.commands.common.arguments import add_registry_argument, find_registry, find_root
 from ontoweir.dashboard.show_numbers import show_lag
-from ontoweir.registry.registry_entry import tell_verdict
+from ontoweir.registry.registry_entry import describe_verdict
 
 
 def add_status(commands: Any) -> None:
@@ -58,7 +58,7 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     yield f"{status['name']}: {status['state']}"
     if status["error"] is not None:
         yield f"  {status['error']}"
-    yield f"  {tell_verdict(status)}"
+    yield f"  {describe_verdict(status)}"
     yield f"  state: {status['state_rows']:,} rows"
     yield (
         f"  {status['tuples']:,} tuples, {status['markers']:,} markers, "
