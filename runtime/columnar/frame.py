@@ -156,8 +156,8 @@ def _codes_at(packed: Array, places: Array, size: int) -> Array:
         return packed
     codes = np.empty(size, dtype=np.int64)
     codes[places] = np.arange(len(places))
-    found: Array = codes[packed]
-    return found
+    dense: Array = codes[packed]
+    return dense
 
 
 def starts_of_runs(ordered: Array) -> Array:
@@ -242,9 +242,9 @@ def add_up(values: Array, codes: Array, count: int, events: Array | None = None)
         TooGreat: a sum does not fit 64 bits.
     """
     near = float(np.sum(np.abs(values.astype(np.float64)))) <= _LIMIT
-    found = np.zeros(count, dtype=np.int64 if near else object)
-    np.add.at(found, codes, values if near else values.astype(object))
-    return fit_totals(found, events)
+    totals = np.zeros(count, dtype=np.int64 if near else object)
+    np.add.at(totals, codes, values if near else values.astype(object))
+    return fit_totals(totals, events)
 
 
 def multiply(left: Array, right: Array, events: Array | None = None) -> Array:
@@ -271,12 +271,12 @@ def join_weights(left: Frame, right: Frame, index: Array) -> dict[Name, Array]:
     the pairs of c and d tuples are c·d, and what sums to s over the c sums to s·d over them."""
     mine, theirs = left[WEIGHT], right[WEIGHT][index]
     events = left.columns.get(EVENT)
-    found = {WEIGHT: multiply(mine, theirs, events)}
+    products = {WEIGHT: multiply(mine, theirs, events)}
     for name in sums_of(left):
-        found[name] = multiply(left[name], theirs, events)
+        products[name] = multiply(left[name], theirs, events)
     for name in sums_of(right):
-        found[name] = multiply(right[name][index], mine, events)
-    return found
+        products[name] = multiply(right[name][index], mine, events)
+    return products
 
 
 def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:

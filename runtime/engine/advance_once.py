@@ -79,12 +79,12 @@ def _render(
 ) -> pa.Table:
     names = list(work.aggregation.group)
     keys = pa.concat_tables([batch.rows.select([*names, AT]) for batch in whole])
-    found = {n: keys.column(n) for n in (*names, AT)}
+    columns = {n: keys.column(n) for n in (*names, AT)}
     scales = {name: scale.scale for name, scale in work.scales.items()}
     for part, _ in work.parts:
         for a in part.aggregates:
             shown = show_aggregate(a, scales, running, weights)
             kind, scale = work.schema.field(a.name).type, work.scales.get(a.argument or "")
-            found[a.name] = render_aggregate(shown, kind, scale)
-    table = pa.table([found[n] for n in work.schema.names], schema=work.schema)
+            columns[a.name] = render_aggregate(shown, kind, scale)
+    table = pa.table([columns[n] for n in work.schema.names], schema=work.schema)
     return table.sort_by([(n, "ascending") for n in (AT, *names)])

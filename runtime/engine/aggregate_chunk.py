@@ -101,7 +101,7 @@ def read_numbers(
 ) -> dict[Measure, Array]:
     """What a plan's results say of the arguments of its part, in units of their scales."""
     form = plan.form
-    found: dict[Measure, Array] = {}
+    numbers: dict[Measure, Array] = {}
     if part.once:
         arguments = {a.argument for a in part.aggregates} & {*part.union.variables}
         return {
@@ -112,21 +112,21 @@ def read_numbers(
     for place, fold in enumerate(form.folds or ()):
         unit = _Unit(form.unit, scales[fold.name].scale, scales[fold.name].kind)
         if fold.function is FoldFunction.SUM:
-            found[(MeasureKind.SUM, fold.name)] = unit.convert(results[total(place)])
+            numbers[(MeasureKind.SUM, fold.name)] = unit.convert(results[total(place)])
             continue
         sign = 1 if fold.function is FoldFunction.MIN else -1
         (kept,) = plan.tables[-1].frontier
         best, beside = turn(results[frontier(0)], sign)  # -(f + bias) = ~f + 1 - bias
         shift = fold.shift + beside + sign * frontier_bias(kept, form)
-        found[(fold.function.value, fold.name)] = unit.convert(_shifted(best, shift))
+        numbers[(fold.function.value, fold.name)] = unit.convert(_shifted(best, shift))
     first = part.aggregates[0]
     if first.function is AggregateFunction.MEDIAN:
         assert first.argument is not None
-        found[(MeasureKind.HISTOGRAM, first.argument)] = _read_value(
+        numbers[(MeasureKind.HISTOGRAM, first.argument)] = _read_value(
             first.argument, plan, results, scales
         )
-        found[ALL_MATCHES] = results[WEIGHT]
-    return found
+        numbers[ALL_MATCHES] = results[WEIGHT]
+    return numbers
 
 
 def _read_value(
@@ -221,34 +221,34 @@ def advance_groups(
     functions = {a.name: a for part, _ in work.parts for a in part.aggregates}
     aggregates = [functions[a.name] for a in work.aggregation.aggregates]
     code, at, columns, after = update_groups(aggregates, scales, groups, deltas, state, weights)
-    found = {n: unique.column(n).take(pa.array(code)) for n in names}
+    rendered = {n: unique.column(n).take(pa.array(code)) for n in names}
     for name, column in columns.items():
         aggregate = functions[name]
         scale = work.scales.get(aggregate.argument or "")
-        found[name] = render_aggregate(column, work.schema.field(name).type, scale)
-    found[AT] = pa.array(at).cast(INSTANT)
-    table = pa.table([found[n] for n in work.schema.names], schema=work.schema)
+        rendered[name] = render_aggregate(column, work.schema.field(name).type, scale)
+    rendered[AT] = pa.array(at).cast(INSTANT)
+    table = pa.table([rendered[n] for n in work.schema.names], schema=work.schema)
     return table.sort_by([(n, "ascending") for n in (AT, *names)]), after
 
 
 def join_numbers(part: AggregatePart, batches: Sequence[MatchBatch]) -> dict[Measure, Array]:
     """The numbers of a part's matches, one batch after the other; matches are counted too."""
     names = batches[0].numbers
-    found = {name: np.concatenate([b.numbers[name] for b in batches]) for name in names}
+    numbers = {name: np.concatenate([b.numbers[name] for b in batches]) for name in names}
     first = part.aggregates[0]
     rows = sum(b.rows.num_rows for b in batches)
     if first.function is AggregateFunction.COUNT_DISTINCT:
-        found[(MeasureKind.DISTINCT, first.argument)] = np.ones(rows, dtype=np.int64)
+        numbers[(MeasureKind.DISTINCT, first.argument)] = np.ones(rows, dtype=np.int64)
     elif first.function.duplicate_sensitive and not first.function.holistic:
-        found[weight_of(part)] = np.concatenate(
+        numbers[weight_of(part)] = np.concatenate(
             [b.rows.column(MULTIPLICITY).to_numpy() for b in batches]
         )
-    return found
+    return numbers
 
 
 def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[Measure, Array]:
     """The columns of a part without rows."""
-    found: dict[Measure, Array] = {}
+    numbers: dict[Measure, Array] = {}
     for aggregate in part.aggregates:
         argument = aggregate.argument
         scale = scales.get(argument or "")
@@ -256,21 +256,21 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
         empty = np.zeros(0, dtype=np.float64 if dense else np.int64)
         match aggregate.function:
             case AggregateFunction.COUNT:
-                found[weight_of(part)] = np.zeros(0, dtype=np.int64)
+                numbers[weight_of(part)] = np.zeros(0, dtype=np.int64)
             case AggregateFunction.SUM | AggregateFunction.AVG:
-                found[weight_of(part)] = found[(MeasureKind.SUM, argument)] = empty
+                numbers[weight_of(part)] = numbers[(MeasureKind.SUM, argument)] = empty
             case AggregateFunction.MIN:
-                found[(MeasureKind.MIN, argument)] = empty
+                numbers[(MeasureKind.MIN, argument)] = empty
             case AggregateFunction.MAX:
-                found[(MeasureKind.MAX, argument)] = empty
+                numbers[(MeasureKind.MAX, argument)] = empty
             case AggregateFunction.COUNT_DISTINCT:
-                found[(MeasureKind.DISTINCT, argument)] = empty
+                numbers[(MeasureKind.DISTINCT, argument)] = empty
             case AggregateFunction.MEDIAN:
-                found[ALL_MATCHES] = np.zeros(0, dtype=np.int64)
-                found[(MeasureKind.HISTOGRAM, argument)] = empty
+                numbers[ALL_MATCHES] = np.zeros(0, dtype=np.int64)
+                numbers[(MeasureKind.HISTOGRAM, argument)] = empty
             case _:
                 assert_never(aggregate.function)
-    return found
+    return numbers
 
 
 def render_aggregate(

@@ -41,14 +41,14 @@ def _fold(part: AggregatePart, batches: Sequence[MatchBatch]) -> MatchBatch:
     for name, column in join_numbers(part, batches).items():
         match name[0]:
             case MeasureKind.MIN | MeasureKind.MAX:
-                found = column[first]
-                (np.minimum if name[0] == MeasureKind.MIN else np.maximum).at(found, codes, column)
+                merged = column[first]
+                (np.minimum if name[0] == MeasureKind.MIN else np.maximum).at(merged, codes, column)
             case MeasureKind.WEIGHT | MeasureKind.SUM:
-                found = np.zeros(count, dtype=np.int64)
-                np.add.at(found, codes, column)
+                merged = np.zeros(count, dtype=np.int64)
+                np.add.at(merged, codes, column)
             case _:  # the value that is counted
-                found = column[first]
-        numbers[name] = found
+                merged = column[first]
+        numbers[name] = merged
     table = table.take(pa.array(first))
     if MULTIPLICITY in table.column_names:
         place = table.column_names.index(MULTIPLICITY)

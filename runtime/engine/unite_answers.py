@@ -22,11 +22,11 @@ class PlanResults:
     old: pa.Table | None
 
 
-def unite_answers(found: Sequence[PlanResults], schema: pa.Schema, distinct: bool) -> pa.Table:
+def unite_answers(results: Sequence[PlanResults], schema: pa.Schema, distinct: bool) -> pa.Table:
     """All plans' results, in order; merged (bag), or without what was a result before (set)."""
-    several = len(found) > 1 or any(may_coincide(f.plan.form.query) for f in found)
-    tables = [f.table for f in found if f.table is not None]
-    old = [f.old for f in found if f.old is not None]
+    several = len(results) > 1 or any(may_coincide(f.plan.form.query) for f in results)
+    tables = [f.table for f in results if f.table is not None]
+    old = [f.old for f in results if f.old is not None]
     if not tables:
         return schema.empty_table()
     whole = pa.concat_tables(tables)

@@ -244,17 +244,17 @@ def _reject_types(table: pa.Table, inside: Array, timed: Array, gate: _Gate) -> 
 def _column_checks(
     stream: str, column: Column, values: "pa.ChunkedArray"
 ) -> list[tuple[str, Array]]:
-    found: list[tuple[str, Array]] = []
+    failed: list[tuple[str, Array]] = []
     if pa.types.is_null(values.type):
-        return found
+        return failed
     if isinstance(column.type, FloatType) or pa.types.is_floating(values.type):
         nan = pc.is_nan(values.cast(pa.float64()))
         if pc.any(nan).as_py():
-            found.append((f"{stream}.{column.name} is NaN", ~pc.fill_null(nan, False).to_numpy()))
+            failed.append((f"{stream}.{column.name} is NaN", ~pc.fill_null(nan, False).to_numpy()))
     if column.enum is not None or column.minimum is not None or column.maximum is not None:
         try:
             if lies_inside(values, column):
-                return found
+                return failed
             inside = check_domain(values, column).to_numpy()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise DataError(
@@ -262,8 +262,8 @@ def _column_checks(
                 why=str(error).splitlines()[0],
                 fix="declare the type the data has, or correct the data",
             ) from error
-        found.append((f"{stream}.{column.name} is outside its declared domain", inside))
-    return found
+        failed.append((f"{stream}.{column.name} is outside its declared domain", inside))
+    return failed
 
 
 def _check_rate(history: History, steps: Array, before: Cursor, index: Array | None) -> None:

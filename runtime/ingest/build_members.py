@@ -70,12 +70,12 @@ class MemberBuilder:
 
     def _relevant(self) -> frozenset[int]:
         """The classes that matter beyond their member."""
-        found = {c.index for c in self.form.classes if c.projected or len(c.members) > 1}
+        relevant = {c.index for c in self.form.classes if c.projected or len(c.members) > 1}
         for q in self.form.inequalities:
-            found |= {q.x, q.y}
+            relevant |= {q.x, q.y}
         for d in self.form.disequalities:
-            found |= {d.x, d.y}
-        return frozenset(found | {fold.value for fold in self.form.folds or ()})
+            relevant |= {d.x, d.y}
+        return frozenset(relevant | {fold.value for fold in self.form.folds or ()})
 
     def batch(self, member: Member, arrival: Arrival) -> Frame:
         """A member's tuples: EVENT, the stamp, values, WEIGHT."""
@@ -172,7 +172,7 @@ class MemberBuilder:
         self, alias: str, there: set[str], conditions: Sequence[Condition]
     ) -> list[tuple[Attribute, Attribute, Fraction]]:
         """Equalities of an occurrence with what is there: `own = mine + offset`, in units."""
-        found = []
+        ties = []
         for c in conditions:
             if not isinstance(c, Compare) or c.op is not Op.EQ:
                 continue
@@ -180,10 +180,10 @@ class MemberBuilder:
                 continue
             offset = Fraction(Decimal(c.offset)) * self.form.unit
             if c.left.alias == alias and c.right.alias in there:
-                found.append((c.right, c.left, offset))
+                ties.append((c.right, c.left, offset))
             elif c.right.alias == alias and c.left.alias in there:
-                found.append((c.left, c.right, -offset))
-        return found
+                ties.append((c.left, c.right, -offset))
+        return ties
 
     @staticmethod
     def _available(condition: Condition, rows: Mapping[Attribute, Array]) -> bool:

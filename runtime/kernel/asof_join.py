@@ -77,8 +77,8 @@ def look_up_sums(
         lower = first[group] if since is None else search.rank_at(group, since[row])
         lower = np.minimum(lower, upper)
         now = frame[EVENT][row]
-        found = {n: fit_totals(of[upper] - of[lower], now) for n, of in totals.items()}
-        sums = Frame(len(row), found)
+        sums_by_name = {n: fit_totals(of[upper] - of[lower], now) for n, of in totals.items()}
+        sums = Frame(len(row), sums_by_name)
         hit = sums[WEIGHT] > 0
         row, group, sums = row[hit], group[hit], sums.take(hit)
         mine = frame.take(row)

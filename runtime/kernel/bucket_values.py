@@ -97,8 +97,8 @@ def _floor(column: Array, at: Break, nowhere: float | int) -> tuple[Array, float
                 if len(ordered) == 0:
                     return np.full(len(column), nowhere, dtype=column.dtype), None
             place = np.searchsorted(ordered, column, side="right") - 1
-            found = np.where(place >= 0, ordered[np.maximum(place, 0)], nowhere)
-            return found.astype(column.dtype), ordered[0].item()
+            floors = np.where(place >= 0, ordered[np.maximum(place, 0)], nowhere)
+            return floors.astype(column.dtype), ordered[0].item()
         case Constants() | StaticValues():
             raise AssertionError("breakpoints that were not looked up")
         case _:

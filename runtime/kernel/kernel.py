@@ -92,10 +92,10 @@ class _Chunk:
                     limit = max(limit, 2 * waiting)
         if not parts:
             return self._empty(table)
-        found = concat(parts)
+        matches = concat(parts)
         if not table.frontier and len(parts) > 1:  # each of them is aggregated
-            found = aggregate(found, by, bag=self.bag)
-        return found if self.bag else self._novel(table, found)
+            matches = aggregate(matches, by, bag=self.bag)
+        return matches if self.bag else self._novel(table, matches)
 
     def _complete(
         self,

@@ -245,6 +245,6 @@ def _add(totals: Mapping[str, int], **more: int) -> dict[str, int]:
 
 
 def _count(reasons: Mapping[str, int], rejects: Sequence[Reject]) -> dict[str, int]:
-    found = Counter(reasons)
-    found.update(reject.reason for reject in rejects)
-    return dict(found)
+    counts = Counter(reasons)
+    counts.update(reject.reason for reject in rejects)
+    return dict(counts)

@@ -28,7 +28,7 @@ class SynopsisSize:
 
 def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisSize, ...]:
     """The synopses of a query's plans, in the plans' order; last the groups of its aggregates."""
-    found: list[SynopsisSize] = []
+    sizes: list[SynopsisSize] = []
     several = len(query.plans) > 1
     rest = query.bound
     for number, (prepared, kernel) in enumerate(zip(query.plans, state.kernels, strict=True)):
@@ -39,7 +39,7 @@ def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisS
             columns = () if frame is None else tuple(frame.columns.values())
             bound = table.bound.rows
             rest = None if rest is None or bound is None else rest - bound
-            found.append(
+            sizes.append(
                 SynopsisSize(
                     (f"{number + 1}: " if several else "") + _title(prepared.plan, table),
                     tuple(prepared.plan.form.members[i].alias for i in sorted(table.members)),
@@ -55,8 +55,8 @@ def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisS
         each = size / state.groups.rows if state.groups.rows else 0
         limit = None if rest is None or not each else round(rest * each)
         formula = "groups, and the values that medians count"
-        found.append(SynopsisSize("groups", (), state.groups.rows, size, rest, limit, formula))
-    return tuple(found)
+        sizes.append(SynopsisSize("groups", (), state.groups.rows, size, rest, limit, formula))
+    return tuple(sizes)
 
 
 def text_bytes(state: ExecutionState) -> int:

@@ -25,7 +25,7 @@ from ontoweir.runtime.replay.ranges.replay_range import (
 )
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
 from ontoweir.runtime.replay.run_ranges import await_job
-from ontoweir.runtime.replay.store_statics import store_statics
+from ontoweir.runtime.replay.ranges.store_statics import store_statics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,9 +96,9 @@ def _run(
     def work() -> list[bytes]:
         spark.addTag(key)
         frame = spark.range(0, count, 1, count).mapInArrow(replay, "id long, outcome binary")
-        found: list[bytes] = frame.toArrow().sort_by("id").column("outcome").to_pylist()
-        return found
+        packed_outcomes: list[bytes] = frame.toArrow().sort_by("id").column("outcome").to_pylist()
+        return packed_outcomes
 
     with ThreadPoolExecutor(1) as pool:
-        found = await_job(pool.submit(work), look, lambda: spark.interruptTag(key))
-    return [unpack_outcome(item) for item in found]
+        packed_outcomes = await_job(pool.submit(work), look, lambda: spark.interruptTag(key))
+    return [unpack_outcome(item) for item in packed_outcomes]

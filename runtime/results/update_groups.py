@@ -39,9 +39,9 @@ class GroupState:
     def rows(self) -> int:
         """One for each group, and one for each value that a median counts."""
         histograms = (
-            len(found)
+            len(held)
             for known in self.groups.values()
-            for name, found in known.items()
+            for name, held in known.items()
             if name[0] == MeasureKind.HISTOGRAM
         )
         return len(self.groups) + sum(histograms)
@@ -146,7 +146,7 @@ def update_groups(
             for n, c in running.items()
             if n[0] != MeasureKind.HISTOGRAM and c.valid[i]
         }
-        counts = {n: found[code] for n, found in histograms.items() if found[code]}
+        counts = {n: counted[code] for n, counted in histograms.items() if counted[code]}
         after[groups[code]] = {**known[code], **numbers, **counts}
     rows = {name: values.take(changed) for name, values in shown.items()}
     return moments.code[changed], moments.at[changed], rows, GroupState(after)
@@ -206,18 +206,18 @@ def _run(
     dense = column.dtype == np.float64
     edge = _MOST if low else _LEAST
     worst: Any = (np.inf if low else -np.inf) if dense else edge
-    found = np.full(size, worst, dtype=column.dtype)
+    extremes = np.full(size, worst, dtype=column.dtype)
     valid = np.zeros(size, dtype=np.bool_)
-    choose.at(found, place, column)
+    choose.at(extremes, place, column)
     valid[place] = True
     for start, stop in moments.segments:
         before = known[int(moments.code[start])].get(name)
         if before is not None:
-            found[start] = choose(found[start], before)
+            extremes[start] = choose(extremes[start], before)
             valid[start] = True
-        found[start:stop] = choose.accumulate(found[start:stop])
+        extremes[start:stop] = choose.accumulate(extremes[start:stop])
         valid[start:stop] = np.logical_or.accumulate(valid[start:stop])
-    return GroupColumn(found, valid)
+    return GroupColumn(extremes, valid)
 
 
 def _add_up(
@@ -229,12 +229,12 @@ def _add_up(
     dtype: Any,
 ) -> Array:
     """A column's running sums per group."""
-    found = np.zeros(len(moments.code), dtype=dtype)
-    np.add.at(found, place, column)
+    sums = np.zeros(len(moments.code), dtype=dtype)
+    np.add.at(sums, place, column)
     for start, stop in moments.segments:
-        found[start : start + 1] += known[int(moments.code[start])].get(name, 0)
-        found[start:stop] = np.cumsum(found[start:stop])
-    return found
+        sums[start : start + 1] += known[int(moments.code[start])].get(name, 0)
+        sums[start:stop] = np.cumsum(sums[start:stop])
+    return sums
 
 
 def _refuse_far(
@@ -355,17 +355,17 @@ def _show_one(
     weights: Mapping[str, Measure],
 ) -> AggregateValues:
     """An aggregate's value in a known group; `running`: the columns there are."""
-    found: dict[Measure, GroupColumn] = {}
+    single: dict[Measure, GroupColumn] = {}
     for name, like in running.items():
         there = name in known
         one = np.array([there or name[0] in _ADDED])
         if name[0] == MeasureKind.HISTOGRAM:
             low, high = _middle(known[name]) if there else (0, 0)
             dtype = like.values.dtype
-            found[name] = GroupColumn(np.array([low], dtype), one, np.array([high], dtype))
+            single[name] = GroupColumn(np.array([low], dtype), one, np.array([high], dtype))
         else:
-            found[name] = GroupColumn(np.array([known.get(name, 0)], like.values.dtype), one)
-    return show_aggregate(aggregate, scales, found, weights)
+            single[name] = GroupColumn(np.array([known.get(name, 0)], like.values.dtype), one)
+    return show_aggregate(aggregate, scales, single, weights)
 
 
 def _middle(histogram: Mapping[int, int]) -> tuple[int, int]:

@@ -29,14 +29,14 @@ def find_java() -> tuple[Path, int | None] | None:
     home = os.environ.get("JAVA_HOME")
     if home:
         return _examine(Path(home) / "bin" / "java")
-    found = None
+    best = None
     for place in _installed():
         java = _examine(place)
         if java is not None:
-            found = found or java
+            best = best or java
             if java[1] is None or java[1] >= LEAST_JAVA:
                 return java
-    return found
+    return best
 
 
 def _installed() -> Iterator[Path]:

@@ -132,11 +132,11 @@ def _need_java() -> None:
     """Have Spark start a Java that is installed, although PATH does not lead to it."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return
-    found = find_java()
-    if found is None:
+    java = find_java()
+    if java is None:
         raise RunError(
             "Spark does not start: there is no Java",
             why=f"Spark needs a Java runtime ({LEAST_JAVA} or later)",
             fix="run `ontoweir doctor`, which names the command that installs it",
         )
-    os.environ["JAVA_HOME"] = str(found[0].parent.parent)
+    os.environ["JAVA_HOME"] = str(java[0].parent.parent)

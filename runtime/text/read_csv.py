@@ -223,13 +223,13 @@ def _level(block: bytes, separator: bytes, cells: int) -> bytes:
 
 
 def _fit_line(line: bytes, separator: bytes, cells: int) -> bytes:
-    found, at = [], 0
+    fields, at = [], 0
     while at <= len(line):
         if line[at : at + 1] == b'"':
             end = line.index(b'"', at + 1) + 1
         else:
             end = line.find(separator, at)
             end = len(line) if end < 0 else end
-        found.append(line[at:end])
+        fields.append(line[at:end])
         at = end + 1
-    return separator.join((found + [b""] * cells)[:cells])
+    return separator.join((fields + [b""] * cells)[:cells])

@@ -129,8 +129,8 @@ def _hash_text(text: str) -> str:
 
 def last_batch(folder: Path) -> Path | None:
     """The folder of the last committed micro-batch."""
-    found = sorted(folder.glob("[0-9]*"))
-    return found[-1] if found else None
+    batches = sorted(folder.glob("[0-9]*"))
+    return batches[-1] if batches else None
 
 
 def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, CommitRecord]:
@@ -298,7 +298,7 @@ def _from_groups(state: GroupState) -> pa.Table:
 def _to_groups(table: pa.Table) -> GroupState:
     places = [n for n in table.column_names if n.startswith("group ")]
     names = {n: tuple(json.loads(n)) for n in table.column_names if not n.startswith("group ")}
-    found: dict[tuple[Any, ...], dict[tuple[Any, ...], Any]] = {}
+    groups: dict[tuple[Any, ...], dict[tuple[Any, ...], Any]] = {}
     for row in table.to_pylist():
         numbers = {}
         for column, name in names.items():
@@ -308,8 +308,8 @@ def _to_groups(table: pa.Table) -> GroupState:
             if name[0] == MeasureKind.HISTOGRAM:
                 value = {pair["value"]: pair["count"] for pair in value}
             numbers[name] = value
-        found[tuple(row[p] for p in places)] = numbers
-    return GroupState(found)
+        groups[tuple(row[p] for p in places)] = numbers
+    return GroupState(groups)
 
 
 def _encode(table: pa.Table) -> bytes:

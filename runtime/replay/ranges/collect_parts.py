@@ -140,17 +140,17 @@ class ProgressWatch:
         """Report to the listener, if there is news."""
         if self._listener is None:
             return
-        found = [p for p in (read_progress(folder, i) for i in ranges) if p is not None]
-        times = [p.now_us for p in found if p.now_us is not None]
-        tuples = self._before.tuples + sum(p.tuples for p in found)
+        reported = [p for p in (read_progress(folder, i) for i in ranges) if p is not None]
+        times = [p.now_us for p in reported if p.now_us is not None]
+        tuples = self._before.tuples + sum(p.tuples for p in reported)
         if not times or tuples == self._last:
             return
         self._last = tuples
         progress = ReplayProgress(
-            markers=sum(p.markers for p in found),
+            markers=sum(p.markers for p in reported),
             tuples=tuples,
             total_tuples=max(self._total, tuples),
-            state_rows=max(p.state_rows for p in found),
+            state_rows=max(p.state_rows for p in reported),
             bound=self._bound,
             at=datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=max(times)),
         )
@@ -164,8 +164,8 @@ class ProgressWatch:
 def read_progress(folder: str, index: int) -> RangeProgress | None:
     """How far a range is, as its task reports (None: nothing yet)."""
     try:
-        found = pickle.loads(progress_file(folder, index).read_bytes())
+        progress = pickle.loads(progress_file(folder, index).read_bytes())
     except (OSError, EOFError):
         return None
-    assert isinstance(found, RangeProgress)
-    return found
+    assert isinstance(progress, RangeProgress)
+    return progress

@@ -45,8 +45,8 @@ def merge_states(
             if level not in (ALL_SIZES, len(table.members)):
                 continue
             parts = [f for f in (tables.get(table.members),) if f is not None]
-            if (found := more.kernels[i].tables.get(table.members)) is not None:
-                parts.append(_recode(plan, found, theirs, pool))
+            if (other := more.kernels[i].tables.get(table.members)) is not None:
+                parts.append(_recode(plan, other, theirs, pool))
             if not parts:
                 continue
             names = list(parts[-1].columns)

@@ -33,7 +33,7 @@ from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plan
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
-from ontoweir.runtime.replay.store_statics import open_statics
+from ontoweir.runtime.replay.ranges.store_statics import open_statics
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.results.write_behind import write_behind
 from ontoweir.runtime.results.write_results import write_part
@@ -157,10 +157,10 @@ def unpack_outcome(packed: bytes) -> RangeOutcome:
     Raises:
         OntoweirError: the task ended with it.
     """
-    found = pickle.loads(packed)
-    if isinstance(found, RangeOutcome):
-        return found
-    kind, what, why, fix, source = found
+    outcome = pickle.loads(packed)
+    if isinstance(outcome, RangeOutcome):
+        return outcome
+    kind, what, why, fix, source = outcome
     raise kind(what, why=why, fix=fix, source=source)
 
 
@@ -209,12 +209,12 @@ def _replay(
         if task.level is not None:
             state = advance_level(work, plans, admitted, chunk, state, task.level)
         elif task.grouped:
-            state, found = advance_parts(work, plans, admitted, chunk, state)
+            state, fresh = advance_parts(work, plans, admitted, chunk, state)
             assert work.aggregates is not None
-            matches = merge_group_deltas(work.aggregates, matches, found)
+            matches = merge_group_deltas(work.aggregates, matches, fresh)
             file = part_file(task.folder, task.index, parts)
             rest = state.rows - count_own(work, state)
-            delta = GroupDelta(found, rest, _list_sizes(work, state))
+            delta = GroupDelta(fresh, rest, _list_sizes(work, state))
             write = partial(_replace, file, pickle.dumps(delta))
             parts += 1
         else:

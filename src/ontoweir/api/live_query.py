@@ -95,7 +95,8 @@ class LiveQuery:
         record that metrics.jsonl has: state against bound, rejects, streams."""
         assert self.running.run is not None
         progress = {
-            found["batchId"]: found for found in map(_plain, self.running.run.query.recentProgress)
+            record["batchId"]: record
+            for record in map(_plain, self.running.run.query.recentProgress)
         }
         return [_merge(self, progress.get(r["spark_batch"], {}), r) for r in tuple(self.records)]
 
@@ -214,8 +215,8 @@ class LiveQuery:
 
 
 def _plain(progress: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(progress.json)
-    return found
+    fields: dict[str, Any] = json.loads(progress.json)
+    return fields
 
 
 def _merge(query: LiveQuery, spark: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:

@@ -82,15 +82,15 @@ class OpenProject:
         Raises:
             OntoweirError: the ontology or the catalog is wrong.
         """
-        found: dict[str, Verdict | OntoweirError] = {}
+        verdicts: dict[str, Verdict | OntoweirError] = {}
         with self._names():
             assert self.workspace.mappings is not None
         for name in self.queries:
             try:
-                found[name] = self.check(name)
+                verdicts[name] = self.check(name)
             except OntoweirError as error:
-                found[name] = error
-        return found
+                verdicts[name] = error
+        return verdicts
 
     def explain(self, query: str) -> str:
         """What `ontoweir check` says of a query: the verdict, why, and what would mend it."""
@@ -275,9 +275,9 @@ class OpenProject:
             )
             if running.error is not None:
                 raise running.error
-        found = LiveQuery(running, records, self.spark or home)
-        self.running[entry.name] = found
-        return found
+        handle = LiveQuery(running, records, self.spark or home)
+        self.running[entry.name] = handle
+        return handle
 
     def list(self) -> "tuple[Entry, ...]":
         """What is registered, in the order of the names; whoever serves it."""

@@ -33,8 +33,8 @@ def choose_registry(named: str | Path | None, root: Path) -> Path:
     project's folder."""
     import os
 
-    found = named or os.environ.get("ONTOWEIR_REGISTRY")
-    return Path(found).absolute() if found else root / "out" / "registry"
+    place = named or os.environ.get("ONTOWEIR_REGISTRY")
+    return Path(place).absolute() if place else root / "out" / "registry"
 
 
 def choose_progress() -> OnProgress:

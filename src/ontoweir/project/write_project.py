@@ -118,14 +118,14 @@ def _write_all(
     from rdflib import Graph
 
     several = [given] if isinstance(given, (Graph, str, Path)) else list(given)
-    found = []
+    written = []
     for number, document in enumerate(several):
         match document:
             case Path():
-                found.append(str(document.absolute()))
+                written.append(str(document.absolute()))
                 continue
             case str() if "\n" not in document and Path(document).is_file():
-                found.append(str(Path(document).absolute()))
+                written.append(str(Path(document).absolute()))
                 continue
             case str():
                 text = document
@@ -145,8 +145,8 @@ def _write_all(
         shown[str(place)] = f"<{kind}{mark}>"
         if isinstance(document, Graph):
             lineless.add(str(place))
-        found.append(str(place))
-    return found
+        written.append(str(place))
+    return written
 
 
 def _refuse_project(text: str) -> None:

@@ -112,14 +112,14 @@ def serve_registry(
 def _look(registry: Path, server: _Server, on_event: Callable[[str], None]) -> dict[str, Entry]:
     """The entries now; what is served, while they cannot be read."""
     try:
-        found = {entry.name: entry for entry in list_entries(registry)}
+        entries = {entry.name: entry for entry in list_entries(registry)}
     except UsageError as error:
         if server.said.get("") != str(error):
             server.said[""] = str(error)
             on_event(str(error))
         return {name: running.entry for name, running in server.running.items()}
     server.said.pop("", None)
-    return found
+    return entries
 
 
 def _start(
@@ -186,14 +186,14 @@ class _Workspaces:
 
 def _stamp(workspace: Workspace) -> object:
     project = workspace.project
-    found = []
+    stamps = []
     for file in (project.file, *project.ontology, *project.mappings, *project.imports.values()):
         try:
             held = file.stat()
-            found.append((str(file), held.st_mtime_ns, held.st_size, held.st_ino))
+            stamps.append((str(file), held.st_mtime_ns, held.st_size, held.st_ino))
         except OSError:
-            found.append((str(file), 0, 0, 0))
-    return found
+            stamps.append((str(file), 0, 0, 0))
+    return stamps
 
 
 def _summarise(server: _Server, options: RunOptions, seconds: float) -> dict[str, Any]:

@@ -144,12 +144,12 @@ def _run(
             running.alarm(state, job)
         if running.before:
             return  # only at the start: what was committed before
-        found = describe_live(state, job)
-        held = found["queries"][running.entry.name]
-        counts = {n: found[n] for n in ("tuples", "markers", "results", "rejected", "late")}
+        described = describe_live(state, job)
+        held = described["queries"][running.entry.name]
+        counts = {n: described[n] for n in ("tuples", "markers", "results", "rejected", "late")}
         counts["waiting_rows"] = state.waiting
         running.before, running.reasons = counts, dict(state.reasons)
-        batch = None if found["batch"] < 0 else found["batch"]
+        batch = None if described["batch"] < 0 else described["batch"]
         running.status |= {**counts, **held, "batch": batch, "rejects": dict(state.reasons)}
         most = max(running.status["state_rows_max"], held["state_rows"])
         running.status["state_rows_max"] = most

@@ -15,14 +15,14 @@ def explain_code(code: str) -> str:
     Raises:
         UsageError: there is no such code.
     """
-    found = _pages().get(code.strip().upper())
-    if found is None:
+    page = _pages().get(code.strip().upper())
+    if page is None:
         raise UsageError(
             f"unknown code {code!r}",
             why="no diagnostic has it",
             fix=f"write one of: {', '.join(_pages())}",
         )
-    return found
+    return page
 
 
 def code_titles() -> dict[str, str]:
@@ -42,10 +42,10 @@ def _pages() -> dict[str, str]:
     text = read_pages()
     starts = [(m[1], m.start()) for m in _HEADING.finditer(text)]
     tables = re.search(r"^```toml\n.*?^```$", text, re.MULTILINE | re.DOTALL)
-    found = {}
+    pages = {}
     for (code, start), end in zip(starts, [*(s for _, s in starts[1:]), len(text)], strict=True):
         page = text[start:end].strip()
         if tables is not None and "```sql" in page:
             page += f"\n\nThe tables of the example:\n\n{tables[0]}"
-        found[code] = page
-    return found
+        pages[code] = page
+    return pages

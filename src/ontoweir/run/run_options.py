@@ -138,7 +138,7 @@ def read_pairs(option: str, texts: list[str]) -> dict[str, str]:
     Raises:
         UsageError: a text has no name or no value.
     """
-    found = {}
+    pairs = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
@@ -150,5 +150,5 @@ def read_pairs(option: str, texts: list[str]) -> dict[str, str]:
                 else f"write e.g. {option} spark.driver.memory=4g",
                 source=Source(option),
             )
-        found[name.strip()] = value.strip()
-    return found
+        pairs[name.strip()] = value.strip()
+    return pairs

@@ -50,11 +50,11 @@ def write_witnesses(
         name = query.name
         witness = verdict.witness
         if witness.size != size:
-            found = workspace.find_witness(query, size)
-            if found is None:
+            larger = workspace.find_witness(query, size)
+            if larger is None:
                 report.append(f"{name}: no witness with {size} tuples is confirmed")
             else:
-                witness = found
+                witness = larger
         script = write_witness(workspace, query, witness, folder / name)
         report.append(f"{name}: {witness.size} tuples to remember; run sh {script}")
     return report
