@@ -18,15 +18,14 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Failing, Tier, Verdict
+from ontoweir.rewriter.model.spj import SpjUnion
 from tests.oracle.random_queries import STYLES, Case, make_case, split_markers
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates, run_groups
 from tests.oracle.test_kernel_against_oracle import _check_run, _one_by_one, _oracle
 from tests.oracle.test_same_verdict import check_same, in_parts, other_names, other_order, row_twice
 from tests.oracle.test_witness_against_oracle import check_aggregate_witness, check_witness
-
-from ontoweir.checker.decide.check_query import check_query
-from ontoweir.checker.verdict.verdict import Failing, Tier, Verdict
-from ontoweir.rewriter.model.spj import SpjUnion
 
 _CHANGES = (other_order, other_names, in_parts, row_twice)
 

@@ -17,12 +17,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from ontoweir.checker.decide import check_disjuncts
+from ontoweir.checker.plans import choose_plan, make_plan
 from tests.oracle import test_kernel_against_oracle as bounded
 from tests.oracle.random_queries import STYLES
 from tests.runtime.live import test_unbounded as unbounded
-
-from ontoweir.checker.decide import check_disjuncts
-from ontoweir.checker.plans import choose_plan, make_plan
 
 
 def main() -> int:

@@ -39,7 +39,7 @@ def least(runs: int, work: Callable[[], Any]) -> float:
 def measure_suite(runs: int) -> list[dict[str, Any]]:
     """A row per ontology."""
     sys.path.insert(0, str(ROOT))
-    from tests.rewriter.test_ucq_requiem import read_requiem
+    from tests.rewriter.ucq.test_ucq_requiem import read_requiem
 
     rows = []
     for name in NAMES:

@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from ontoweir.errors import OntologyError, Source
 
-FILE_NAME = "catalog-v001.xml"
+CATALOG_FILE = "catalog-v001.xml"
 _BASE = "http://www.w3.org/XML/1998/namespace base"
 _REFUSED = ("nextCatalog", "delegateURI", "rewriteURI", "uriSuffix")
 

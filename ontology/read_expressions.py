@@ -12,7 +12,7 @@ from rdflib import OWL, RDF, RDFS, BNode, Literal, URIRef
 from rdflib.term import Node
 
 from ontoweir.ontology.axioms import Basic, Exists, NamedClass, Role
-from ontoweir.ontology.read_triples import Triples, read_list
+from ontoweir.ontology.syntax.read_triples import Triples, read_list
 
 
 class OutsideQL(Exception):

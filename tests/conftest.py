@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.case_files import Golden, compare_block, write_block
 from tests.paths import ROOT, SHARED
+from tests.waiting import HANG_TIMEOUT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +30,6 @@ settings.register_profile(
     settings.get_profile("ci"),
     derandomize=False,
     max_examples=5_000,
-    deadline=timedelta(minutes=5),
 )
 
 
@@ -39,8 +38,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-cases", action="store_true", help="write what comes of case files")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-timeout reads its option
 def pytest_configure(config: pytest.Config) -> None:
-    settings.load_profile("long" if config.getoption("--long") else "ci")
+    long = config.getoption("--long")
+    settings.load_profile("long" if long else "ci")
+    if config.option.timeout is None and not long:
+        config.option.timeout = HANG_TIMEOUT
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

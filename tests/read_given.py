@@ -1,15 +1,17 @@
-"""What a case file gives: a catalog in TOML, axioms in functional syntax, a query in SPARQL."""
+"""What a case file gives: tables in TOML, axioms in functional syntax, mappings, and SPARQL."""
 
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.model.assertion import MappingSet
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.query import ConjunctiveQuery
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from tests.case_files import Case
 
 EX = "http://example.org/"
@@ -35,5 +37,13 @@ def read_tbox(case: Case, folder: Path) -> TBox:
 def read_branch(case: Case) -> ConjunctiveQuery:
     """The query of `sparql`, which has one branch."""
     text = f"PREFIX : <{EX}>\n{case.given('sparql')}"
-    (found,) = parse_union(text, name="q", file="q.rq")
+    (found,) = parse_query(text, name="q", file="q.rq")
     return found
+
+
+def read_mappings(case: Case, folder: Path) -> MappingSet:
+    """The triples maps of `turtle`, over the tables of `toml`."""
+    file = folder / "mapping.ttl"
+    prefixes = f"@prefix rr: <http://www.w3.org/ns/r2rml#> .\n@prefix : <{EX}> .\n"
+    file.write_text(prefixes + case.given("turtle"), encoding="utf-8")
+    return load_mappings([file], read_catalog(case.given("toml")))

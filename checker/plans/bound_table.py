@@ -11,10 +11,10 @@ from itertools import combinations
 
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, DistinctSample, Frontier, KeptTimestamp, Key
-from ontoweir.checker.plans.bound_front import bound_front
+from ontoweir.checker.plans.bound_frontier import bound_frontier
 from ontoweir.checker.sizes.size_key import Factor, size_key
 
-MOST_MEMBERS = 6
+MAX_MEMBERS = 6
 """Of more members that may be counted by tuples, only each alone and all together are tried."""
 
 
@@ -42,7 +42,7 @@ def bound_table(
     several = sorted(waits)
     subsets: Iterable[tuple[int, ...]] = (
         (s for n in range(len(several) + 1) for s in combinations(several, n))
-        if len(several) <= MOST_MEMBERS
+        if len(several) <= MAX_MEMBERS
         else ((), *((i,) for i in several), tuple(several))
     )
     few = {a.value: _few(form, a) for a in apart}
@@ -50,7 +50,7 @@ def bound_table(
     factors = min(covers, key=_cost)
     if len(frontier) > 1:
         fixed = {k.value for k in keys if k.whole}
-        factors = [*factors, *bound_front(form, members, frontier, fixed)]
+        factors = [*factors, *bound_frontier(form, members, frontier, fixed)]
     return _product(factors)
 
 

@@ -14,7 +14,7 @@ from ontoweir.checker.plans.make_table import Obstacle, make_table
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.model.watch_time import tick
 
-MOST_STEPS = 20_000
+MAX_STEPS = 20_000
 """A plan with more steps is refused."""
 
 
@@ -25,7 +25,7 @@ def make_plan(form: NormalForm, *, sized: bool = True) -> SynopsisPlan | tuple[O
     That frontiers stay small is not decided here ([the pair criterion], theory §7).
 
     Raises:
-        QueryError: there are more than MOST_STEPS orders in which tuples can complete matches.
+        QueryError: there are more than MAX_STEPS orders in which tuples can complete matches.
     """
     plan = _make(form, sized)
     if not isinstance(plan, SynopsisPlan) and (dated := _limit_by_dates(form)) != form:
@@ -57,12 +57,12 @@ def _make(form: NormalForm, sized: bool) -> SynopsisPlan | tuple[Obstacle, ...]:
         members = waiting.pop()
         if members in tables:
             continue
-        found = islice(_steps(form, members, parts), MOST_STEPS + 1 - steps)
+        found = islice(_steps(form, members, parts), MAX_STEPS + 1 - steps)
         tables[members] = tuple(sorted(found, key=lambda s: (len(s.now), sorted(s.now))))
         steps += len(tables[members])
-        if steps > MOST_STEPS:
+        if steps > MAX_STEPS:
             raise QueryError(
-                f"a plan for {len(form.members)} streams would have more than {MOST_STEPS} steps",
+                f"a plan for {len(form.members)} streams would have more than {MAX_STEPS} steps",
                 why="tuples of streams that no timestamps order complete matches in every order, "
                 "and each way is a step of the plan",
                 fix="order the timestamps of more streams by <, or use fewer streams in one query",

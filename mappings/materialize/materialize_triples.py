@@ -11,7 +11,7 @@ from ontoweir.mappings.materialize.make_term import TermMaker, make_term
 from ontoweir.mappings.materialize.read_rows import (
     Row,
     RowTable,
-    join_rows,
+    join_tables,
     open_table,
     read_rows,
     unquote_name,
@@ -186,7 +186,7 @@ class _Maker:
                 (table.position(j.child, j.child_source), above.position(j.parent, j.parent_source))
                 for j in reference.joins
             ]
-            rows = join_rows(self.connection, table, above, joins)
+            rows = join_tables(self.connection, table, above, joins)
         else:
             if table.sql != above.sql:
                 raise MappingError(

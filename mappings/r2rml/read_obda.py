@@ -13,12 +13,12 @@ from ontoweir.mappings.r2rml.locate_turtle import split_lines
 from ontoweir.mappings.r2rml.mapping_file import NO_IRI, PARSE_BASE, RR, MappingFile
 from ontoweir.mappings.r2rml.name_target import has_odd_column, name_target
 from ontoweir.mappings.r2rml.parse_obda_target import (
-    RDF_TYPE,
     TargetRefusal,
     TargetTerm,
     TargetTriple,
     parse_obda_target,
 )
+from ontoweir.mappings.r2rml.r2rml_document import RDF_TYPE
 
 if TYPE_CHECKING:
     from rdflib import Graph

@@ -32,7 +32,7 @@ from ontoweir.rewriter.model.spj import (
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget
 
-LIMIT = 200_000
+MAX_STEPS = 200_000
 """How many steps the search for a homomorphism may take."""
 
 
@@ -68,7 +68,7 @@ def is_contained(
     search = _Search(small, big, catalog, implied or Implied(small, catalog), one_to_one, avoid)
     budget = WorkBudget(
         "ways to map its tables onto each other",
-        limit or LIMIT,
+        limit or MAX_STEPS,
         f"it reads {len(big.occurrences)} tables, many of them the same one, and whether one of "
         "them is redundant is decided by trying all",
         "join its patterns by more shared variables, declare keys, or ask for fewer patterns",

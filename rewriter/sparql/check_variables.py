@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.model.query import Variable
+from ontoweir.rewriter.model.query import Variable, atom_terms
 from ontoweir.rewriter.sparql.distribute_unions import Branch
-from ontoweir.rewriter.sparql.patterns import Pattern, atom_terms, pattern_atoms, pattern_values
+from ontoweir.rewriter.sparql.patterns import Pattern, pattern_atoms, pattern_values
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import rdflib
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.model.column_types import parse_instant
+from ontoweir.mappings.model.column_types import XSD, parse_instant
 from ontoweir.rewriter.model.query import (
     Filter,
     Iri,
@@ -25,7 +25,6 @@ from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.sparql.patterns import Both, Comparison, Either, Formula, Negation
 from ontoweir.rewriter.sparql.read_terms import read_field
 
-XSD = "http://www.w3.org/2001/XMLSchema#"
 _EXACT = {
     XSD + sign + size
     for sign, sizes in (

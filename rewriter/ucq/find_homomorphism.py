@@ -19,7 +19,7 @@ from ontoweir.rewriter.model.query import (
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.ucq.find_tree_witnesses import free_variables
 
-LIMIT = 200_000
+MAX_STEPS = 200_000
 """How many steps the search for a homomorphism may take."""
 
 _Pairs = tuple[tuple[Term, Term], ...]
@@ -72,7 +72,7 @@ def find_homomorphism(
 
     budget = WorkBudget(
         "ways to map its patterns onto each other",
-        LIMIT,
+        MAX_STEPS,
         "whether patterns are redundant is decided by trying all",
         "ask for fewer patterns of the same property, or join them by more shared variables",
         query.source,

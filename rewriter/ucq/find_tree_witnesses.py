@@ -14,13 +14,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from ontoweir.ontology.saturate_tbox import Hierarchy
+from ontoweir.ontology.saturate_tbox import SaturatedHierarchy
 from ontoweir.ontology.tbox import Because, Exists, NamedClass, Role, TBox
 from ontoweir.progress.progress import OnProgress, ignore_progress
-from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, Iri, Term, Variable
+from ontoweir.rewriter.model.query import (
+    Atom,
+    ClassAtom,
+    ConjunctiveQuery,
+    Iri,
+    Term,
+    Variable,
+    atom_terms,
+)
 from ontoweir.rewriter.model.work_budget import WorkBudget
 
-LIMIT = 500_000
+MAX_STEPS = 500_000
 """How many steps the search for tree witnesses of a query may take."""
 
 _Path: TypeAlias = tuple[Role, ...]
@@ -47,7 +55,7 @@ def find_tree_witnesses(
     """
     budget = WorkBudget(
         "partial tree witnesses",
-        LIMIT,
+        MAX_STEPS,
         "existential axioms can satisfy its patterns in very many ways",
         "ask for fewer patterns with variables that are not selected, or select some of these",
         query.source,
@@ -66,13 +74,10 @@ def free_variables(query: ConjunctiveQuery) -> frozenset[Variable]:
     return frozenset(found)
 
 
-def atom_terms(atom: Atom) -> tuple[Term, ...]:
-    """The arguments of an atom."""
-    return (atom.term,) if isinstance(atom, ClassAtom) else (atom.subject, atom.object)
-
-
 class _Search:
-    def __init__(self, query: ConjunctiveQuery, hierarchy: Hierarchy, budget: WorkBudget) -> None:
+    def __init__(
+        self, query: ConjunctiveQuery, hierarchy: SaturatedHierarchy, budget: WorkBudget
+    ) -> None:
         self.budget = budget
         self.atoms = query.atoms
         self.hierarchy = hierarchy

@@ -42,7 +42,7 @@ from ontoweir.rewriter.ucq.find_tree_witnesses import (
 )
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 
-LIMIT = 10_000
+MAX_REWRITINGS = 10_000
 """How many conjunctive queries the existential axioms may make of one."""
 
 
@@ -60,7 +60,7 @@ def rewrite_existentials(
     """
     budget = WorkBudget(
         "rewritings by existential axioms",
-        LIMIT,
+        MAX_REWRITINGS,
         "sets of its patterns can be satisfied by individuals that only axioms make",
         "ask for fewer patterns with variables that are not selected, or select some of these",
         query.source,

@@ -20,7 +20,7 @@ from ontoweir.rewriter.ucq.fix_constants import fix_constants
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 
-LIMIT = 500_000
+MAX_REWRITINGS = 500_000
 """How many disjuncts may be made of a query, before they are minimised."""
 
 
@@ -35,7 +35,7 @@ def show_ucq(
     rewritten = rewrite_existentials(fix_constants(query), tbox, on_progress=on_progress)
     budget = WorkBudget(
         "disjuncts in its UCQ",
-        LIMIT,
+        MAX_REWRITINGS,
         "the choices of subclasses and subproperties multiply with its patterns",
         "show the SQL instead (--show sql), which has the hierarchy in its mappings; or ask for "
         "narrower classes",

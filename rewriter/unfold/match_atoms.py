@@ -34,7 +34,7 @@ def ignore_warnings(message: str, source: Source | None) -> None:
     """No warnings wanted."""
 
 
-LIMIT = 1_000_000
+MAX_COMBINATIONS = 1_000_000
 """How many combinations of assertions may be tried for a conjunctive query."""
 
 _MANY = 50
@@ -140,7 +140,7 @@ def match_atoms(
     largest = max(zip(query.atoms, choices, strict=True), key=lambda pair: len(pair[1]))
     budget = WorkBudget(
         "combinations of mapping assertions to try",
-        LIMIT,
+        MAX_COMBINATIONS,
         f"its patterns can be matched in many ways each, {_name(largest[0])} in "
         f"{len(largest[1]):,}: every triples map and every fact is one",
         "put facts into a static relation, join patterns by a shared variable, or ask for "

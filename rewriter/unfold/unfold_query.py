@@ -48,7 +48,7 @@ from ontoweir.rewriter.unfold.translate_filters import (
     translate_value_filter,
 )
 
-LIMIT = 10_000
+MAX_DISJUNCTS = 10_000
 """How many disjuncts a query may be unfolded into, before the passes."""
 
 
@@ -114,7 +114,7 @@ def unfold_query(
     )
     budget = WorkBudget(
         "disjuncts over the tables",
-        LIMIT,
+        MAX_DISJUNCTS,
         "each way to match all its patterns by triples maps and facts is one, and every one is "
         "decided",
         "put facts into a static relation, ask for narrower classes, or register several queries",

@@ -52,7 +52,7 @@ LONG_AGO = -(1 << 60)
 
 _LIMIT = float(1 << 62)
 """Totals beyond this are looked at one by one: whether each fits 64 bits."""
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
 _PAIRS = 1 << 20
 """Pairs of rows handled at once: keeps memory flat."""
 _WIDE = 1 << 62
@@ -229,7 +229,9 @@ def fit_totals(totals: Array, events: Array | None = None) -> Array:
     """
     if totals.dtype != object:
         return totals
-    over = np.array([not _LEAST <= total <= _MOST for total in totals.tolist()], dtype=np.bool_)
+    over = np.array(
+        [not _MIN_INT64 <= total <= _MAX_INT64 for total in totals.tolist()], dtype=np.bool_
+    )
     if over.any():
         raise too_great(None if events is None else int(events[over].min()))
     return totals.astype(np.int64)

@@ -46,7 +46,7 @@ class MatchBatch:
 PartRows: TypeAlias = Sequence[Sequence[MatchBatch]]
 """New matches of all parts of an aggregate query, in the parts' order."""
 
-_MOST = (1 << 63) - 1
+_MAX_INT64 = (1 << 63) - 1
 _COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
 
 
@@ -170,7 +170,11 @@ class _Unit:
             fewer: Array = column // (down // up)
             return fewer
         wide = up // down
-        if wide > 1 and len(column) and max(-int(column.min()), int(column.max())) > _MOST // wide:
+        if (
+            wide > 1
+            and len(column)
+            and max(-int(column.min()), int(column.max())) > _MAX_INT64 // wide
+        ):
             return narrow(column.astype(object) * wide, "a number that is aggregated")
         made: Array = column * wide
         return made

@@ -8,7 +8,7 @@ import numpy as np
 from ontoweir.checker.model.plan import Break, Constants, Grid, Points, StaticValues
 from ontoweir.runtime.columnar.frame import Array
 
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
 NO_POINT = -2
 """Stands for all strings that are none of the breakpoints (no code is negative but NULL's)."""
 
@@ -63,9 +63,9 @@ def _floor(column: Array, at: Break, nowhere: float | int) -> tuple[Array, float
             if column.dtype.kind != "f":
                 low, count = int(-(-first // 1)), int((last - first) // step)
                 # what lies beyond 64 bits distinguishes no numbers of 64 bits
-                skipped = max(-(-(_LEAST - low) // step), 0)
+                skipped = max(-(-(_MIN_INT64 - low) // step), 0)
                 low, count = low + skipped * step, count - skipped
-                count = min(count, (_MOST - low) // step)
+                count = min(count, (_MAX_INT64 - low) // step)
                 if count < 0:
                     return np.full(len(column), nowhere, dtype=column.dtype), None
                 near = np.clip(column, low, low + count * step)

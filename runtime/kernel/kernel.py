@@ -41,7 +41,7 @@ from ontoweir.runtime.kernel.plan_view import Members, PlanView
 from ontoweir.runtime.kernel.project_matches import project_matches
 from ontoweir.runtime.kernel.thin_rows import thin_rows
 
-_MOST = 1 << 21
+_MAX_PAIRS = 1 << 21
 """Rows of new matches that wait to be condensed."""
 
 
@@ -80,7 +80,7 @@ class _Chunk:
         columns = table_columns(table)
         by = [EVENT, *columns] if table is self.plan.tables[-1] else [*columns, EVENT]
         parts: list[Frame] = []
-        waiting, limit = 0, _MOST
+        waiting, limit = 0, _MAX_PAIRS
         for step in table.steps:
             whole = self._together(step.now)
             for frame in self._complete(whole, step.now, step.past, step.now, table):

@@ -24,8 +24,8 @@ from ontoweir.runtime.replay.ranges.replay_range import (
     unpack_outcome,
 )
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
-from ontoweir.runtime.replay.run_ranges import await_job
 from ontoweir.runtime.replay.ranges.store_statics import store_statics
+from ontoweir.runtime.replay.run_ranges import await_job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

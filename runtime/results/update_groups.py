@@ -22,7 +22,7 @@ _BLOCK = 1 << 22
 """Numbers of a median's table handled at once."""
 _FAR = float(1 << 61)
 """Sums of so much are looked at one by one: whether each fits."""
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
 _ADDED = (MeasureKind.WEIGHT, MeasureKind.SUM, MeasureKind.DISTINCT)
 
 
@@ -204,7 +204,7 @@ def _run(
     low = name[0] == MeasureKind.MIN
     choose = np.minimum if low else np.maximum
     dense = column.dtype == np.float64
-    edge = _MOST if low else _LEAST
+    edge = _MAX_INT64 if low else _MIN_INT64
     worst: Any = (np.inf if low else -np.inf) if dense else edge
     extremes = np.full(size, worst, dtype=column.dtype)
     valid = np.zeros(size, dtype=np.bool_)
@@ -241,7 +241,9 @@ def _refuse_far(
     moments: _Moments, exact: Array, name: Measure, aggregates: Sequence[Aggregate]
 ) -> None:
     """Raise RunError where a sum, in Python's whole numbers, does not fit 64 bits."""
-    over = np.array([not _LEAST <= total <= _MOST for total in exact.tolist()], dtype=np.bool_)
+    over = np.array(
+        [not _MIN_INT64 <= total <= _MAX_INT64 for total in exact.tolist()], dtype=np.bool_
+    )
     if not over.any():
         return
     at = int(moments.at[over].min())

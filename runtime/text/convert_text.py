@@ -52,7 +52,7 @@ _PLAIN_LENGTHS = frozenset((10, 16, 19, *range(21, 27)))
 _ZONED = r"^.{19}(\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])$"
 
 
-_MOST_EXPONENT = 999_999_999
+_MAX_EXPONENT = 999_999_999
 """Of a number, for Java's parser to take it for sure."""
 
 
@@ -182,7 +182,7 @@ def _read_decimal(text: str, declared: DecimalType) -> Decimal | None:
     number = Decimal(text)
     if number.is_zero():  # whatever its exponent, as far as Java has such ones
         exponent = number.as_tuple().exponent
-        if not isinstance(exponent, int) or abs(exponent) > _MOST_EXPONENT:
+        if not isinstance(exponent, int) or abs(exponent) > _MAX_EXPONENT:
             raise NotPlain
         number = Decimal(0)
     return fit_decimal(number, declared)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
-from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from ontoweir.checker.model.plan import Bound, Points, SynopsisPlan, SynopsisTable
@@ -24,21 +23,21 @@ def list_parts() -> frozenset[str]:
 
 def find_parts(plan: SynopsisPlan) -> frozenset[str]:
     """What a plan has of list_parts."""
-    return frozenset(name for table in plan.tables for name in _parts_of_value(table)) & list_parts()
+    found = (name for table in plan.tables for name in _parts_of_value(table))
+    return frozenset(found) & list_parts()
 
 
-def _parts_of_type(kind: Any) -> Iterator[str]:
-    """The names below a dataclass."""
+def _parts_of_type(kind: type) -> Iterator[str]:
     for field, hint in get_type_hints(kind).items():
         inner = get_args(hint)
         if get_origin(hint) is tuple or hint is bool or type(None) in inner:
             yield f"{kind.__name__}.{field}"
         for one in inner:
-            members = get_args(one) if get_origin(one) is UnionType else (one,)
+            members: tuple[type, ...] = get_args(one) or (one,)
             for member in members:
                 if is_dataclass(member) and member not in NOT_PARTS:
                     if len(members) > 1:
-                        yield f"{member.__name__}"
+                        yield str(member.__name__)
                     yield from _parts_of_type(member)
 
 

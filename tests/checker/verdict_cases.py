@@ -6,14 +6,14 @@ each criterion: `lag`, `[S] Th. 1`, `[S] Th. 2`, `[A] Th. 5.6`, `[A] Th. 8.6` â€
 C1, C2`). `model: arrival` decides without timestamps.
 """
 
-from tests.case_files import Case, Golden
-from tests.read_given import read_catalog
-
 from ontoweir.checker.criteria.decide_lag import Criterion
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Verdict
 from ontoweir.checker.witness.witness import Witness
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.case_files import Case, Golden
+from tests.read_given import read_catalog
 
 
 def compare_verdict(case: Case, golden: Golden) -> None:
@@ -26,9 +26,14 @@ def compare_verdict(case: Case, golden: Golden) -> None:
 def decide_case(case: Case, *, disprove: bool = True) -> Verdict:
     """The verdict on a case's query; `disprove`: a witness is looked for."""
     catalog = read_catalog(case.given("toml"))
-    union = parse_sql(case.given("sql"), catalog, name="case", file="case.sql")
     timed = "model: arrival" not in case.blocks.get("verdict", "")
-    return check_query(union, catalog, timed=timed, disprove=disprove)
+    return check_query(parse_case(case), catalog, timed=timed, disprove=disprove)
+
+
+def parse_case(case: Case) -> SpjUnion:
+    """A case's query."""
+    catalog = read_catalog(case.given("toml"))
+    return parse_sql(case.given("sql"), catalog, name="case", file="case.sql")
 
 
 def list_criteria(verdict: Verdict) -> list[tuple[str, Criterion]]:

@@ -12,10 +12,10 @@ import shlex
 from pathlib import Path
 
 import pytest
-from tests.paths import ROOT
 
 from ontoweir.cli import main
 from ontoweir.diagnostics import CODES
+from tests.paths import ROOT
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 _CONSOLE = re.compile(r"^```console\n\$ \./ontoweir (.*)\n((?:.*\n)*?)```$", re.MULTILINE)

@@ -6,7 +6,6 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from tests.paths import ROOT
 
 from ontoweir.errors import MappingError
 from ontoweir.mappings.compile.load_mappings import load_mappings
@@ -16,6 +15,7 @@ from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.tmappings.instantiate_assertion import assertion_query
+from tests.paths import ROOT
 
 PAGE = ROOT / "docs" / "mappings.md"
 TOML = """

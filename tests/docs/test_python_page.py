@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.paths import ROOT
 
 import ontoweir
 from ontoweir.cli import main
+from tests.paths import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

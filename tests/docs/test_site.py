@@ -9,7 +9,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+
 from tests.paths import ROOT
+from tests.waiting import HANG_TIMEOUT
 
 _LOADED = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=["']?([^"'\s>]+)""")
 
@@ -23,7 +25,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "https_proxy": "http://127.0.0.1:9"},
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
@@ -62,6 +63,9 @@ def test_the_notebook_runs(tmp_path: Path) -> None:
     )
     assert not any(cell.get("outputs") for cell in notebook.cells)
     client = NotebookClient(
-        notebook, timeout=300, resources={"metadata": {"path": str(ROOT / "examples")}}
+        notebook,
+        timeout=None,
+        startup_timeout=int(HANG_TIMEOUT),
+        resources={"metadata": {"path": str(ROOT / "examples")}},
     )
     client.execute()

@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from tests.paths import ROOT
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.paths import ROOT
 
 READ, REFUSED = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8").split("## What is refused")
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from tests.examples.answers import HERE, count, expected, open_answers
 
 from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.replaying import ReplayOptions, replay_query
+from tests.examples.answers import HERE, count, expected, open_answers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

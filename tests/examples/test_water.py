@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from tests.examples.answers import HERE, count
-from tests.ontoweir.conftest import Ran
 
 from ontoweir.cli import main
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.replaying import ReplayOptions, replay_query
+from tests.examples.answers import HERE, count
+from tests.ontoweir.conftest import Ran
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,6 +19,7 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     output_attributes,
 )
+from tests.oracle.database import insert_rows, open_database
 
 Row = tuple[Any, ...]
 Data = Mapping[str, tuple[Sequence[str], Sequence[Row]]]
@@ -58,14 +59,13 @@ def where(query: SpjQuery) -> list[str]:
 
 def load(data: Data, types: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
     """A database with the tables; `types` maps "table.column" to a SQL type (default BIGINT)."""
-    base = duckdb.connect(config={"threads": 1})
+    base = open_database()
     for table, (columns, rows) in data.items():
-        spec = ", ".join(f'"{c}" {types.get(f"{table}.{c}", "BIGINT")}' for c in columns)
-        base.execute(f'CREATE TABLE "{table}" ({spec})')
-        if rows:
-            marks = ", ".join("?" for _ in columns)
-            clean = [[None if v != v else v for v in r] for r in rows]  # NaN matches nothing
-            base.executemany(f'INSERT INTO "{table}" VALUES ({marks})', clean)
+        sql_types = [types.get(f"{table}.{c}", "BIGINT") for c in columns]
+        spec = ", ".join(f'"{c}" {t}' for c, t in zip(columns, sql_types, strict=True))
+        base.execute(f'CREATE TEMP TABLE "{table}" ({spec})')
+        clean = [[None if v != v else v for v in r] for r in rows]  # NaN matches nothing
+        insert_rows(base, f'"{table}"', ", ".join(f"?::{t}" for t in sql_types), clean)
     return base
 
 

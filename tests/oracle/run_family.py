@@ -7,10 +7,6 @@ from enum import StrEnum
 from random import Random
 
 import duckdb
-from tests.oracle.exhaustive_family import CATALOG, Shape
-from tests.oracle.random_queries import R, Rows, Tables
-from tests.oracle.relational import Row, load, where
-from tests.oracle.run_kernel import run_kernel
 
 from ontoweir.checker.criteria.decide_lag import decide_lag
 from ontoweir.checker.model.normal_form import NormalForm
@@ -21,6 +17,10 @@ from ontoweir.checker.split.split_ranges import split_ranges
 from ontoweir.checker.witness.find_witness import find_witness
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
+from tests.oracle.exhaustive_family import CATALOG, Shape
+from tests.oracle.random_queries import R, Rows, Tables
+from tests.oracle.relational import Row, load, where
+from tests.oracle.run_kernel import run_kernel
 
 
 class Outcome(StrEnum):

@@ -10,10 +10,6 @@ from typing import Any
 
 import pytest
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import STYLES, Case, make_case, split_markers
-from tests.oracle.relational import Row, answer, load
-from tests.oracle.run_kernel import run_chunks
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
@@ -30,6 +26,10 @@ from ontoweir.runtime.engine.aggregate_chunk import (
 )
 from ontoweir.runtime.results.render_results import AT, render_results
 from ontoweir.runtime.results.update_groups import GroupState
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import STYLES, Case, make_case, split_markers
+from tests.oracle.relational import Row, answer, load
+from tests.oracle.run_kernel import run_chunks
 
 _EPOCH = datetime(1970, 1, 1)
 

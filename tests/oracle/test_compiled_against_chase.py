@@ -27,6 +27,7 @@ from ontoweir.mappings.materialize.materialize_triples import materialize_triple
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.print_sql import print_sql
+from tests.oracle.database import insert_rows, open_database
 
 E = "http://e/"
 Row: TypeAlias = dict[str, object]
@@ -239,7 +240,7 @@ def write_project(scenario: Scenario, folder: Path) -> None:
     connection = sqlite3.connect(folder / "d.db")
     for name, columns in COLUMNS.items():
         connection.execute(
-            f"CREATE TABLE {name} ({columns[0]} INT, {columns[1]} INT, {columns[2]} TEXT)"
+            f"CREATE TEMP TABLE {name} ({columns[0]} INT, {columns[1]} INT, {columns[2]} TEXT)"
         )
         connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", scenario.rows[name])
     connection.commit()
@@ -587,23 +588,25 @@ def compiled_answers(folder: Path, scenario: Scenario) -> Counter[tuple[str, ...
     workspace = Workspace(load_project(folder, environ={}))
     union = workspace.compile("q").union
     sql = print_sql(union, workspace.project.catalog, dialect="duckdb", comments=False)
-    connection = duckdb.connect()
+    connection = open_database()
     for name, columns in COLUMNS.items():
         connection.execute(
-            f"CREATE TABLE {name} ({columns[0]} INT, {columns[1]} INT, {columns[2]} TEXT, "
+            f"CREATE TEMP TABLE {name} ({columns[0]} INT, {columns[1]} INT, {columns[2]} TEXT, "
             "ts TIMESTAMP)"
         )
         times = stamps(scenario) if name == "s" else ["0"] * len(scenario.rows[name])
-        for row, time in zip(scenario.rows[name], times, strict=True):
-            at = f"2020-01-01 00:0{5 * int(time)}:00"
-            connection.execute(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", (*row, at))
-    rows = connection.execute(sql).fetchall()
+        rows = [
+            (*row, f"2020-01-01 00:0{5 * int(time)}:00")
+            for row, time in zip(scenario.rows[name], times, strict=True)
+        ]
+        insert_rows(connection, name, "?::INT, ?::INT, ?::TEXT, ?::TIMESTAMP", rows)
+    found = connection.execute(sql).fetchall()
     connection.close()
     return Counter(
         tuple(
             ("" if str(x).startswith("http") else "=") + str(x) for x in row[: len(scenario.head)]
         )
-        for row in rows
+        for row in found
     )
 
 

@@ -8,13 +8,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import Case
-from tests.runtime.in_process import EPOCH, replay_here, store
-from tests.runtime.live_cases import cut_arrivals, make_job
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier
@@ -30,6 +25,11 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.database import insert_rows, open_database
+from tests.oracle.random_queries import Case
+from tests.runtime.in_process import EPOCH, replay_here, store
+from tests.runtime.live_cases import cut_arrivals, make_job
 
 MARKERS = 8
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
@@ -91,12 +91,11 @@ def make_case(random: Random) -> tuple[Case, str]:
 
 
 def answer(case: Case, sql: str, upto: int) -> Counter[Any]:
-    base = duckdb.connect(config={"threads": 1})
+    base = open_database()
     for name, (_, rows) in case.data.items():
-        base.execute(f"CREATE TABLE {name} (a HUGEINT, b HUGEINT, ts TIMESTAMP)")
+        base.execute(f"CREATE TEMP TABLE {name} (a HUGEINT, b HUGEINT, ts TIMESTAMP)")
         mine = [row for row in rows if row[-1] <= upto]
-        if mine:
-            base.executemany(f"INSERT INTO {name} VALUES (?, ?, make_timestamp(?))", mine)
+        insert_rows(base, name, "?::HUGEINT, ?::HUGEINT, make_timestamp(?)", mine)
     head, _, rest = sql.partition(" FROM ")
     if "MEDIAN" in head:
         values = sorted(v for (v,) in base.execute(f"SELECT s.a FROM {rest}").fetchall())

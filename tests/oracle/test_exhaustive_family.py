@@ -7,13 +7,13 @@ from itertools import permutations, product
 from random import Random
 
 import pytest
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier
 from tests.oracle.exhaustive_family import CATALOG, Family, Shape, make_family, show
 from tests.oracle.random_queries import Case
 from tests.oracle.run_family import Outcome, check_plan, decide_shape, make_histories
 from tests.oracle.test_witness_against_oracle import check_witness
-
-from ontoweir.checker.decide.check_query import check_query
-from ontoweir.checker.verdict.verdict import Tier
 
 _SLICE = (
     (Family(1, 1, 2, "UBLH", ("<", "=", "<="), local=True), None),

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
+
+from ontoweir.mappings.model.catalog import Column, DataSource, IntType, Relation, Stream
 from tests.oracle.random_queries import R, Tables
 from tests.oracle.run_kernel import run_plans
 from tests.oracle.test_kernel_against_oracle import _case, _check_run, _decide, _oracle
-
-from ontoweir.mappings.model.catalog import Column, DataSource, IntType, Relation, Stream
 
 
 def _stream(name: str, start: int | None = None) -> Stream:

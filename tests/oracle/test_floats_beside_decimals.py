@@ -5,8 +5,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle.random_queries import R
-from tests.oracle.test_kernel_against_oracle import _case, _check_run, _one_by_one, _oracle
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.mappings.model.catalog import (
@@ -19,6 +17,8 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.runtime.columnar.encode import scale_floats, unscale_floats
 from ontoweir.runtime.statics.gather_statistics import gather_statistics
+from tests.oracle.random_queries import R
+from tests.oracle.test_kernel_against_oracle import _case, _check_run, _one_by_one, _oracle
 
 _NOWHERE = DataSource("parquet", None)
 _LONG = (4.0973523936194685, 1.6527635528529094, 81.32702392002724, 0.734058095260224)

@@ -8,19 +8,6 @@ from random import Random
 
 import pytest
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import (
-    STYLES,
-    Case,
-    R,
-    Tables,
-    make_case,
-    make_data,
-    split_markers,
-    sql_types,
-)
-from tests.oracle.relational import Row, answer, load
-from tests.oracle.run_kernel import run_plans
 
 from ontoweir.checker.criteria.decide_lag import decide_lag
 from ontoweir.checker.decide.check_query import check_query
@@ -43,6 +30,19 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, Op
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import (
+    STYLES,
+    Case,
+    R,
+    Tables,
+    make_case,
+    make_data,
+    split_markers,
+    sql_types,
+)
+from tests.oracle.relational import Row, answer, load
+from tests.oracle.run_kernel import run_plans
 
 _INT = IntType()
 

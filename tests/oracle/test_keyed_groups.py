@@ -7,15 +7,15 @@ from random import Random
 from typing import Any
 
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import Tables
-from tests.oracle.test_sql_nulls import MARKERS, NOTHING, Query, compare
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.mappings.model.catalog import Catalog, Column, DateType, DecimalType, IntType, Stream
 from ontoweir.mappings.model.catalog import StringType as Text
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Tables
+from tests.oracle.test_sql_nulls import MARKERS, NOTHING, Query, compare
 
 _COLUMNS = (
     Column("h", IntType()),

@@ -9,9 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import Case, R, Tables, split_markers, sql_types
-from tests.oracle.test_kernel_against_oracle import _check_run, _one_by_one, _oracle
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.model.plan import Grid
@@ -30,6 +27,9 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.kernel.bucket_values import bucket_values
 from ontoweir.runtime.statics.gather_statistics import gather_statistics
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case, R, Tables, split_markers, sql_types
+from tests.oracle.test_kernel_against_oracle import _check_run, _one_by_one, _oracle
 
 _COLUMNS = (
     Column("f", FloatType()),

@@ -7,9 +7,6 @@ from random import Random
 
 import pytest
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import STYLES, Case, make_case
-from tests.oracle.test_aggregates_against_oracle import make_aggregates
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
@@ -35,6 +32,9 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
 )
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import STYLES, Case, make_case
+from tests.oracle.test_aggregates_against_oracle import make_aggregates
 
 NOWHERE = DataSource("parquet", None)
 Change = Callable[[Random, Case, SpjUnion], SpjUnion | None]

@@ -10,13 +10,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import Case, Tables
-from tests.runtime.in_process import EPOCH, replay_here, store
-from tests.runtime.live_cases import cut_arrivals, make_job
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
@@ -37,6 +32,11 @@ from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.database import insert_rows, open_database
+from tests.oracle.random_queries import Case, Tables
+from tests.runtime.in_process import EPOCH, replay_here, store
+from tests.runtime.live_cases import cut_arrivals, make_job
 
 MARKERS = 9
 _TYPES = {"a": "BIGINT", "b": "DECIMAL(6,2)", "g": "VARCHAR", "h": "BIGINT", "d": "DATE"}
@@ -152,24 +152,23 @@ class Oracle:
     """DuckDB over prefixes."""
 
     def __init__(self, case: Case) -> None:
-        self.base = duckdb.connect(config={"threads": 1})
+        self.base = open_database()
         self.names = tuple(case.data)
         for name, (columns, rows) in case.data.items():
             spec = ", ".join(f"{c} {_TYPES.get(c, 'TIMESTAMP')}" for c in columns)
-            self.base.execute(f"CREATE TABLE all_{name} ({spec})")
-            marks = ", ".join("make_timestamp(?)" if c == "ts" else "?" for c in columns)
-            if rows:
-                self.base.executemany(f"INSERT INTO all_{name} VALUES ({marks})", rows)
+            self.base.execute(f"CREATE TEMP TABLE all_{name} ({spec})")
+            cells = (f"?::{_TYPES[c]}" if c in _TYPES else "make_timestamp(?)" for c in columns)
+            insert_rows(self.base, f"all_{name}", ", ".join(cells), rows)
 
     def groups(self, query: Query, text: str, upto: int) -> dict[Any, Any]:
         for name in self.names:
-            where = "" if name == "r" else f" WHERE ts <= make_timestamp({upto})"
-            self.base.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM all_{name}{where}")
+            rows = f"all_{name}" + ("" if name == "r" else f" WHERE ts <= make_timestamp({upto})")
+            self.base.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS FROM {rows}")
         if not self.base.execute(f"SELECT COUNT(*) FROM {query.rest}").fetchall()[0][0]:
             return {}
         names = [c[0] for c in query.columns]
-        rows = [dict(zip(names, row, strict=True)) for row in self.base.execute(text).fetchall()]
-        return split_groups(query, rows)
+        answers = [dict(zip(names, row, strict=True)) for row in self.base.execute(text).fetchall()]
+        return split_groups(query, answers)
 
 
 def split_groups(query: Query, rows: list[dict[str, Any]]) -> dict[Any, Any]:

@@ -9,10 +9,6 @@ from random import Random
 from typing import Any
 
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import Case, Tables, make_case
-from tests.oracle.relational import Row, answer, load
-from tests.oracle.test_aggregates_against_oracle import aggregate_naively, make_aggregates
 
 from ontoweir.checker.criteria.decide_lag import Failure, decide_lag
 from ontoweir.checker.decide.check_query import check_query
@@ -26,6 +22,10 @@ from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.spj import SpjUnion
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case, Tables, make_case
+from tests.oracle.relational import Row, answer, load
+from tests.oracle.test_aggregates_against_oracle import aggregate_naively, make_aggregates
 
 
 def matrix_rank(matrix: Sequence[Sequence[int]]) -> int:

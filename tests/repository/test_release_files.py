@@ -10,9 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from tests.paths import ROOT
 
 from ontoweir.cli import main, make_parser
+from tests.paths import ROOT
 
 
 def commands_in(file: str) -> list[list[str]]:

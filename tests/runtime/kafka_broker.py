@@ -12,10 +12,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+
+from tests.waiting import wait_until
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ontoweir" / "kafka"
 MISSING = (
@@ -102,18 +103,14 @@ def start_broker() -> Iterator[str]:
     log = (folder / "out").open("wb")
     name = ["-t", "MkU3OEVBNTcwNTJENDM2Qg", "--standalone", "-c", str(properties)]
     formatting = [*java, "kafka.tools.StorageTool", "format", *name]
-    subprocess.run(formatting, check=True, stdout=log, stderr=log, timeout=60)
+    subprocess.run(formatting, check=True, stdout=log, stderr=log)
     broker = subprocess.Popen([*java, "kafka.Kafka", str(properties)], stdout=log, stderr=log)
     try:
-        deadline = time.monotonic() + 60
-        while not _listens(port):
-            if broker.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the broker does not start: {(folder / 'out').read_text()}")
-            time.sleep(0.1)
+        wait_until(lambda: _listens(port), lambda: broker.poll() is None)
         yield f"127.0.0.1:{port}"
     finally:
         broker.send_signal(signal.SIGKILL)
-        broker.wait(timeout=30)
+        broker.wait()
         log.close()
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,6 +1,7 @@
 """Prints, at the end of a session that ran them, how every R2RML case did."""
 
 import pytest
+
 from tests.suites.r2rml_cases import NOT_MET, list_cases
 
 

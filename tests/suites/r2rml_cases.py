@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from rdflib import Graph, Namespace
+
 from tests.paths import SHARED
 
 SUITES = SHARED / "suites"

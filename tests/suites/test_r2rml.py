@@ -5,6 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from ontoweir.errors import DataError, OntoweirError
+from ontoweir.mappings.materialize.materialize_triples import materialize_triples
 from tests.paths import ROOT
 from tests.suites.nquads import read_nquads, same_quads
 from tests.suites.r2rml_cases import (
@@ -16,9 +19,6 @@ from tests.suites.r2rml_cases import (
     open_database,
     write_table,
 )
-
-from ontoweir.errors import DataError, OntoweirError
-from ontoweir.mappings.materialize.materialize_triples import materialize_triples
 
 DOCUMENT = ROOT / "docs" / "r2rml-conformance.md"
 CASES = list_cases()

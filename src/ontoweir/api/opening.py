@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.api.surroundings import (
     choose_progress,
-    choose_registry,
     choose_sources,
     warn_as_python,
 )
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.project.write_project import Documents, write_project
+from ontoweir.registry.find_registry import find_registry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,7 +58,7 @@ def open_project(
         on_refused=said,
         on_progress=choose_progress(),
     )
-    return OpenProject(workspace, home, choose_registry(registry, project.root), views)
+    return OpenProject(workspace, home, find_registry(registry, project.root).absolute(), views)
 
 
 def build_project(
@@ -105,4 +105,4 @@ def build_project(
         on_refused=lambda text: said(built.rename(text)),
         on_progress=choose_progress(),
     )
-    return OpenProject(workspace, home, choose_registry(registry, root), views, built)
+    return OpenProject(workspace, home, find_registry(registry, root).absolute(), views, built)

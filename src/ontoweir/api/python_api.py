@@ -19,7 +19,7 @@ from ontoweir.progress.notebook import NotebookText, in_notebook
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.project.write_project import BuiltProject
 from ontoweir.report.describe_rejects import describe_rejects
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -374,7 +374,7 @@ class OpenProject:
     def _compile(self, query: str) -> CompiledQuery:
         if "{" not in query:
             return self.workspace.compile(query)
-        return self.workspace.compile_branches(parse_union(query, name="query", file="<query>"))
+        return self.workspace.compile_branches(parse_query(query, name="query", file="<query>"))
 
     @contextmanager
     def _names(self) -> Iterator[None]:

@@ -2,17 +2,15 @@
 
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ontoweir.api.python_api import Sources
 from ontoweir.errors import OntoweirWarning
 from ontoweir.progress.notebook import in_notebook
 from ontoweir.progress.progress import OnProgress, ignore_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-from ontoweir.api.python_api import Sources
 
 
 def choose_sources(
@@ -26,15 +24,6 @@ def choose_sources(
     home = spark or find_home(sources.values())
     views, named = name_sources(home, sources)
     return home, views, named
-
-
-def choose_registry(named: str | Path | None, root: Path) -> Path:
-    """The folder of registered queries: as named, else by $ONTOWEIR_REGISTRY, else below the
-    project's folder."""
-    import os
-
-    place = named or os.environ.get("ONTOWEIR_REGISTRY")
-    return Path(place).absolute() if place else root / "out" / "registry"
 
 
 def choose_progress() -> OnProgress:

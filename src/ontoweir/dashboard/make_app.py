@@ -14,7 +14,7 @@ from ontoweir.dashboard.check_queries import Checks, Outcome
 from ontoweir.dashboard.describe_run import chart_state, chart_throughput, describe_run
 from ontoweir.dashboard.guard_requests import HEADERS, allow_host, allow_origin
 from ontoweir.dashboard.list_queries import list_queries
-from ontoweir.dashboard.read_runs import MOST, Run, read_runs
+from ontoweir.dashboard.read_runs import MAX_BATCHES, Run, read_runs
 from ontoweir.dashboard.show_numbers import FILTERS
 from ontoweir.dashboard.site import Site
 from ontoweir.draw.draw_chart import draw_chart
@@ -120,7 +120,7 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
     @app.get("/query")
     def query() -> str:
         name = request.args.get("name", "")
-        run = _runs(site, MOST).get(name)
+        run = _runs(site, MAX_BATCHES).get(name)
         outcome, text, language = _find(checks, run, name)
         return render_template(
             "query.html",
@@ -172,7 +172,7 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
     def api_query() -> Response:
         name = request.args.get("name", "")
         drawn = bool(request.args.get("charts"))
-        run = _runs(site, MOST if drawn else 1).get(name)
+        run = _runs(site, MAX_BATCHES if drawn else 1).get(name)
         if run is None and name not in checks.names():
             abort(404)
         charts = _charts(run, name) if drawn else {}

@@ -10,7 +10,7 @@ from ontoweir.checker.model.constraint_graph import (
 from ontoweir.checker.model.difference_bounds import DifferenceBounds
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.model.units import choose_units
-from ontoweir.draw.draw_layout import Edge, Node, Picture, lay_out_graph
+from ontoweir.draw.draw_layout import Edge, GraphNode, Picture, lay_out_graph
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, Op
 
@@ -22,7 +22,7 @@ def draw_comparison(form: NormalForm, catalog: Catalog) -> Picture | None:
     """
     units = choose_units(form.query, catalog)
     drawn: list[tuple[Edge, tuple[DifferenceLimit, ...]]] = []
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, GraphNode] = {}
 
     def term(group: ValueClass) -> str:
         nodes.setdefault(f"class {group.index}", _class_node(form, group))
@@ -37,7 +37,7 @@ def draw_comparison(form: NormalForm, catalog: Catalog) -> Picture | None:
                 if x.kind is Kind.STRING and c.op not in (Op.EQ, Op.NE):
                     continue
                 name = f"constant {value!r}"
-                nodes.setdefault(name, Node(name, (str(value),), "constant"))
+                nodes.setdefault(name, GraphNode(name, (str(value),), "constant"))
                 exact, right, shift = units.value(value, x.kind), 0, ""
             case Attribute():
                 y = form.classes[form.class_of[c.right]]
@@ -72,7 +72,7 @@ def _needed(form: NormalForm, steps: list[DifferenceLimit]) -> set[tuple[int, in
     return {(s.left, s.right, s.limit) for s in irredundant_limits(base, plain)}
 
 
-def _class_node(form: NormalForm, group: ValueClass) -> Node:
+def _class_node(form: NormalForm, group: ValueClass) -> GraphNode:
     """A class: its columns, its domain, and the references it is in."""
     lines = [str(a) if n == 0 else f"= {a}" for n, (a, _) in enumerate(group.attributes)]
     size = group.domain.size
@@ -85,4 +85,4 @@ def _class_node(form: NormalForm, group: ValueClass) -> Node:
     if any(q.x == group.index for q in joins):
         lines.append(f"in MinRef({owners})")
     style = "finite" if group.domain.finite else "unbounded"
-    return Node(f"class {group.index}", tuple(lines), style)
+    return GraphNode(f"class {group.index}", tuple(lines), style)

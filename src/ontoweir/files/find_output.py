@@ -14,7 +14,7 @@ from ontoweir.errors import Source, UsageError
 
 STDOUT = Path("/dev/stdout")
 """What `--output -` stands for."""
-_MOST_LINKS = 40
+_MAX_LINKS = 40
 _LONGEST = 100
 """Bytes of a name that a scratch file has too; names are of at most 255."""
 _STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
@@ -57,7 +57,7 @@ def find_output(output: Path) -> FoundOutput:
         UsageError: it is a folder, a socket, a disk, read-only, closed, or a circle of links.
     """
     path = output
-    for _ in range(_MOST_LINKS):
+    for _ in range(_MAX_LINKS):
         number = _descriptor(path)
         if number is not None:
             if _is_closed(number):

@@ -29,7 +29,7 @@ from ontoweir.rewriter.algebra.trace_steps import TraceStep
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import Watch
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
@@ -146,7 +146,7 @@ class Workspace:
     def parse(self, name: str) -> tuple[ConjunctiveQuery, ...]:
         """The branches of a query as written."""
         file = self.query_file(name)
-        return parse_union(read_text(file), name=name, file=str(file))
+        return parse_query(read_text(file), name=name, file=str(file))
 
     def compile(self, name: str) -> CompiledQuery:
         """Rewrite and unfold a query.
@@ -314,7 +314,7 @@ class Workspace:
             return parse_sql(text, catalog, name=compiled.name, file=file)
         branches = compiled.branches
         if text != before:
-            branches = parse_union(text, name=compiled.name, file=file)
+            branches = parse_query(text, name=compiled.name, file=file)
         return self.compile_branches(branches, catalog=catalog, quiet=True).union
 
 

@@ -18,7 +18,7 @@ from ontoweir.registry.registry_entry import (
     utc_now,
     write_entry,
 )
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.run.preparing import check_live
 
@@ -44,7 +44,7 @@ def compile_text(workspace: Workspace, query: QueryText) -> CompiledQuery:
     """
     name, file = query.name, query.file
     if query.language == "sparql":
-        return workspace.compile_branches(parse_union(query.text, name=name, file=file))
+        return workspace.compile_branches(parse_query(query.text, name=name, file=file))
     union = parse_sql(query.text, workspace.project.catalog, name=name, file=file)
     return CompiledQuery(name, (), (), union)
 

@@ -19,7 +19,7 @@ from ontoweir.rewriter.algebra.print_spj import print_spj
 from ontoweir.rewriter.model.closest_term import closest_term
 from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.show_ucq import format_cq, show_ucq
@@ -37,7 +37,7 @@ def show_ontology_alone(
 
     Mappings could know more terms: one that the ontology does not know is a warning.
     """
-    branches = parse_union(read_text(query), name=query.stem, file=str(query))
+    branches = parse_query(read_text(query), name=query.stem, file=str(query))
     tbox = load_ontology(ontology, strict=strict, warn=warn)
     for atom in dict.fromkeys(a for branch in branches for a in branch.atoms):
         if isinstance(atom, ClassAtom):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ontoweir.runtime.live.output.sinks.memory import MemorySink
 
-MOST_WAITING = 10_000_000
+MAX_WAITING = 10_000_000
 ALARM = 1_000_000
 
 
@@ -39,7 +39,7 @@ class RunOptions:
     sink_options: Mapping[str, str] = field(default_factory=dict)
     metrics: Path | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
-    most_waiting: int | None = MOST_WAITING
+    most_waiting: int | None = MAX_WAITING
     listeners: tuple["StreamingQueryListener", ...] = ()
     allow_unbounded: bool = False
     alarm: int = ALARM
@@ -76,9 +76,9 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--most-waiting",
         type=int,
-        default=MOST_WAITING,
+        default=MAX_WAITING,
         metavar="ROWS",
-        help=f"stop when more wait for a marker (default: {MOST_WAITING:,})",
+        help=f"stop when more wait for a marker (default: {MAX_WAITING:,})",
     )
     run.add_argument(
         "--parts-may-go",

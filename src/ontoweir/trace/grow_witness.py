@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Verdict
-from ontoweir.checker.witness.confirm_witness import confirm_witness
+from ontoweir.checker.witness.confirm.confirm_witness import confirm_witness
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import QueryError

@@ -7,6 +7,7 @@ twin, …`); tests/checker/verdict_cases.py says what is in a case.
 from pathlib import Path
 
 import pytest
+
 from tests.case_files import Case, Golden, read_folder
 from tests.checker.verdict_cases import compare_verdict
 

@@ -6,7 +6,6 @@ from random import Random
 
 import duckdb
 import pytest
-from tests.oracle.run_kernel import run_kernel
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier
@@ -15,6 +14,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
+from tests.oracle.run_kernel import run_kernel
 
 LAG = 'lags = [{ behind = "s", columns = ["k"], to = ["k"], within = "5 seconds" }]'
 TOML = """

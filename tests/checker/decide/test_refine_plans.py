@@ -4,14 +4,14 @@ from dataclasses import replace
 from random import Random
 
 from hypothesis import given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import make_case
-from tests.runtime.in_process import arrow_table
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.decide.refine_plans import refine_plans
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.runtime.statics.gather_statistics import gather_statistics
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import make_case
+from tests.runtime.in_process import arrow_table
 
 
 @budget(1.0)

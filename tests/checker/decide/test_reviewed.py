@@ -5,7 +5,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from tests.oracle.run_kernel import run_kernel
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict
@@ -21,6 +20,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.spj import Compare, Constant
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle.run_kernel import run_kernel
 
 _NOWHERE = DataSource("parquet", None)
 STREAM = """

@@ -5,9 +5,9 @@ from itertools import product
 from random import Random
 
 from hypothesis import given
-from tests.oracle.budget import SEEDS, budget
 
 from ontoweir.checker.model.difference_bounds import DifferenceBounds, Limit
+from tests.oracle.budget import SEEDS, budget
 
 _BOX = range(-6, 7)
 Constraint = tuple[int, int, int, bool]

@@ -8,8 +8,6 @@ from random import Random
 
 import pytest
 from hypothesis import event, given
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import STYLES, make_case
 
 from ontoweir.checker.decide.check_query import check_query, has_plan
 from ontoweir.checker.repair.changes import (
@@ -25,7 +23,7 @@ from ontoweir.checker.repair.changes import (
     bound_column,
     rank_change,
 )
-from ontoweir.checker.repair.find_repairs import MOST, find_repairs
+from ontoweir.checker.repair.find_repairs import MAX_REPAIRS, find_repairs
 from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
@@ -39,6 +37,8 @@ from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import STYLES, make_case
 
 TOML = """
 [streams.s]
@@ -228,7 +228,7 @@ def test_repairs_mend_and_are_minimal(style: str, seed: int) -> None:
     assert not has_plan(case.query, case.catalog)
     found = find_repairs(case.query, case.catalog)
     event(f"{len(found)} repairs")
-    assert len(found) <= MOST
+    assert len(found) <= MAX_REPAIRS
     ranks = [sum(map(rank_change, r.changes)) for r in found]
     assert ranks == sorted(ranks)
     for repair in found:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.paths import TRAFFIC
 
 from ontoweir import open_project
 from ontoweir.checker.verdict.show_verdict import show_verdict_html
 from ontoweir.cli import main
 from ontoweir.progress.notebook import NotebookText, html_bar, html_table, in_notebook
+from tests.paths import TRAFFIC
+from tests.waiting import HANG_TIMEOUT
 
 UNBOUNDED = "how-often-congestion-got-worse"
 
@@ -26,7 +27,7 @@ def kernel() -> Iterator[Any]:
         pytest.skip("NOT TESTED: ipykernel is not installed")
     from jupyter_client.manager import start_new_kernel
 
-    manager, client = start_new_kernel(kernel_name="python3")
+    manager, client = start_new_kernel(HANG_TIMEOUT, kernel_name="python3")
     try:
         yield client
     finally:
@@ -45,7 +46,7 @@ def _run(client: Any, code: str) -> list[dict[str, Any]]:
         elif message["msg_type"] == "error":
             raise AssertionError(content)
 
-    client.execute_interactive(code, output_hook=see, timeout=120)
+    client.execute_interactive(code, output_hook=see)
     return found
 
 

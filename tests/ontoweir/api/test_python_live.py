@@ -1,7 +1,7 @@
 """The Python API, live: handles, several at once, sources by name, on a session left as it was."""
 
+import os
 import shutil
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import pytest
 import ontoweir
 from ontoweir.cli import main
 from ontoweir.runtime.live.output.sinks.memory import MemorySink
+from tests.waiting import HANG_TIMEOUT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -84,7 +85,7 @@ def test_handles_of_several_queries_on_the_users_session(
     for handle in handles:
         handle.stop()
         assert not handle.isActive
-        assert handle.awaitTermination(1) is True
+        assert handle.awaitTermination(HANG_TIMEOUT) is True
         assert handle.awaitTermination() is None
         assert project.status(handle.name)["state"] == "stopped"
     again = project.register(HOT)  # the same query goes on from its checkpoint
@@ -120,14 +121,14 @@ def test_once_to_memory_and_a_checkpoint_of_ones_own(rooms: Path, spark: "SparkS
     project = ontoweir.open_project(rooms, spark=spark)
     text = (rooms / "queries" / f"{HOT}.rq").read_text()
     first = project.register(text, name="hot", checkpoint="state", sink=MemorySink(), once=True)
-    assert first.awaitTermination(120) is True
+    assert first.awaitTermination(HANG_TIMEOUT) is True
     assert len(first.answers()) > 0
     assert not (rooms / "out" / "registry" / "hot" / "checkpoint").exists()
     # as anew: another entry, but the checkpoint is gone on from
     project.drop("hot", purge=True)
     assert Path("state/spark").is_dir()
     second = project.register(text, name="hot", checkpoint="state", sink=MemorySink(), once=True)
-    second.awaitTermination(120)
+    second.awaitTermination(HANG_TIMEOUT)
     assert (len(second.answers()), second.status["tuples"]) == (0, 960)
     with pytest.raises(ontoweir.OntoweirError, match="another run"):
         project.register(THEN, name="then", checkpoint="state")
@@ -148,7 +149,7 @@ def test_what_ends_a_run_is_its_exception(rooms: Path, spark: "SparkSession") ->
     (rooms / "out" / "registry" / HOT / "checkpoint").write_text("in the way")
     shutil.copy(folder / "a.csv", folder / "b.csv")
     with pytest.raises(ontoweir.OntoweirError):
-        handle.awaitTermination(120)
+        handle.awaitTermination(HANG_TIMEOUT)
     assert handle.exception() is not None
     assert project.status(HOT)["state"] == "failed"
     with pytest.raises(ontoweir.OntoweirError):
@@ -204,6 +205,7 @@ def test_streams_are_sources_of_live_queries_only(rooms: Path, spark: "SparkSess
     folder.mkdir()
     lines = (rooms / "data" / "reading.csv").read_text().splitlines(keepends=True)
     (folder / "a.csv").write_text("".join(lines[:481]))
+    later = (folder / "a.csv").stat().st_mtime_ns + 1_000_000_000
     schema = read(rooms, spark, "reading").schema
     stream = spark.readStream.csv(str(folder), header=True, schema=schema)
     project = ontoweir.open_project(rooms, spark=spark, sources={"reading": stream})
@@ -213,8 +215,8 @@ def test_streams_are_sources_of_live_queries_only(rooms: Path, spark: "SparkSess
     handle.processAllAvailable()
     assert handle.status["tuples"] == 480
     handle.stop()
-    time.sleep(0.01)  # files are taken in the order of their times
     (folder / "b.csv").write_text("".join([lines[0], *lines[481:]]))
+    os.utime(folder / "b.csv", ns=(later, later))  # files are taken in the order of their times
     handle = project.register(HOT)
     handle.processAllAvailable()
     assert handle.status["tuples"] == 960

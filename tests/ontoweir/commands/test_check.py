@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.ontoweir.conftest import Run
 
 VERDICTS = {"unsatisfiable", "bounded", "conditionally-bounded", "undecided", "unbounded"}

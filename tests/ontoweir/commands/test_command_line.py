@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.ontoweir.commands.test_errors import snapshot
-from tests.ontoweir.conftest import Run
-from tests.paths import ROOT
 
 import ontoweir.trace.write_witness
 from ontoweir.cli import make_parser
 from ontoweir.commands.setup.write_completion import Subparsers, write_completion
+from tests.ontoweir.commands.test_errors import snapshot
+from tests.ontoweir.conftest import Run
+from tests.paths import ROOT
 
 DOCS = ROOT / "docs" / "command-line.md"
 UNBOUNDED = "how-often-congestion-got-worse"

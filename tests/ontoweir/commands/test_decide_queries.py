@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.paths import TRAFFIC
 
 from ontoweir.commands.common.decide_queries import decide_queries
 from ontoweir.commands.common.hold_warnings import Warnings
 from ontoweir.errors import QueryError, RunError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
+from tests.paths import TRAFFIC
 
 COUNTS = """PREFIX : <http://traffic.example/ns#>
 SELECT ?reading WHERE { GRAPH ?t { ?reading a :FastReading ; :reportedBy ?anyone } }
@@ -28,7 +28,6 @@ def check(project: Path, *, processors: int) -> tuple[int, str, str]:
         [sys.executable, "-c", MAIN, "check", str(project), "--format", "json"],
         capture_output=True,
         text=True,
-        timeout=120,
         preexec_fn=lambda: os.sched_setaffinity(0, allowed),
         check=False,
     )

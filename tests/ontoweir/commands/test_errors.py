@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.ontoweir.conftest import Run
 
 import ontoweir.checker.decide.check_disjuncts
+from tests.ontoweir.conftest import Run
 
 TOML, R2RML, OWL = "ontoweir.toml", "traffic.r2rml.ttl", "traffic.ttl"
 NAME = "every-reading-above-130"

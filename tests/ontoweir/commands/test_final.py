@@ -9,8 +9,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.ontoweir.conftest import Run
-from tests.runtime.in_process import replay_here
 
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.cli import main
@@ -19,6 +17,8 @@ from ontoweir.project.project import load_project
 from ontoweir.run.prepare_jobs import make_job
 from ontoweir.runtime.replay import keep_last
 from ontoweir.runtime.replay.keep_last import LastRows
+from tests.ontoweir.conftest import Run
+from tests.runtime.in_process import replay_here
 
 SCHEMA = pa.schema([("k", pa.int64()), ("t", pa.string()), ("n", pa.int64()), ("at", pa.int64())])
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.ontoweir.conftest import Run
 
 _MARK = "\ufeff".encode()

@@ -7,6 +7,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from tests.ontoweir.conftest import Run
 
 PROJECT = """

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from tests.ontoweir.conftest import Run
 
 TURTLE = """@prefix : <http://e/> .

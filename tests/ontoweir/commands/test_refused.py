@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ontoweir.conftest import Run
 
 from ontoweir.api.opening import open_project
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import OntoweirError
 from ontoweir.report.explain_code import explain_code
+from tests.ontoweir.conftest import Run
 
 R2RML = "traffic.r2rml.ttl"
 NAME = "every-reading-above-130"

@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.ontoweir.conftest import Run
 
 from ontoweir.api.opening import open_project
 from ontoweir.errors import MappingError, OntoweirWarning
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from tests.ontoweir.conftest import Run
 
 PROJECT = """
 [project]

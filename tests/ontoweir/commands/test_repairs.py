@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ontoweir.conftest import Run
 
 from ontoweir.checker.repair.changes import SetDistinct
 from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
+from tests.ontoweir.conftest import Run
 
 UNBOUNDED = (
     "every-congested-reading-with-every-fast-one-after-it",

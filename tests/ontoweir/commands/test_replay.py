@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.ontoweir.commands.test_errors import is_one_line, snapshot
-from tests.ontoweir.conftest import Run
 
 import ontoweir
+from tests.ontoweir.commands.test_errors import is_one_line, snapshot
+from tests.ontoweir.conftest import Run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from tests.ontoweir.conftest import Run
 
 QUERY = "roads-congested-then-slow-within-30-minutes"

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
-from tests.ontoweir.commands.test_errors import is_one_line
-from tests.ontoweir.commands.test_replay import QUERY, SUMMARY, write_data
-from tests.ontoweir.conftest import Run
 
 import ontoweir
 from ontoweir.errors import UsageError
+from tests.ontoweir.commands.test_errors import is_one_line
+from tests.ontoweir.commands.test_replay import QUERY, SUMMARY, write_data
+from tests.ontoweir.conftest import Run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

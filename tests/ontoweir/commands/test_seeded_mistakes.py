@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.ontoweir.conftest import Run
 
 TOML, R2RML, OWL = "ontoweir.toml", "traffic.r2rml.ttl", "traffic.ttl"

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.ontoweir.conftest import example as example  # fixtures
-from tests.ontoweir.conftest import run as run
 
 from ontoweir.dashboard.make_app import make_app
 from ontoweir.dashboard.site import Site
+from tests.ontoweir.conftest import example as example  # fixtures
+from tests.ontoweir.conftest import run as run
+from tests.waiting import HANG_TIMEOUT
 
 Record = Callable[..., dict[str, Any]]
 
@@ -29,7 +30,8 @@ def project(root: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def site(project: Path) -> Site:
     """The copy, with runs in its folder."""
-    return Site(project, project / "out" / "registry", project / "out" / "answers")
+    out = project / "out"
+    return Site(project, out / "registry", out / "answers", limit=HANG_TIMEOUT)
 
 
 @pytest.fixture

@@ -1,16 +1,18 @@
 """The pages in headless Chromium: no error in the console, nothing wider than a phone, live."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.ontoweir.dashboard.conftest import Record, write_lines
 
 from ontoweir.cli import main
 from ontoweir.dashboard.serve import serve_dashboard
 from ontoweir.dashboard.site import Site
+from tests.ontoweir.dashboard.conftest import Record, write_lines
 
 playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -40,73 +42,94 @@ def url(site: Site) -> Iterator[str]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A browser that waits as long as it takes."""
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=0)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens an empty page, with a width and whatever else a context takes."""
+    with ExitStack() as opened:
+
+        def make(width: int, **more: str) -> Any:
+            context = browser.new_context(viewport={"width": width, "height": 844}, **more)
+            opened.callback(context.close)
+            context.set_default_timeout(0)
+            return context.new_page()
+
+        yield make
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
 def test_pages_in_a_browser(
-    url: str, project: Path, tmp_path: Path, record: Record, scheme: str, width: int
+    open_page: Callable[..., Any],
+    url: str,
+    project: Path,
+    tmp_path: Path,
+    record: Record,
+    scheme: str,
+    width: int,
 ) -> None:
     lines = [record(n, {QUERY: (n, 84)}) for n in range(5)]
     metrics = project / "out/answers/metrics.jsonl"
     write_lines(metrics, lines)
     told: list[str] = []
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        view = {"width": width, "height": 844}
-        page = browser.new_context(viewport=view, color_scheme=scheme).new_page()
-        page.on("console", lambda message: told.append(message.text))
-        page.on("pageerror", lambda error: told.append(str(error)))
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        for path in ("", f"query?name={QUERY}", "mappings", f"playground?query={QUERY}"):
-            page.goto(f"{url}{path}")
-            wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-            assert page.evaluate(wide), path
-            assert (page.locator("h1").count(), page.locator("main").count()) == (1, 1), path
-            if width == 390:
-                assert page.evaluate(CUT) == [], path
-            page.screenshot(path=str(tmp_path / "page.png"), full_page=True)
-        page.get_by_role("button", name="Check").click()
-        page.locator(".verdict", has_text="tree-bounded").first.wait_for()
-        page.goto(f"{url}query?name={QUERY}")
-        page.get_by_text("4", exact=True).first.wait_for()
-        write_lines(metrics, [*lines, record(7, {QUERY: (77, 84)})])
-        page.locator("[data-field=state_rows]", has_text="77").wait_for()  # without a reload
-        assert "at most 77" in page.locator("[data-chart=state] desc").inner_html()
-        assert page.get_by_text("live at").is_visible()
-        browser.close()
+    page = open_page(width, color_scheme=scheme)
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for path in ("", f"query?name={QUERY}", "mappings", f"playground?query={QUERY}"):
+        page.goto(f"{url}{path}")
+        wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        assert page.evaluate(wide), path
+        assert (page.locator("h1").count(), page.locator("main").count()) == (1, 1), path
+        if width == 390:
+            assert page.evaluate(CUT) == [], path
+        page.screenshot(path=str(tmp_path / "page.png"), full_page=True)
+    page.get_by_role("button", name="Check").click()
+    page.locator(".verdict", has_text="tree-bounded").first.wait_for()
+    page.goto(f"{url}query?name={QUERY}")
+    page.get_by_text("4", exact=True).first.wait_for()
+    write_lines(metrics, [*lines, record(7, {QUERY: (77, 84)})])
+    page.locator("[data-field=state_rows]", has_text="77").wait_for()  # without a reload
+    assert "at most 77" in page.locator("[data-chart=state] desc").inner_html()
+    assert page.get_by_text("live at").is_visible()
     assert told == []
     assert {a for a in asked if not a.startswith(url)} == set()
 
 
 @pytest.mark.parametrize("width", [800, 1000, 1100, 1280])
-def test_the_overview_is_not_cut(url: str, project: Path, record: Record, width: int) -> None:
+def test_the_overview_is_not_cut(
+    open_page: Callable[..., Any], url: str, project: Path, record: Record, width: int
+) -> None:
     """All columns are seen at once, the last timestamp and the lag too."""
     last = record(5, {QUERY: (1_234_567, 1_234_567)})
     totals = {"tuples": 123_456_789, "results": 1_234_567, "rejected": 0, "late": 0}
     last |= {"rejects": {}, "totals": totals, "tuples_per_second": 1_234_567.0}
     write_lines(project / "out/answers/metrics.jsonl", [last])
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_context(viewport={"width": width, "height": 844}).new_page()
-        page.goto(url)
-        page.locator(".verdict", has_text="conditionally-bounded").first.wait_for()
-        holder = "document.querySelector('.wide')"
-        assert page.evaluate(f"{holder}.scrollWidth <= {holder}.clientWidth")
-        page.goto(f"{url}query?name={QUERY}")
-        rejects = page.locator("[data-table=rejects] tbody")
-        page.get_by_text("live at").wait_for()  # drawn again by the script
-        assert rejects.inner_text().strip() == "none"
-        browser.close()
+    page = open_page(width)
+    page.goto(url)
+    page.locator(".verdict", has_text="conditionally-bounded").first.wait_for()
+    holder = "document.querySelector('.wide')"
+    assert page.evaluate(f"{holder}.scrollWidth <= {holder}.clientWidth")
+    page.goto(f"{url}query?name={QUERY}")
+    rejects = page.locator("[data-table=rejects] tbody")
+    page.get_by_text("live at").wait_for()  # drawn again by the script
+    assert rejects.inner_text().strip() == "none"
 
 
-def test_a_report_is_not_cut(tmp_path: Path, root: Path) -> None:
+def test_a_report_is_not_cut(open_page: Callable[..., Any], tmp_path: Path, root: Path) -> None:
     page_file = tmp_path / "report.html"
     example = root / "examples" / "traffic"
     assert main(["report", str(example), "--output", str(page_file), "-q"]) == 0
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
-        page.goto(page_file.as_uri())
-        assert (page.locator("h1").count(), page.locator("main").count()) == (1, 1)
-        assert page.evaluate(CUT) == []
-        browser.close()
+    page = open_page(390)
+    page.goto(page_file.as_uri())
+    assert (page.locator("h1").count(), page.locator("main").count()) == (1, 1)
+    assert page.evaluate(CUT) == []

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.ontoweir.dashboard.conftest import Record, write_lines
-from tests.ontoweir.report.test_html import _Page
 
 from ontoweir.dashboard.check_queries import Checks
 from ontoweir.dashboard.make_app import make_app
 from ontoweir.dashboard.site import Site
+from tests.ontoweir.dashboard.conftest import Record, write_lines
+from tests.ontoweir.report.test_html import _Page
 
 UNBOUNDED = "how-often-congestion-got-worse"
 BOUNDED = "roads-where-congestion-got-worse"

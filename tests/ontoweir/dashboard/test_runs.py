@@ -7,13 +7,13 @@ import pytest
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.ontoweir.conftest import Run
-from tests.ontoweir.dashboard.conftest import Record, write_lines
-from tests.ontoweir.report.test_html import read as read_page
 
 from ontoweir.dashboard.read_runs import METRICS, read_runs
 from ontoweir.dashboard.read_tail import read_tail
 from ontoweir.files.hold_lock import hold_lock
+from tests.ontoweir.conftest import Run
+from tests.ontoweir.dashboard.conftest import Record, write_lines
+from tests.ontoweir.report.test_html import read as read_page
 
 QUERY = "roads-where-congestion-got-worse"
 

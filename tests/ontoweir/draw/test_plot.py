@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.ontoweir.conftest import Run
-from tests.ontoweir.dashboard.conftest import write_lines
 
 from ontoweir.draw.draw_chart import Chart, Series, draw_chart, draw_chart_file
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.trace.grow_witness import grow_witness
+from tests.ontoweir.conftest import Run
+from tests.ontoweir.dashboard.conftest import write_lines
 
 UNBOUNDED = "how-often-congestion-got-worse"
 BOUNDED = "roads-where-congestion-got-worse"

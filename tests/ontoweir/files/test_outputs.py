@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.ontoweir.conftest import Run
 
 from ontoweir.errors import UsageError
 from ontoweir.files.find_output import FileOutput, StreamOutput, find_output
 from ontoweir.files.write_file import write_file
 from ontoweir.files.write_folder import write_folder
+from tests.ontoweir.conftest import Run
 
 QUERY = "above"
 
@@ -52,7 +52,7 @@ def _read_pipe(pipe: Path) -> Callable[[], bytes]:
     thread.start()
 
     def end() -> bytes:
-        thread.join(60)
+        thread.join()
         return found[0]
 
     return end
@@ -156,7 +156,7 @@ def test_a_device_stays_one(writer: str, write: Write, tmp_path: Path) -> None:
         assert link.is_symlink()
     finally:
         os.close(slave)  # which ends the reading
-        reading.join(60)
+        reading.join()
         os.close(master)
     assert b"".join(found)
 

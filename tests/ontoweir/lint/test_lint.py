@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.ontoweir.conftest import Run
 
 PROJECT = """\

@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.ontoweir.commands.test_errors import is_one_line, snapshot
-from tests.ontoweir.conftest import Run
 
 from ontoweir.errors import RunError
 from ontoweir.files.hold_lock import hold_lock, is_held
 from ontoweir.registry.entry_status import begin_status, read_status, write_status
 from ontoweir.registry.list_entries import find_entry
 from ontoweir.registry.registry_entry import describe_bound
+from tests.ontoweir.commands.test_errors import is_one_line, snapshot
+from tests.ontoweir.conftest import Run
 
 FAST = "every-reading-above-130"
 JOIN = "SELECT a.avg_speed FROM traffic a JOIN traffic b USING (report_id) "

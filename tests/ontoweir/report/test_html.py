@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
 from tests.ontoweir.conftest import Run
 
 UNBOUNDED = "how-often-congestion-got-worse"

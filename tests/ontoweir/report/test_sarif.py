@@ -10,9 +10,9 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 from jsonschema import Draft7Validator, ValidationError
-from tests.ontoweir.conftest import Run
 
 from ontoweir.report.explain_code import code_titles
+from tests.ontoweir.conftest import Run
 
 UNBOUNDED = "how-often-congestion-got-worse"
 CONDITIONAL = "sensors-fast-after-congestion"

@@ -14,8 +14,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.ontoweir.conftest import Run
-from tests.paths import TRAFFIC
 
 from ontoweir.checker.witness.evaluate_naively import evaluate_naively
 from ontoweir.checker.witness.witness import WitnessRow, instance_of
@@ -24,6 +22,8 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.trace.write_witness import write_witness
+from tests.ontoweir.conftest import Run
+from tests.paths import TRAFFIC
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

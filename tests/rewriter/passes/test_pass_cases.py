@@ -13,10 +13,6 @@ from pathlib import Path
 
 import pytest
 from duckdb import DuckDBPyConnection
-from tests.case_files import Case, Golden, read_folder
-from tests.oracle.random_rows import random_rows, sql_types
-from tests.oracle.relational import Row, answer, load
-from tests.read_given import read_branch, read_catalog, read_tbox
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.query import ConjunctiveQuery
@@ -31,6 +27,10 @@ from ontoweir.rewriter.passes.run_passes import (
 )
 from ontoweir.rewriter.sql import parse_sql as reader
 from ontoweir.rewriter.sql.print_sql import print_sql
+from tests.case_files import Case, Golden, read_folder
+from tests.oracle.random_rows import random_rows, sql_types
+from tests.oracle.relational import Row, answer, load
+from tests.read_given import read_branch, read_catalog, read_tbox
 
 CASES = read_folder(Path(__file__).parent / "cases")
 SEEDS = range(8)

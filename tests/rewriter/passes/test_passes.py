@@ -4,7 +4,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from tests.paths import TRAFFIC
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import Workspace
@@ -31,6 +30,7 @@ from ontoweir.rewriter.passes.prune_disjuncts import Candidate
 from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
 from ontoweir.rewriter.passes.run_passes import DOMAINS, PASSES, pass_names, run_passes
 from ontoweir.rewriter.sql.print_sql import print_sql
+from tests.paths import TRAFFIC
 
 TOML = """
 [streams.s]

@@ -19,7 +19,7 @@ from ontoweir.rewriter.model.query import (
     Variable,
 )
 from ontoweir.rewriter.model.spj import Op
-from ontoweir.rewriter.sparql.parse_query import parse_query, parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.ucq.show_ucq import format_cq
 
 PREFIXES = "PREFIX : <http://e/>\nPREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
@@ -28,7 +28,7 @@ T1, T2, V, W, X = (Variable(n) for n in ("t1", "t2", "v", "w", "x"))
 
 
 def parse(text: str) -> ConjunctiveQuery:
-    return parse_query(PREFIXES + text, name="q", file="q.rq")
+    return parse_query(PREFIXES + text, name="q", file="q.rq")[0]
 
 
 def test_patterns_and_their_lines() -> None:
@@ -206,18 +206,18 @@ def test_what_is_outside_the_language_is_refused_by_name(text: str, line: int, n
 
 def test_an_empty_query_is_refused() -> None:
     with pytest.raises(QueryError, match="the query is empty"):
-        parse_query("# nothing\n", name="q", file="q.rq")
+        parse_query("# nothing\n", name="q", file="q.rq")[0]
 
 
 def test_base_and_relative_prefixes() -> None:
     text = "BASE <http://b/> PREFIX p: <x#> SELECT ?x { ?x <q> p:a }"
-    (atom,) = parse_query(text, name="q", file="q.rq").atoms
+    (atom,) = parse_query(text, name="q", file="q.rq")[0].atoms
     assert isinstance(atom, PropertyAtom)
     assert (atom.prop, atom.object) == ("http://b/q", Iri("http://b/x#a"))
 
 
 def branches(text: str) -> list[str]:
-    found = parse_union(PREFIXES + text, name="q", file="q.rq")
+    found = parse_query(PREFIXES + text, name="q", file="q.rq")
     assert len({q.branch for q in found}) == len(found)
     assert len({q.head for q in found}) == 1
     return [format_cq(q).removeprefix("q") for q in found]
@@ -292,13 +292,8 @@ def test_an_answer_may_be_a_constant() -> None:
     ]
 
 
-def test_parse_query_wants_one_branch() -> None:
-    with pytest.raises(QueryError, match="a union of 2 conjunctive queries"):
-        parse("SELECT ?x { ?x :p|:q ?y }")
-
-
 def test_aggregates_and_their_groups() -> None:
-    (query,) = parse_union(
+    (query,) = parse_query(
         PREFIXES
         + """SELECT ?g (COUNT(*) AS ?n) (SUM(?v) AS ?s)
   (COUNT(DISTINCT ?w) AS ?d) (MEDIAN(?v) AS ?m)

@@ -6,16 +6,6 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.rewriter.ucq.perfect_ref import (
-    FREE,
-    Query,
-    TooMany,
-    contains,
-    minimise_naively,
-    rewrite_naively,
-)
-from tests.rewriter.ucq.perfect_ref import Atom as NaiveAtom
-from tests.rewriter.ucq.perfect_ref import Term as NaiveTerm
 
 from ontoweir.ontology.axioms import (
     Axiom,
@@ -39,6 +29,16 @@ from ontoweir.rewriter.model.query import (
     Variable,
 )
 from ontoweir.rewriter.ucq.show_ucq import format_cq, show_ucq
+from tests.rewriter.ucq.perfect_ref import (
+    FREE,
+    Query,
+    TooMany,
+    contains,
+    minimise_naively,
+    rewrite_naively,
+)
+from tests.rewriter.ucq.perfect_ref import Atom as NaiveAtom
+from tests.rewriter.ucq.perfect_ref import Term as NaiveTerm
 
 WHY = Because("axiom")
 LIMIT = 600

@@ -7,12 +7,12 @@ are skipped, and counted as skipped.
 import re
 
 import pytest
-from tests.paths import SHARED
 
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, Variable
 from ontoweir.rewriter.ucq.show_ucq import show_ucq
+from tests.paths import SHARED
 
 SUITE = SHARED / "suites/requiem"
 PUBLISHED = {

@@ -92,11 +92,11 @@ def test_disjuncts_over_the_tables(tmp_path: Path) -> None:
     ontology = people("A", range(120)) + people("B", range(120))
     with pytest.raises(QueryError) as found:
         compile_query(tmp_path, ontology, "?x a :A . ?y a :B", "DISTINCT ?x ?y")
-    refused(found, f"{unfold_query.LIMIT:,} disjuncts", "static relation")
+    refused(found, f"{unfold_query.MAX_DISJUNCTS:,} disjuncts", "static relation")
 
 
 def test_combinations_to_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match_atoms, "LIMIT", 10_000)
+    monkeypatch.setattr(match_atoms, "MAX_COMBINATIONS", 10_000)
     ontology = people("A", range(120)) + people("B", range(120)) + people("C", range(500, 502))
     with pytest.raises(QueryError) as found:
         compile_query(tmp_path, ontology, "?x a :A . ?y a :B . GRAPH ?t { ?y :by ?x }")
@@ -127,18 +127,18 @@ def chain(length: int, prop: str = "r") -> str:
 
 
 def test_partial_tree_witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find_tree_witnesses, "LIMIT", 5_000)
+    monkeypatch.setattr(find_tree_witnesses, "MAX_STEPS", 5_000)
     tbox = tbox_of(tmp_path, CYCLE)
-    rewrite_existentials.rewrite_existentials(parse_query(chain(4), name="q", file="q.rq"), tbox)
+    rewrite_existentials.rewrite_existentials(parse_query(chain(4), name="q", file="q.rq")[0], tbox)
     with pytest.raises(QueryError) as found:
         rewrite_existentials.rewrite_existentials(
-            parse_query(chain(16), name="q", file="q.rq"), tbox
+            parse_query(chain(16), name="q", file="q.rq")[0], tbox
         )
     refused(found, "5,000 partial tree witnesses")
 
 
 def test_rewritings_by_existential_axioms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewrite_existentials, "LIMIT", 500)
+    monkeypatch.setattr(rewrite_existentials, "MAX_REWRITINGS", 500)
     axioms = "".join(
         f":A{i} rdfs:subClassOf [ owl:onProperty :p{i} ; owl:someValuesFrom owl:Thing ] ."
         f" :p{i} a owl:ObjectProperty .\n"
@@ -148,31 +148,31 @@ def test_rewritings_by_existential_axioms(tmp_path: Path, monkeypatch: pytest.Mo
     atoms = " . ".join(f"?x :p{i} ?y{i}" for i in range(10))
     text = f"PREFIX : <http://e/>\nSELECT DISTINCT ?x\nWHERE {{ {atoms} }}"
     with pytest.raises(QueryError) as found:
-        rewrite_existentials.rewrite_existentials(parse_query(text, name="q", file="q.rq"), tbox)
+        rewrite_existentials.rewrite_existentials(parse_query(text, name="q", file="q.rq")[0], tbox)
     refused(found, "500 rewritings by existential axioms")
 
 
 def test_disjuncts_of_the_ucq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(show_ucq, "LIMIT", 2_000)
+    monkeypatch.setattr(show_ucq, "MAX_REWRITINGS", 2_000)
     below = "".join(
         f":p{i} rdfs:subPropertyOf :r . :p{i} a owl:ObjectProperty .\n" for i in range(12)
     )
     tbox = tbox_of(tmp_path, below + ":r a owl:ObjectProperty .")
     with pytest.raises(QueryError) as found:
-        show_ucq.show_ucq(parse_query(chain(5), name="q", file="q.rq"), tbox)
+        show_ucq.show_ucq(parse_query(chain(5), name="q", file="q.rq")[0], tbox)
     refused(found, "2,000 disjuncts in its UCQ", "--show sql")
 
 
 def test_homomorphisms_of_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find_homomorphism, "LIMIT", 50)
+    monkeypatch.setattr(find_homomorphism, "MAX_STEPS", 50)
     text = star(60)
     with pytest.raises(QueryError) as found:
-        show_ucq.show_ucq(parse_query(text, name="q", file="q.rq"), TBox())
+        show_ucq.show_ucq(parse_query(text, name="q", file="q.rq")[0], TBox())
     refused(found, "50 ways to map its patterns")
 
 
 def test_homomorphisms_of_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contain_spj, "LIMIT", 40)
+    monkeypatch.setattr(contain_spj, "MAX_STEPS", 40)
     patterns = " ".join(f"GRAPH ?t{i} {{ ?r{i} :v ?v{i} }}" for i in range(7))
     heads = " ".join(f"?v{i}" for i in range(7))
     branches = f"{{ {patterns} }} UNION {{ {patterns} FILTER(?v6 > 5) }}"

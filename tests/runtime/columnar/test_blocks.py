@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.oracle.random_queries import STYLES, make_case
-from tests.oracle.run_kernel import run_plans
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
@@ -14,6 +12,8 @@ from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.columnar.frame import Frame
 from ontoweir.runtime.kernel import kernel
 from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates
+from tests.oracle.random_queries import STYLES, make_case
+from tests.oracle.run_kernel import run_plans
 
 
 @pytest.mark.parametrize("seed", range(120))
@@ -26,7 +26,7 @@ def test_small_blocks_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatch)
     whole = [(0, case.markers - 1)]
     wanted = run_plans(plans, case.catalog, case.data, whole)
     monkeypatch.setattr("ontoweir.runtime.columnar.frame._PAIRS", random.randint(1, 9))
-    monkeypatch.setattr("ontoweir.runtime.kernel.kernel._MOST", random.randint(1, 9))
+    monkeypatch.setattr("ontoweir.runtime.kernel.kernel._MAX_PAIRS", random.randint(1, 9))
     assert run_plans(plans, case.catalog, case.data, whole) == wanted
 
 

@@ -7,7 +7,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import given
-from tests.oracle.budget import SEEDS, budget
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.columnar import frame as frames
@@ -25,6 +24,7 @@ from ontoweir.runtime.columnar.frame import (
     multiply,
     pair_up,
 )
+from tests.oracle.budget import SEEDS, budget
 
 _A, _B = ("v", 0), ("v", 1)
 

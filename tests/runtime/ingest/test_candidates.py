@@ -8,10 +8,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import make_case
-from tests.runtime.harness import make_catalog
-from tests.runtime.in_process import arrow_table, encode_statics
 
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.mappings.model.catalog import Column, FloatType, IntType
@@ -23,6 +19,10 @@ from ontoweir.runtime.ingest.admit_rows import Admitted, _count_steps
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.ingest.select_candidates import select_candidates
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import make_case
+from tests.runtime.harness import make_catalog
+from tests.runtime.in_process import arrow_table, encode_statics
 
 INTS = st.sampled_from([pa.int8(), pa.int16(), pa.int32(), pa.int64()])
 

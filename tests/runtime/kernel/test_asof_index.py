@@ -4,10 +4,10 @@ from random import Random
 
 import numpy as np
 from hypothesis import given
-from tests.oracle.budget import SEEDS, budget
 
 from ontoweir.runtime.columnar.frame import LONG_AGO
 from ontoweir.runtime.kernel.asof_index import AsOfIndex
+from tests.oracle.budget import SEEDS, budget
 
 
 @budget(1.0)

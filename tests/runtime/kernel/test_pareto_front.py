@@ -4,10 +4,10 @@ from random import Random
 
 import numpy as np
 from hypothesis import given
-from tests.oracle.budget import SEEDS, budget
 
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame, Name
 from ontoweir.runtime.kernel.pareto_front import FOREVER, pareto_front
+from tests.oracle.budget import SEEDS, budget
 
 _KEY: Name = ("v", 0)
 Entry = tuple[int, int, tuple[int, ...]]

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 
 from ontoweir.errors import CatalogError, OntoweirError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -19,6 +18,7 @@ from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
 from ontoweir.runtime.live.output.sinks.memory import MemorySink
+from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 
 TOML = """
 [streams.s]
@@ -250,7 +250,7 @@ def test_the_connector_by_its_package(spark: SparkSession, broker: str, tmp_path
     command = [sys.executable, "-m", "ontoweir", "run", str(tmp_path), "--once", "--summary=json"]
     for name, text in {"spark.jars.packages": package, **settings}.items():
         command += ["--spark", f"{name}={text}"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["results"] == 1
     assert [(r["k"], r["b"]) for r in read(tmp_path / "out" / "answers" / "q")] == [(1, "x")]

@@ -9,11 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.oracle.random_queries import STYLES, Case, make_case
-from tests.oracle.relational import answer
-from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
-from tests.runtime.in_process import load_admitted
-from tests.runtime.live_cases import cut_arrivals, make_job, make_table
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import UsageError
@@ -27,6 +22,11 @@ from ontoweir.runtime.live.checkpoint.save_state import (
     load_state,
 )
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
+from tests.oracle.random_queries import STYLES, Case, make_case
+from tests.oracle.relational import answer
+from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
+from tests.runtime.in_process import load_admitted
+from tests.runtime.live_cases import cut_arrivals, make_job, make_table
 
 
 def _run(

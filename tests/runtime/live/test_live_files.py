@@ -12,13 +12,6 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.live.test_run_live import (
-    TOML,
-    open_queries,
-    read_output,
-    replayed,
-    write_history,
-)
 
 from ontoweir.errors import DataError, OntoweirError
 from ontoweir.pipeline.pipeline import Workspace
@@ -28,6 +21,13 @@ from ontoweir.run.running import run_queries
 from ontoweir.runtime.live.advance_live import advance_live
 from ontoweir.runtime.live.arrivals import open_batch
 from ontoweir.runtime.live.arrivals.list_arrivals import list_arrivals
+from tests.runtime.live.test_run_live import (
+    TOML,
+    open_queries,
+    read_output,
+    replayed,
+    write_history,
+)
 
 
 def _open(folder: Path, form: str, more: str = "", name: str = "matches") -> Any:

@@ -9,6 +9,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+
+from ontoweir.errors import DataError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
 from tests.runtime.live.test_run_live import (
     QUERIES,
     TOML,
@@ -17,12 +23,7 @@ from tests.runtime.live.test_run_live import (
     replayed,
     write_history,
 )
-
-from ontoweir.errors import DataError
-from ontoweir.pipeline.pipeline import Workspace
-from ontoweir.project.project import load_project
-from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from tests.waiting import wait_until
 
 
 def _options(folder: Path, **more: Any) -> RunOptions:
@@ -94,19 +95,16 @@ def test_silence_passes_without_another_row(spark: SparkSession, tmp_path: Path)
     options = RunOptions(tmp_path / "check", tmp_path / "out", progress=False)
 
     def watch() -> None:
-        waiting = threading.Event()
-        while not stop.is_set():
-            if any(r["markers"] for r in _records(tmp_path)):
-                stop.set()
-            waiting.wait(0.2)
+        wait_until(lambda: stop.is_set() or any(r["markers"] for r in _records(tmp_path)))
+        stop.set()
 
     watching = threading.Thread(target=watch)
     watching.start()
-    deadline = threading.Timer(120, stop.set)
-    deadline.start()
-    summary = run_queries(workspace, compiled, options, spark, stop)
-    deadline.cancel()
-    watching.join()
+    try:
+        summary = run_queries(workspace, compiled, options, spark, stop)
+    finally:
+        stop.set()
+        watching.join()
     assert summary["markers"] > 1
     assert summary["rejected"] == 0
 
@@ -175,6 +173,6 @@ def test_sparks_progress_shows_what_came(spark: SparkSession, tmp_path: Path) ->
     write_history(tmp_path, 0, 2)
     workspace, compiled = open_queries(tmp_path, ["matches"])
     run_queries(workspace, compiled, _options(tmp_path, listeners=(Listener(),)), spark)
-    assert done.wait(60)
+    assert done.wait()
     assert sum(x["s_tuples"] for x in told) == sum(x["u_tuples"] for x in told) == 30
     assert all(x["s_bad"] == 0 for x in told)

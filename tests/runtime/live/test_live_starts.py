@@ -11,6 +11,12 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+
+from ontoweir.errors import DataError, OntoweirError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
 from tests.runtime.live.test_run_live import (
     TOML,
     open_queries,
@@ -18,13 +24,8 @@ from tests.runtime.live.test_run_live import (
     replayed,
     write_history,
 )
-from tests.runtime.live.test_serving import register, status, wait_for
-
-from ontoweir.errors import DataError, OntoweirError
-from ontoweir.pipeline.pipeline import Workspace
-from ontoweir.project.project import load_project
-from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from tests.runtime.live.test_serving import register, status
+from tests.waiting import wait_until
 
 HERE = Path(__file__).parent.parent
 
@@ -152,7 +153,6 @@ def test_a_java_process_that_is_killed_while_it_starts(root: Path) -> None:
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
     )
     assert ran.returncode == 3, ran.stderr[-2000:]
     assert ran.stdout.startswith("Spark does not start: ")
@@ -168,13 +168,16 @@ def test_a_server_whose_java_process_dies(spark: SparkSession, tmp_path: Path) -
         register(tmp_path, name)
     command = [sys.executable, str(HERE / "serve_driver.py"), str(tmp_path), "serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        wait_for(lambda: all(status(tmp_path, n)["tuples"] for n in ("matches", "sums")), 120)
+        wait_until(
+            lambda: all(status(tmp_path, n)["tuples"] for n in ("matches", "sums")),
+            lambda: process.poll() is None,
+        )
         for child in Path("/proc").iterdir():
             with contextlib.suppress(OSError, IndexError):
                 of = (child / "stat").read_text().rsplit(")", 1)[1].split()
                 if child.name.isdigit() and int(of[1]) == process.pid:
                     os.kill(int(child.name), signal.SIGKILL)
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate()
     assert process.returncode == 3
     assert b"registered queries failed" in said
     for name in ("matches", "sums"):

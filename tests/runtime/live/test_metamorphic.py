@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.oracle.random_queries import STYLES, Case
-from tests.runtime.live_cases import cut_arrivals, find_case, make_table
 
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
+from tests.oracle.random_queries import STYLES, Case
+from tests.runtime.live_cases import cut_arrivals, find_case, make_table
 
 Batches = list[dict[str, pa.Table]]
 

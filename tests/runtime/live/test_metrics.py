@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.oracle.random_queries import Case
-from tests.runtime.live_cases import find_case, make_table
 
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.plan import Bound
@@ -16,6 +14,8 @@ from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.measure_batch import measure_batch
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
 from ontoweir.runtime.live.write_metrics import write_metrics
+from tests.oracle.random_queries import Case
+from tests.runtime.live_cases import find_case, make_table
 
 
 def _with_state() -> tuple[Case, LiveJob, LiveState]:

@@ -16,8 +16,6 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.harness import make_catalog, run
-from tests.runtime.in_process import replay_here
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import OntoweirError
@@ -30,6 +28,8 @@ from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.read_arrivals import open_arrivals
 from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.live.model.live_job import LiveJob
+from tests.runtime.harness import make_catalog, run
+from tests.runtime.in_process import replay_here
 
 TOML = """
 [streams.s]

@@ -8,14 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.oracle.random_queries import Case
-from tests.runtime.live_cases import find_case, make_table
 
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.arrivals.ingest import AGAIN, FILE, MODIFIED, OFFSET, PARTITION
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
 from ontoweir.runtime.live.model.live_job import PARTITION_OF, KnownSources, LiveJob, LiveState
+from tests.oracle.random_queries import Case
+from tests.runtime.live_cases import find_case, make_table
 
 Rows = list[tuple[Any, ...]]
 

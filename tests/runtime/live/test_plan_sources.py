@@ -9,14 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.live.test_read_arrivals import CHANGES
-from tests.runtime.live.test_run_live import (
-    TOML,
-    open_queries,
-    read_output,
-    replayed,
-    write_history,
-)
 
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
@@ -25,6 +17,14 @@ from ontoweir.run.running import run_queries
 from ontoweir.runtime.live.arrivals.list_partitions import list_waiting
 from ontoweir.runtime.live.checkpoint.save_state import last_batch
 from ontoweir.runtime.spark.start_session import LOCAL_FILES
+from tests.runtime.live.test_read_arrivals import CHANGES
+from tests.runtime.live.test_run_live import (
+    TOML,
+    open_queries,
+    read_output,
+    replayed,
+    write_history,
+)
 
 
 def open_plain(folder: Path, names: list[str]) -> tuple[Workspace, list[Any]]:
@@ -159,5 +159,5 @@ def test_the_jar_is_the_source(root: Path, tmp_path: Path) -> None:
     made = tmp_path / "made.jar"
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     command = [str(root / ".ci" / "build_jar.sh"), str(made)]
-    subprocess.run(command, check=True, env={**os.environ, "PATH": path}, timeout=120)
+    subprocess.run(command, check=True, env={**os.environ, "PATH": path})
     assert made.read_bytes() == LOCAL_FILES.read_bytes()

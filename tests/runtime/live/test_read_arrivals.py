@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.live.test_run_live import open_queries, read_output, write_history
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.pipeline.pipeline import Workspace
@@ -21,6 +20,7 @@ from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
 from ontoweir.runtime.live.arrivals.list_arrivals import list_arrivals
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
+from tests.runtime.live.test_run_live import open_queries, read_output, write_history
 
 TOML = """
 [streams.s]

@@ -6,21 +6,14 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.live.test_run_live import (
-    QUERIES,
-    open_queries,
-    read_output,
-    replayed,
-    write_history,
-)
 
 from ontoweir.errors import RunError, UsageError
 from ontoweir.files.hold_lock import hold_lock
@@ -33,6 +26,14 @@ from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.registry.serving import serve_registry
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
+from tests.runtime.live.test_run_live import (
+    QUERIES,
+    open_queries,
+    read_output,
+    replayed,
+    write_history,
+)
+from tests.waiting import HANG_TIMEOUT, wait_until
 
 HERE = Path(__file__).parent.parent
 
@@ -60,30 +61,21 @@ def serve(
 
 
 @contextmanager
-def serving(folder: Path, spark: SparkSession) -> Iterator[None]:
+def serving(folder: Path, spark: SparkSession) -> Iterator[threading.Thread]:
     """Serve in a thread, until the block is left."""
     stop = threading.Event()
     thread = threading.Thread(target=serve, args=(folder, spark, stop))
     thread.start()
     try:
-        yield
+        yield thread
     finally:
         stop.set()
-        thread.join(60)
-        assert not thread.is_alive()
+        thread.join()
 
 
 def status(folder: Path, name: str) -> dict[str, Any]:
     registry = folder / "registry"
     return read_status(registry, find_entry(registry, name))
-
-
-def wait_for(reached: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Until something is so, which the other threads bring about."""
-    until = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < until, "it does not come about"
-        time.sleep(0.05)
 
 
 def test_entries_are_answered_side_by_side_across_restarts(
@@ -110,32 +102,37 @@ def test_entries_are_answered_side_by_side_across_restarts(
 
 
 def test_one_is_added_one_dropped_one_replaced_and_one_is_not_touched(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("ontoweir.registry.drop_query._PATIENCE", HANG_TIMEOUT)
     write_history(tmp_path, 0, 2)
     workspace, compiled = open_queries(tmp_path, list(QUERIES))
     by_name = {query.name: query for query in compiled}
     register(tmp_path, "matches")
     register(tmp_path, "better")
     registry = tmp_path / "registry"
-    with serving(tmp_path, spark):
-        wait_for(lambda: status(tmp_path, "matches")["tuples"] == 60)
-        wait_for(lambda: status(tmp_path, "better")["tuples"] == 60)
+    with serving(tmp_path, spark) as server:
+
+        def wait_for(name: str, tuples: int) -> None:
+            wait_until(lambda: status(tmp_path, name)["tuples"] == tuples, server.is_alive)
+
+        wait_for("matches", 60)
+        wait_for("better", 60)
         untouched = status(tmp_path, "matches")["started"]
         register(tmp_path, "sums")
-        wait_for(lambda: status(tmp_path, "sums")["tuples"] == 60)
+        wait_for("sums", 60)
         drop_query(registry, "better", purge=True)  # waits until it has stopped
         assert not (registry / "better").exists()
         assert not (tmp_path / "out" / "better").exists()
         other = QUERIES["sums"].replace("SUM(s.a)", "MIN(s.a)")
         register(tmp_path, "sums", other, replace=True)
-        wait_for(lambda: status(tmp_path, "sums")["tuples"] == 60)
+        wait_for("sums", 60)
         assert status(tmp_path, "matches")["started"] == untouched
         with pytest.raises(UsageError, match="another process serves"):
             serve(tmp_path, spark)
         write_history(tmp_path, 2, 3)
         for name in ("matches", "sums"):
-            wait_for(lambda name=name: status(tmp_path, name)["tuples"] == 90)  # type: ignore[misc]
+            wait_for(name, 90)
     assert {status(tmp_path, n)["state"] for n in ("matches", "sums")} == {"stopped"}
     (tmp_path / "sums.sql").write_text(other)
     by_name["sums"] = workspace.compile_sql(tmp_path / "sums.sql")
@@ -225,6 +222,15 @@ def _start(folder: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
+def _has_read(folder: Path, tuples: int) -> bool:
+    held = status(folder, "matches")
+    return bool(held["state"] == "running" and held["tuples"] >= tuples)
+
+
+def _wait_for(server: "subprocess.Popen[str]", reached: Callable[[], bool]) -> None:
+    wait_until(reached, lambda: server.poll() is None)
+
+
 @pytest.mark.slow
 def test_killed_while_serving_one_dropped_one_added(spark: SparkSession, tmp_path: Path) -> None:
     """kill -9 of the server, twice; meanwhile the registry changes. Then as if nothing happened."""
@@ -235,12 +241,9 @@ def test_killed_while_serving_one_dropped_one_added(spark: SparkSession, tmp_pat
     for hours in (3, 5):
         with _start(tmp_path) as server:
             # as soon as one of its first answers is there: somewhere in its work
-            wait_for(lambda: any((tmp_path / "out").rglob("part-*")), 120)
+            _wait_for(server, lambda: any((tmp_path / "out").rglob("part-*")))
             write_history(tmp_path, hours - 1, hours + 1)
-            wait_for(lambda: status(tmp_path, "matches")["state"] == "running")
-            wait_for(
-                lambda hours=hours: status(tmp_path, "matches")["tuples"] >= 30 * hours  # type: ignore[misc]
-            )
+            _wait_for(server, partial(_has_read, tmp_path, 30 * hours))
             os.kill(server.pid, 9)
             server.wait()
         assert status(tmp_path, "matches")["state"] == "died"

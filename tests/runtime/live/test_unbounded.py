@@ -7,11 +7,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.oracle.random_queries import STYLES, Case, make_case
-from tests.oracle.relational import answer, load
-from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
-from tests.runtime.in_process import answers_upto, replay_here, store
-from tests.runtime.live_cases import cut_arrivals, make_table
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.decide.plan_unbounded import plan_unbounded
@@ -20,6 +15,11 @@ from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
+from tests.oracle.random_queries import STYLES, Case, make_case
+from tests.oracle.relational import answer, load
+from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
+from tests.runtime.in_process import answers_upto, replay_here, store
+from tests.runtime.live_cases import cut_arrivals, make_table
 
 CASES = 220
 

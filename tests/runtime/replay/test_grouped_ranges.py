@@ -15,12 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import event, given
 from pyspark.sql import SparkSession
-from tests.oracle.budget import SEEDS, budget
-from tests.oracle.random_queries import STYLES, Case, make_case
-from tests.oracle.relational import answer
-from tests.oracle.test_aggregates_against_oracle import aggregate_naively, make_aggregates
-from tests.runtime.harness import make_catalog
-from tests.runtime.in_process import EPOCH, load_admitted, replay_here, store
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier
@@ -36,6 +30,12 @@ from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.replay.replay_summary import ReplaySummary
 from ontoweir.runtime.results.write_results import OutputFormat
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import STYLES, Case, make_case
+from tests.oracle.relational import answer
+from tests.oracle.test_aggregates_against_oracle import aggregate_naively, make_aggregates
+from tests.runtime.harness import make_catalog
+from tests.runtime.in_process import EPOCH, load_admitted, replay_here, store
 
 
 def _make_case(random: Random, style: str) -> Case:

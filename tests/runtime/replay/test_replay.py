@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.harness import Row, make_catalog, make_job, make_sql_job, read_rows, run
 
 from ontoweir.errors import DataError, RunError, UsageError
 from ontoweir.mappings.model.catalog import Catalog
@@ -33,6 +32,7 @@ from ontoweir.rewriter.model.spj import (
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.statics.load_statics import load_statics
+from tests.runtime.harness import Row, make_catalog, make_job, make_sql_job, read_rows, run
 
 pytestmark = pytest.mark.spark
 

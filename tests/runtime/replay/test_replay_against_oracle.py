@@ -9,14 +9,14 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.oracle.random_queries import make_case
-from tests.oracle.relational import answer, load
-from tests.runtime.in_process import answers_upto, replay_here, store
 
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.plans.make_plan import make_plan
 from ontoweir.runtime.engine.query_job import QueryJob
+from tests.oracle.random_queries import make_case
+from tests.oracle.relational import answer, load
+from tests.runtime.in_process import answers_upto, replay_here, store
 
 
 @pytest.mark.parametrize("seed", range(150))

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.harness import make_catalog, make_sql_job, run
-from tests.runtime.in_process import replay_here
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
+from tests.runtime.harness import make_catalog, make_sql_job, run
+from tests.runtime.in_process import replay_here
 
 TOML = """
 [streams.S]

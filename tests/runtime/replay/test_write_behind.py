@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.runtime.harness import make_catalog, make_sql_job
 
 from ontoweir.errors import DataError
 from ontoweir.runtime.engine.query_job import QueryJob
@@ -17,6 +16,7 @@ from ontoweir.runtime.replay.ranges import replay_range
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.results.write_behind import write_behind
+from tests.runtime.harness import make_catalog, make_sql_job
 
 TOML = """
 [streams.S]
@@ -46,7 +46,7 @@ def test_jobs_are_done_in_order_one_behind() -> None:
     go = threading.Event()
 
     def first() -> None:
-        assert go.wait(60)
+        assert go.wait()
         done.append(0)
 
     with write_behind() as later:

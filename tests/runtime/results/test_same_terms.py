@@ -7,14 +7,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.runtime.harness import make_catalog
-from tests.runtime.in_process import replay_here
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.rewriter.model.spj import Attribute, IriOutput, Output, TemplateLiteralOutput
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.results.render_results import may_coincide
+from tests.runtime.harness import make_catalog
+from tests.runtime.in_process import replay_here
 
 TOML = """
 [streams.b]

@@ -9,6 +9,7 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+
 from tests.runtime.harness import make_catalog, make_sql_job, run
 
 NAMES = (

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+
 from tests.runtime.harness import Row, make_catalog, make_sql_job, run
 
 pytestmark = pytest.mark.spark

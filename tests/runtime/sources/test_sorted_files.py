@@ -9,9 +9,9 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.harness import make_catalog, make_sql_job, run
 
 from ontoweir.errors import DataError
+from tests.runtime.harness import make_catalog, make_sql_job, run
 
 SECOND = 1_000_000
 QUERY = "SELECT k, a FROM S"

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.harness import Row, make_catalog, make_sql_job, read_rows
 
 from ontoweir.errors import DataError
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.replay.replay_summary import ReplaySummary
 from ontoweir.runtime.staging.sort_parts import sort_parts
+from tests.runtime.harness import Row, make_catalog, make_sql_job, read_rows
 
 TOML = """
 [relations.r]

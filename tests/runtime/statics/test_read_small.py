@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.harness import make_catalog
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import DataSource, Relation
@@ -19,6 +18,7 @@ from ontoweir.runtime.statics import load_statics as module
 from ontoweir.runtime.statics.evaluate_view import evaluate_view
 from ontoweir.runtime.statics.load_statics import load_statics
 from ontoweir.runtime.statics.read_small import read_small
+from tests.runtime.harness import make_catalog
 
 pytestmark = pytest.mark.spark
 

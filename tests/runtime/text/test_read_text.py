@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as fn
-from tests.runtime.csv_files import COLUMNS, make_file
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import (
@@ -29,6 +28,7 @@ from ontoweir.runtime.sources.read_source import BAD, WantedColumns, read_source
 from ontoweir.runtime.text import read_csv as reader
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_text import read_text_rows
+from tests.runtime.csv_files import COLUMNS, make_file
 
 HEADER = (("header", "true"),)
 PLAIN = (Column("a", StringType()), Column("n", IntType()), Column("x", FloatType()))

@@ -57,12 +57,6 @@ def add_registry_argument(command: argparse.ArgumentParser) -> None:
     )
 
 
-def find_registry(args: argparse.Namespace, root: Path) -> Path:
-    """The registry that a command names, of a project in the folder `root`."""
-    named = args.registry or os.environ.get("ONTOWEIR_REGISTRY")
-    return Path(named) if named else root / "out" / "registry"
-
-
 def find_root(project: str) -> Path:
     """The folder of a project, without reading it: registries are listed also while it is wrong.
 

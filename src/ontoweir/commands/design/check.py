@@ -33,7 +33,7 @@ TIERS = (
     "undecided",
     "unbounded",
 )
-MOST_TUPLES = 64
+MAX_TUPLES = 64
 """The largest --witness-size; it takes some ten seconds."""
 
 
@@ -256,9 +256,9 @@ def _check_witness(args: argparse.Namespace) -> None:
             why="a witness is data to replay a query over, in application time",
             fix="leave --model arrival out, or leave --witness out",
         )
-    elif size is not None and not 1 <= size <= MOST_TUPLES:
+    elif size is not None and not 1 <= size <= MAX_TUPLES:
         raise UsageError(
-            f"--witness-size {size} is not between 1 and {MOST_TUPLES}",
+            f"--witness-size {size} is not between 1 and {MAX_TUPLES}",
             why="a witness is confirmed by nested loops, whose time grows with its cube or faster",
-            fix=f"write --witness-size {MOST_TUPLES}",
+            fix=f"write --witness-size {MAX_TUPLES}",
         )

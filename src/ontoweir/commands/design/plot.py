@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 
 KINDS = ("state", "throughput", "witness", "graph")
-SIZE, MOST = 16, 64
+SIZE, MAX_SIZE = 16, 64
 """Tuples of a counterexample; the most that are confirmed in reasonable time."""
 
 
@@ -137,11 +137,11 @@ def _check_options(args: argparse.Namespace) -> None:
                 "--size is of a witness",
                 fix=f"leave {option} out",
             )
-    if args.size is not None and not 1 <= args.size <= MOST:
+    if args.size is not None and not 1 <= args.size <= MAX_SIZE:
         raise UsageError(
-            f"--size {args.size} is not between 1 and {MOST}",
+            f"--size {args.size} is not between 1 and {MAX_SIZE}",
             why="a counterexample is confirmed by nested loops, whose time grows with its cube",
-            fix=f"write --size {MOST}",
+            fix=f"write --size {MAX_SIZE}",
         )
 
 

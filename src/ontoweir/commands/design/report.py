@@ -8,13 +8,13 @@ from ontoweir.commands.common.arguments import (
     add_project_arguments,
     add_registry_argument,
     choose_channel,
-    find_registry,
     read_output,
 )
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import report_refusals
 from ontoweir.commands.design.render_page import render_page
 from ontoweir.errors import UsageError
+from ontoweir.registry.find_registry import find_registry
 
 
 def add_report(commands: Any) -> None:
@@ -84,6 +84,6 @@ def _render_live(args: argparse.Namespace, root: Path) -> dict[str, str]:
     from ontoweir.dashboard.render_run import render_run
 
     metrics = Path(args.metrics) if args.metrics else root / "out" / "answers"
-    runs = read_runs(find_registry(args, root), metrics)
+    runs = read_runs(find_registry(args.registry, root), metrics)
     names = args.query or list(runs)
     return {name: render_run(runs[name]) for name in names if name in runs}

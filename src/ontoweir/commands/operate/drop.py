@@ -4,7 +4,8 @@ import argparse
 import json
 from typing import Any
 
-from ontoweir.commands.common.arguments import add_registry_argument, find_registry, find_root
+from ontoweir.commands.common.arguments import add_registry_argument, find_root
+from ontoweir.registry.find_registry import find_registry
 
 
 def add_drop(commands: Any) -> None:
@@ -27,7 +28,7 @@ def add_drop(commands: Any) -> None:
 def _drop(args: argparse.Namespace) -> int:
     from ontoweir.registry.drop_query import drop_query
 
-    registry = find_registry(args, find_root(args.project))
+    registry = find_registry(args.registry, find_root(args.project))
     drop_query(registry, args.name, purge=args.purge)
     if args.format == "json":
         print(json.dumps({"name": args.name, "dropped": True, "purged": args.purge}))

@@ -4,7 +4,8 @@ import argparse
 import json
 from typing import Any
 
-from ontoweir.commands.common.arguments import add_registry_argument, find_registry, find_root
+from ontoweir.commands.common.arguments import add_registry_argument, find_root
+from ontoweir.registry.find_registry import find_registry
 
 
 def add_list(commands: Any) -> None:
@@ -34,7 +35,7 @@ def _list(args: argparse.Namespace) -> int:
     from ontoweir.registry.list_entries import list_entries
     from ontoweir.registry.registry_entry import describe_bound
 
-    registry = find_registry(args, find_root(args.named or args.project))
+    registry = find_registry(args.registry, find_root(args.named or args.project))
     found = [read_status(registry, entry) for entry in list_entries(registry)]
     if args.format == "json":
         print(json.dumps([{name: status[name] for name in _FIELDS} for status in found]))

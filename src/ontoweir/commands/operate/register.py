@@ -10,10 +10,10 @@ from typing import Any
 from ontoweir.commands.common.arguments import (
     add_project_arguments,
     add_registry_argument,
-    find_registry,
 )
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import describe_refusals
+from ontoweir.registry.find_registry import find_registry
 
 
 def add_register(commands: Any) -> None:
@@ -57,7 +57,7 @@ def _register(args: argparse.Namespace) -> int:
     else:
         file = Path(args.sparql or args.sql)
     name = args.name or args.query or file.stem
-    registry = find_registry(args, workspace.project.root)
+    registry = find_registry(args.registry, workspace.project.root)
     entry, what = register_query(
         workspace,
         registry,

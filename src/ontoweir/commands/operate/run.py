@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.commands.common.arguments import (
     add_project_arguments,
     add_registry_argument,
-    find_registry,
     find_root,
 )
 from ontoweir.commands.common.open_workspace import UNNEEDED, open_workspace
 from ontoweir.commands.common.report_refusals import describe_refusals, report_refusals
 from ontoweir.commands.common.warn_rejects import warn_rejects
 from ontoweir.errors import OntoweirError, Source, UsageError
+from ontoweir.registry.find_registry import find_registry
 
 if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -79,7 +79,7 @@ def add_run(commands: Any) -> None:
 def _run(args: argparse.Namespace) -> int:
     from ontoweir.registry.list_entries import list_entries
 
-    registry = find_registry(args, find_root(args.project))
+    registry = find_registry(args.registry, find_root(args.project))
     if args.query and (args.serve or args.registry):
         raise UsageError(
             "--query does not go with --serve or --registry",

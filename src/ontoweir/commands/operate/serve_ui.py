@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ontoweir.commands.common.arguments import find_registry
 from ontoweir.dashboard.serve import Wait, parse_address, require_web, say_where, serve_dashboard
 from ontoweir.dashboard.site import Site
 from ontoweir.project.project import PROJECT_FILE
+from ontoweir.registry.find_registry import find_registry
 
-LIMIT = 30.0
+CHECK_SECONDS = 30.0
 """Seconds of a check."""
 
 
@@ -24,7 +24,7 @@ def serve_ui(
     *,
     metrics: Path,
     running: bool = False,
-    limit: float = LIMIT,
+    limit: float = CHECK_SECONDS,
 ) -> Iterator[Wait]:
     """Serve the dashboard of a project while the block runs, and say where, on stderr.
 
@@ -45,7 +45,7 @@ def serve_ui(
     named = Path(args.project).resolve()
     site = Site(
         named if named.is_file() else root / PROJECT_FILE,
-        find_registry(args, root),
+        find_registry(args.registry, root),
         metrics,
         overrides=tuple(args.set),
         strict=args.strict,

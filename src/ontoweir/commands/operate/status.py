@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ontoweir.commands.common.arguments import add_registry_argument, find_registry, find_root
+from ontoweir.commands.common.arguments import add_registry_argument, find_root
 from ontoweir.dashboard.show_numbers import show_lag
+from ontoweir.registry.find_registry import find_registry
 from ontoweir.registry.registry_entry import describe_verdict
 
 
@@ -36,7 +37,7 @@ def _status(args: argparse.Namespace) -> int:
     name, project = args.name, args.project
     if name is not None and project == "." and _is_project(name):
         name, project = None, name  # as `list` and `register` are called
-    registry = find_registry(args, find_root(project))
+    registry = find_registry(args.registry, find_root(project))
     entries = list_entries(registry) if name is None else [find_entry(registry, name)]
     found = [read_status(registry, entry) for entry in entries]
     if args.format == "json":

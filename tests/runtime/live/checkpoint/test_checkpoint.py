@@ -8,6 +8,12 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+
+from ontoweir.errors import OntoweirError
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
 from tests.runtime.live.test_run_live import (
     TOML,
     open_queries,
@@ -15,12 +21,6 @@ from tests.runtime.live.test_run_live import (
     replayed,
     write_history,
 )
-
-from ontoweir.errors import OntoweirError
-from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.project.project import load_project
-from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
 
 
 def _last(check: Path) -> Path:

@@ -18,6 +18,12 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.running import run_queries
+from ontoweir.runtime.live import process_batches as take_batches
 from tests.runtime.live.test_run_live import (
     Row,
     open_queries,
@@ -25,12 +31,6 @@ from tests.runtime.live.test_run_live import (
     replayed,
     write_history,
 )
-
-from ontoweir.errors import OntoweirError, RunError
-from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
-from ontoweir.runtime.live import process_batches as take_batches
 
 PARTS = 3
 
@@ -206,7 +206,6 @@ class _Disk:
 
 
 @pytest.mark.parametrize("removed", [False, True])
-@pytest.mark.timeout(3600)
 def test_power_cuts(
     removed: bool,
     runs: Runs,
@@ -247,7 +246,6 @@ def _crash_at(name: str, count: int, patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("place", ["check", "out"])
-@pytest.mark.timeout(3600)
 def test_mutated(place: str, runs: Runs, spark: SparkSession, pytestconfig: pytest.Config) -> None:
     cases = 600 if pytestconfig.getoption("--long") else 24
     random = Random(place)

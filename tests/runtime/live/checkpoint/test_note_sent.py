@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.runtime.fork_cycles import choose, run
 
 from ontoweir.errors import UsageError
 from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.output.sinks.kafka import KafkaSink
+from tests.runtime.fork_cycles import choose, run
 
 
 def test_what_has_been_sent_is_not_sent_as_something_else(

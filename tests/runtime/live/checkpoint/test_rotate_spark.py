@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.runtime.live.test_run_live import open_queries, read_output, replayed, write_history
 
 from ontoweir.errors import RunError
 from ontoweir.run.run_options import RunOptions
@@ -17,6 +16,7 @@ from ontoweir.runtime.live import process_batches as take_batches
 from ontoweir.runtime.live.checkpoint.rotate_spark import count_entries
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
+from tests.runtime.live.test_run_live import open_queries, read_output, replayed, write_history
 
 IDLE = ('unit = "1 second"', 'unit = "1 second", idle = "1 hour"')
 

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from ontoweir.mappings.sql.read_select import MappingValue, SelectShape, SelectUnion
 
 
-Repeats: TypeAlias = str | frozenset[SourceColumn]
+Duplicates: TypeAlias = str | frozenset[SourceColumn]
 """Why rows may repeat; or that they do not, as long as these columns are not NULL."""
 
 
-def find_repeats(union: SelectUnion, names: Sequence[str], catalog: Catalog) -> tuple[Repeats, ...]:
+def find_duplicates(
+    union: SelectUnion, names: Sequence[str], catalog: Catalog
+) -> tuple[Duplicates, ...]:
     """For each SELECT whether DISTINCT and UNION drop no row of it: its columns determine a row of
     each of its tables, by declared keys, and no other SELECT makes the same row.
 
@@ -35,7 +37,7 @@ def find_repeats(union: SelectUnion, names: Sequence[str], catalog: Catalog) -> 
         catalog: the declared keys. A stream's hold within one timestamp, as its triples do, and a
             key with a NULL in it may repeat.
     """
-    found: list[Repeats] = [frozenset()] * len(union.selects)
+    found: list[Duplicates] = [frozenset()] * len(union.selects)
     for group in union.deduplicated:
         for i in group:
             needed = _determine(union.selects[i], catalog)
@@ -48,7 +50,7 @@ def find_repeats(union: SelectUnion, names: Sequence[str], catalog: Catalog) -> 
     return tuple(found)
 
 
-def _determine(shape: SelectShape, catalog: Catalog) -> Repeats:
+def _determine(shape: SelectShape, catalog: Catalog) -> Duplicates:
     """The projected columns that determine the row of every table, in all alternatives."""
     needed: set[SourceColumn] = set()
     for conditions in shape.alternatives:

@@ -20,9 +20,9 @@ from rdflib.plugins.parsers.rdfxml import create_parser
 from rdflib.term import Node
 
 from ontoweir.errors import OntologyError, Source
-from ontoweir.ontology.check_expansion import check_expansion
-from ontoweir.ontology.read_functional import read_functional
-from ontoweir.ontology.read_owl_xml import read_owl_xml
+from ontoweir.ontology.syntax.check_expansion import check_expansion
+from ontoweir.ontology.syntax.read_functional import read_functional
+from ontoweir.ontology.syntax.read_owl_xml import read_owl_xml
 
 _CONVERT = "convert it, for example `robot convert --input F --output F.ttl`, and list F.ttl"
 

@@ -20,7 +20,7 @@ from ontoweir.rewriter.model.spj import (
 )
 
 
-def unorder_chains(query: SpjQuery, catalog: Catalog) -> SpjQuery:
+def relax_chains(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     """Under set semantics: the query with chains of `<` over interchangeable occurrences of a
     stream as `<>` of each two. Whichever tuples are different, some order of them is the chain's.
 

@@ -21,7 +21,7 @@ _OUTCOMES = {
 _OPS = {outcomes: op for op, outcomes in _OUTCOMES.items()}
 
 
-def state_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
+def normalise_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     """The same query with one comparison for each two sides, and with the equalities that its
     comparisons imply: keys, merging and uniqueness are read off equalities.
 

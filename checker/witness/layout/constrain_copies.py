@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from ontoweir.checker.model.solve_differences import Edge, Var
 from ontoweir.checker.model.type_limits import has_few_digits
-from ontoweir.checker.witness.copies import Copies, Spread
-from ontoweir.checker.witness.plan_layouts import is_single
+from ontoweir.checker.witness.layout.copies import Copies, Spread
+from ontoweir.checker.witness.layout.plan_layouts import is_single
 from ontoweir.rewriter.model.spj import Attribute
 
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
 
-from ontoweir.checker.witness.confirm_aggregates import confirm_aggregates, confirm_medians
+from ontoweir.checker.witness.confirm.confirm_aggregates import confirm_aggregates, confirm_medians
+from ontoweir.checker.witness.confirm.matrix_rank import matrix_rank
+from ontoweir.checker.witness.confirm.trace_matches import trace_matches
 from ontoweir.checker.witness.is_legal import is_legal
-from ontoweir.checker.witness.list_ways import list_ways
-from ontoweir.checker.witness.matrix_rank import matrix_rank
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -20,7 +20,7 @@ from ontoweir.rewriter.model.spj import SpjUnion
 Brought: TypeAlias = Counter[tuple[Any, frozenset[int]]]
 """New results, each with the optional tuples that it uses, counted."""
 
-MOST_SUBSETS = 6
+MAX_SUBSETS = 6
 """Of at most so many optional tuples all subsets are compared."""
 
 
@@ -68,7 +68,7 @@ def _confirms_set(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
         others = frozenset(range(size)) - mine
         before: dict[Any, list[frozenset[int]]] = {}
         after: dict[Any, list[frozenset[int]]] = {}
-        for answer, told, late in list_ways(union, catalog, witness, suffix):
+        for answer, told, late in trace_matches(union, catalog, witness, suffix):
             if len(told) > 1:
                 return False
             after.setdefault(answer, []).append(told)
@@ -99,7 +99,7 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
     brought: list[Brought] = []
     for suffix in witness.suffixes:
         found: Brought = Counter()
-        for (answer, told, late), count in list_ways(union, catalog, witness, suffix).items():
+        for (answer, told, late), count in trace_matches(union, catalog, witness, suffix).items():
             if late and told:
                 found[answer, told] += count
         brought.append(found)
@@ -110,7 +110,7 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
         rows += [list(map(Fraction, row)) for row in new.values()]
     if all(len(told) == 1 for found in brought for _, told in found):
         return matrix_rank(rows, size) == size
-    return size <= MOST_SUBSETS and _tells_subsets(brought, size)
+    return size <= MAX_SUBSETS and _tells_subsets(brought, size)
 
 
 def _tells_subsets(brought: list[Brought], size: int) -> bool:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.solve_differences import Var
-from ontoweir.checker.witness.plan_layouts import Layout, is_single
+from ontoweir.checker.witness.layout.plan_layouts import Layout, is_single
 from ontoweir.mappings.model.catalog import Catalog
 
 

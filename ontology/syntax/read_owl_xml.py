@@ -13,8 +13,8 @@ from rdflib import OWL, RDF, RDFS, XSD, BNode, Literal, URIRef
 from rdflib.term import Node
 
 from ontoweir.errors import OntologyError, Source
-from ontoweir.ontology.map_axioms import Add, Call, NoAxiom, Part, map_axiom
-from ontoweir.ontology.read_functional import broken_syntax
+from ontoweir.ontology.syntax.map_axioms import Add, Call, NoAxiom, Part, map_axiom
+from ontoweir.ontology.syntax.read_functional import broken_syntax
 
 _SPACE = str(OWL)
 _XML = "http://www.w3.org/XML/1998/namespace"

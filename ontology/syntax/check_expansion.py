@@ -5,7 +5,7 @@ from xml.parsers import expat
 from ontoweir.errors import OntologyError, Source
 
 _FREE = 1 << 20
-_MOST = 16
+_MAX_PER_BYTE = 16
 """What a file says may be so many times as long as the file, and so many characters more."""
 _ELEMENT = 32
 """An element that an entity makes counts like so many characters."""
@@ -22,7 +22,7 @@ def check_expansion(data: bytes, file: str) -> None:
     """
     parser = expat.ParserCreate()
     parser.buffer_text = True
-    limit, said, declared = _FREE + _MOST * len(data), 0, False
+    limit, said, declared = _FREE + _MAX_PER_BYTE * len(data), 0, False
 
     def declare(*_: object) -> None:
         nonlocal declared
@@ -60,7 +60,8 @@ class _NothingDeclared(Exception):
 def _refused(file: str, line: int) -> OntologyError:
     return OntologyError(
         "the entities of the file make it many times as long",
-        why=f"a file may say at most {_MOST} times what it holds, as small ones could fill memory",
+        why=f"a file may say at most {_MAX_PER_BYTE} times what it holds, as small ones could "
+        "fill memory",
         fix="write what the entities stand for, or remove them",
         source=Source(file, line),
     )

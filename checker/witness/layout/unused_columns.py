@@ -24,7 +24,7 @@ _FIRST = 10**6
 _MANY = 10**6
 
 
-class SpareValues:
+class UnusedColumns:
     """Columns of a key get other values from row to row, as long as their domains last; columns
     that reference a static relation few; others a new value in each row."""
 

@@ -16,7 +16,7 @@ from ontoweir.rewriter.model.spj import (
 )
 
 
-def other_orders(query: SpjQuery) -> Iterator[SpjQuery]:
+def canonical_orders(query: SpjQuery) -> Iterator[SpjQuery]:
     """The same disjunct, its occurrences sorted by what is said of them, and the other way round.
 
     Layouts are planned member by member, so a witness may be found in one order and not in another.

@@ -12,9 +12,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
 
+from ontoweir.checker.witness.confirm.matrix_rank import matrix_rank
+from ontoweir.checker.witness.confirm.trace_matches import Way, trace_matches
 from ontoweir.checker.witness.evaluate_naively import aggregate_naively, evaluate_naively
-from ontoweir.checker.witness.list_ways import Way, list_ways
-from ontoweir.checker.witness.matrix_rank import matrix_rank
 from ontoweir.checker.witness.witness import Witness, instance_of
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
@@ -23,7 +23,7 @@ from ontoweir.rewriter.model.spj import IsNull, SpjUnion
 Groups: TypeAlias = dict[tuple[Any, ...], Counter[Any]]
 """The values of one argument in each group, counted."""
 
-MOST_SUBSETS = 6
+MAX_SUBSETS = 6
 """A witness against medians has at most so many optional tuples: all subsets are compared."""
 
 
@@ -85,7 +85,7 @@ def confirm_medians(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool
     medians = tuple(
         a for a in union.aggregation.aggregates if a.function is AggregateFunction.MEDIAN
     )
-    if witness.size > MOST_SUBSETS or not medians or not _of_one_disjunct(union, catalog, witness):
+    if witness.size > MAX_SUBSETS or not medians or not _of_one_disjunct(union, catalog, witness):
         return False
     union = replace(union, aggregation=replace(union.aggregation, aggregates=medians))
     seen: set[tuple[frozenset[Any], ...]] = set()
@@ -133,7 +133,7 @@ class _Matches:
         """The matches with that suffix (None: with none), as list_ways has them, counted."""
         if suffix not in self._known:
             rows = () if suffix is None else self.witness.suffixes[suffix]
-            self._known[suffix] = list_ways(self._plain, self.catalog, self.witness, rows)
+            self._known[suffix] = trace_matches(self._plain, self.catalog, self.witness, rows)
         return self._known[suffix]
 
     def values(

@@ -29,7 +29,7 @@ from ontoweir.checker.sizes.size_key import Factor, size_key
 _UNKNOWN = Factor(None, "front")
 
 
-def bound_front(
+def bound_frontier(
     form: NormalForm, members: frozenset[int], frontier: Sequence[Frontier], keyed: set[int]
 ) -> list[Factor]:
     """Factors whose product bounds the entries of one key.

@@ -12,7 +12,7 @@ Way: TypeAlias = tuple[tuple[Any, ...], frozenset[int], bool]
 """An answer, the optional tuples that a match uses (by number), and whether it uses the suffix."""
 
 
-def list_ways(
+def trace_matches(
     union: SpjUnion, catalog: Catalog, witness: Witness, suffix: tuple[WitnessRow, ...]
 ) -> Counter[Way]:
     """The matches over all tuples and a suffix, counted."""

@@ -8,7 +8,7 @@ from rdflib import OWL, RDF, RDFS, XSD, BNode, Literal, URIRef
 from rdflib.term import Node
 
 from ontoweir.errors import OntologyError, Source
-from ontoweir.ontology.map_axioms import Add, Call, NoAxiom, Part, map_axiom
+from ontoweir.ontology.syntax.map_axioms import Add, Call, NoAxiom, Part, map_axiom
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|\#[^\n]*)

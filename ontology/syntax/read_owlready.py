@@ -8,7 +8,7 @@ from owlready2.base import owl_imports
 from rdflib import BNode, Literal, URIRef
 from rdflib.term import Node
 
-from ontoweir.ontology.read_triples import Triples
+from ontoweir.ontology.syntax.read_triples import Triples
 
 _UNIVERSAL = "http://anonymous/"
 """What owlready2 calls the ontology of nothing in particular, which every world has."""

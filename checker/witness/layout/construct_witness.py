@@ -7,11 +7,11 @@ from typing import TypeAlias
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.model.solve_differences import Edge, Var, solve_differences
 from ontoweir.checker.model.type_limits import listed_values, type_limits
-from ontoweir.checker.witness.constrain_copies import constrain_copies
-from ontoweir.checker.witness.copies import Spread, make_copies
-from ontoweir.checker.witness.keep_unequal import keep_unequal
-from ontoweir.checker.witness.make_rows import make_rows
-from ontoweir.checker.witness.plan_layouts import Layout
+from ontoweir.checker.witness.layout.constrain_copies import constrain_copies
+from ontoweir.checker.witness.layout.constrain_disequalities import constrain_disequalities
+from ontoweir.checker.witness.layout.copies import Spread, make_copies
+from ontoweir.checker.witness.layout.make_rows import make_rows
+from ontoweir.checker.witness.layout.plan_layouts import Layout
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 
@@ -21,7 +21,7 @@ Statics: TypeAlias = Mapping[int, int | Fraction]
 _FAR = 1 << 60
 """Limits beyond it (those of 64 bits) matter only where a solution breaks them."""
 
-_MOST_CLASHES = 40
+_MAX_CLASHES = 40
 """A layout whose values clash again and again with what they must not be is given up."""
 
 
@@ -89,7 +89,7 @@ def _lay_out(
     edges = constrain_copies(copies, spread, statics)
     if edges is None:
         return None
-    unequal = keep_unequal(copies, spread)
+    unequal = constrain_disequalities(copies, spread)
     solution = _differ(form, edges, unequal)
     if solution is None:
         return None
@@ -184,7 +184,7 @@ def _differ(
     one after the other on the side that has room."""
     chosen = list(edges)
     solution = _solve(form, chosen)
-    for _ in range(_MOST_CLASHES):
+    for _ in range(_MAX_CLASHES):
         if solution is None:
             return None
         clashes = [u for u in unequal if solution.get(u[0], 0) - solution.get(u[1], 0) == u[2]]

@@ -6,11 +6,11 @@ from itertools import combinations
 from ontoweir.checker.model.normal_form import Kind
 from ontoweir.checker.model.solve_differences import Edge
 from ontoweir.checker.model.units import Units
-from ontoweir.checker.witness.copies import Copies, Spread
+from ontoweir.checker.witness.layout.copies import Copies, Spread
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op
 
 
-def keep_unequal(copies: Copies, spread: Spread) -> list[Edge]:
+def constrain_disequalities(copies: Copies, spread: Spread) -> list[Edge]:
     """Every difference that must not be, of every copy."""
     form, time, size = copies.form, copies.time, copies.size
     found = _unequal(copies)

@@ -8,8 +8,8 @@ from typing import Any, assert_never
 
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.model.solve_differences import Var
-from ontoweir.checker.witness.plan_layouts import Layout, is_single
-from ontoweir.checker.witness.spare_values import SpareValues
+from ontoweir.checker.witness.layout.plan_layouts import Layout, is_single
+from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, FloatType
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, IsNull, Op
@@ -24,7 +24,7 @@ def make_rows(
     val: Any,
 ) -> Witness:
     """The witness that a solution of the layout's constraints stands for (theory §9)."""
-    spare = SpareValues(catalog)
+    spare = UnusedColumns(catalog)
     absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
     texts = {c.index: _choose_text(form, c) for c in form.classes if c.kind is Kind.STRING}
     statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
@@ -133,7 +133,7 @@ def _holds(text: str, op: Op, limit: str) -> bool:
 
 
 def _referenced(
-    catalog: Catalog, rows: list[WitnessRow], statics: list[WitnessRow], spare: SpareValues
+    catalog: Catalog, rows: list[WitnessRow], statics: list[WitnessRow], spare: UnusedColumns
 ) -> list[WitnessRow]:
     """Rows of static relations that declared references demand."""
     made: dict[tuple[str, tuple[Any, ...]], WitnessRow] = {}
