@@ -46,7 +46,7 @@ class Entry:
     version: int = ENTRY_VERSION
 
 
-def describe_verdict(status: Mapping[str, Any]) -> str:
+def summarise_verdict(status: Mapping[str, Any]) -> str:
     """A verdict, its tier where that says more, and its bound: of an entry, or of a status.
 
     >>> describe_verdict({"verdict": "bounded", "tier": "stateless", "bound_rows": 0})
@@ -54,10 +54,10 @@ def describe_verdict(status: Mapping[str, Any]) -> str:
     """
     verdict, tier, rows = status["verdict"], status["tier"], status["bound_rows"]
     both = verdict if verdict == tier else f"{verdict}, {tier}"
-    return f"{both}, {describe_bound(verdict, rows)} of state"
+    return f"{both}, {summarise_bound(verdict, rows)} of state"
 
 
-def describe_bound(verdict: str, rows: int | None) -> str:
+def summarise_bound(verdict: str, rows: int | None) -> str:
     """The most rows that are kept: a number, "finite" where it is bounded without one, or "∞"."""
     if rows is not None:
         return f"≤ {rows:,} rows"
