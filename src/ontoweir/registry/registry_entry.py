@@ -49,7 +49,7 @@ class Entry:
 def summarise_verdict(status: Mapping[str, Any]) -> str:
     """A verdict, its tier where that says more, and its bound: of an entry, or of a status.
 
-    >>> describe_verdict({"verdict": "bounded", "tier": "stateless", "bound_rows": 0})
+    >>> summarise_verdict({"verdict": "bounded", "tier": "stateless", "bound_rows": 0})
     'bounded, stateless, ≤ 0 rows of state'
     """
     verdict, tier, rows = status["verdict"], status["tier"], status["bound_rows"]
