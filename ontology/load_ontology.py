@@ -92,12 +92,12 @@ def read_ontology(
     warn = warn or logging.getLogger("ontoweir").warning
     left_out: dict[LeftOut, None] = {}
 
-    def leave_out(found: LeftOut, what: str, fix: str) -> None:
-        error = OntologyError(what, why=found.rule, fix=fix, source=found.source)
+    def leave_out(entry: LeftOut, what: str, fix: str) -> None:
+        error = OntologyError(what, why=entry.rule, fix=fix, source=entry.source)
         if strict:
             raise error
-        if found not in left_out:
-            left_out[found] = None
+        if entry not in left_out:
+            left_out[entry] = None
             warn(str(error))
 
     def report(axiom: str, rule: str, source: Source) -> None:
@@ -111,16 +111,16 @@ def read_ontology(
 
     files = follow_imports(sources, imports, missing)
     kinds = _find_kinds(files)
-    found: dict[Axiom | Fact, None] = {}
+    statements: dict[Axiom | Fact, None] = {}
     for file in files:
-        found.update(dict.fromkeys(read_axioms(file, kinds, report)))
+        statements.update(dict.fromkeys(read_axioms(file, kinds, report)))
     tbox = TBox(
-        tuple(a for a in found if not isinstance(a, ClassFact | RoleFact)),
+        tuple(a for a in statements if not isinstance(a, ClassFact | RoleFact)),
         classes=frozenset(kinds.classes),
         object_properties=frozenset(kinds.objects - kinds.data),
         data_properties=frozenset(kinds.data),
         files=tuple(file.file for file in files),
-        facts=tuple(a for a in found if isinstance(a, ClassFact | RoleFact)),
+        facts=tuple(a for a in statements if isinstance(a, ClassFact | RoleFact)),
     )
     read = tuple(OntologyFile(f.file, f.format, f.imported_by) for f in files)
     return OntologyReading(tbox, read, tuple(left_out))

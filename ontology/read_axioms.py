@@ -63,11 +63,11 @@ def read_axioms(triples: Triples, kinds: Kinds, report: Report) -> Iterator[Axio
     for s, p, o, line in triples.rows:
         place = triples.source(line, s, o)
         try:
-            found = _read(triples, kinds, s, p, o, place, report)
-            if found is None:
+            axioms = _read(triples, kinds, s, p, o, place, report)
+            if axioms is None:
                 yield from read_fact(kinds, s, p, o, Because(_show(triples, s, p, o), place))
             else:
-                yield from found
+                yield from axioms
         except OutsideQL as rule:
             report(_show(triples, s, p, o), str(rule), place)
         except RecursionError:
@@ -146,10 +146,10 @@ def _read_role_axiom(
     if p == RDFS.domain:
         return _conclude(triples, kinds, (Exists(role(s)),), o, because)
     if p == RDFS.range:
-        found = role(s)
-        if found.iri in kinds.data:
-            return [DataRange(found, d, because) for d in read_datatypes(triples, o)]
-        return _conclude(triples, kinds, (Exists(found.inverted()),), o, because)
+        axioms = role(s)
+        if axioms.iri in kinds.data:
+            return [DataRange(axioms, d, because) for d in read_datatypes(triples, o)]
+        return _conclude(triples, kinds, (Exists(axioms.inverted()),), o, because)
     if p != RDF.type:
         return None
     if o == OWL.SymmetricProperty:

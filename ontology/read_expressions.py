@@ -131,18 +131,18 @@ def read_members(triples: Triples, head: Node, *, least: int = 1) -> tuple[Node,
     Raises:
         OutsideQL: the list is broken, goes in a circle, or has fewer than `least` members.
     """
-    found: list[Node] = []
+    members: list[Node] = []
     seen: set[Node] = set()
     while head != RDF.nil:
         first, rest = triples.objects(head, RDF.first), triples.objects(head, RDF.rest)
         if head in seen or len(first) != 1 or len(rest) != 1:
             raise OutsideQL("its list of operands is broken, or goes in a circle")
         seen.add(head)
-        found.append(first[0])
+        members.append(first[0])
         head = rest[0]
-    if len(found) < least:
-        raise OutsideQL(f"it needs at least {least} operands, and has {len(found)}")
-    return tuple(found)
+    if len(members) < least:
+        raise OutsideQL(f"it needs at least {least} operands, and has {len(members)}")
+    return tuple(members)
 
 
 def read_right(triples: Triples, node: Node, kinds: Kinds) -> tuple[Superclass, ...]:
@@ -165,12 +165,12 @@ def read_right(triples: Triples, node: Node, kinds: Kinds) -> tuple[Superclass, 
             return (Exists(role),)
         if fillers[0] == OWL.Nothing:
             return (Nothing(),)
-        found: list[Basic] = []
+        basics: list[Basic] = []
         for part in read_right(triples, fillers[0], kinds):
             if not isinstance(part, NamedClass | Exists):
                 raise OutsideQL(f"the filler is not a class: {_RIGHT}")
-            found.append(part)
-        return (Qualified(role, tuple(found)),) if found else (Exists(role),)
+            basics.append(part)
+        return (Qualified(role, tuple(basics)),) if basics else (Exists(role),)
     if _is_some(triples, node):
         return (Exists(_on_property(triples, node, kinds)),)
     raise OutsideQL(f"{_named_construct(triples, node)} is not among them: {_RIGHT}")
@@ -202,10 +202,10 @@ def _is_some(triples: Triples, node: Node) -> bool:
 
 
 def _on_property(triples: Triples, node: Node, kinds: Kinds) -> Role:
-    found = triples.objects(node, OWL.onProperty)
-    if len(found) != 1:
+    properties = triples.objects(node, OWL.onProperty)
+    if len(properties) != 1:
         raise OutsideQL("a restriction is on one property")
-    return read_role(triples, found[0], kinds)
+    return read_role(triples, properties[0], kinds)
 
 
 def _named_construct(triples: Triples, node: Node) -> str:

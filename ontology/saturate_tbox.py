@@ -53,15 +53,15 @@ class Inclusions(Generic[Node]):
 
     def subs(self, node: Node) -> dict[Node, tuple[Because, ...]]:
         """All that is below `node`, nearest first, with a shortest justification."""
-        found = self._subs.get(node)
-        if found is None:
-            found = self._subs[node] = self._search_down(node)
-        return found
+        below = self._subs.get(node)
+        if below is None:
+            below = self._subs[node] = self._search_down(node)
+        return below
 
     def supers(self, node: Node) -> frozenset[Node]:
         """All that is above `node`, itself included."""
-        found = self._supers.get(node)
-        if found is None:
+        cached = self._supers.get(node)
+        if cached is None:
             seen = {node}
             todo = [node]
             while todo:
@@ -69,8 +69,8 @@ class Inclusions(Generic[Node]):
                     if above not in seen:
                         seen.add(above)
                         todo.append(above)
-            found = self._supers[node] = frozenset(seen)
-        return found
+            cached = self._supers[node] = frozenset(seen)
+        return cached
 
     def children(self, node: Node) -> Iterable[Node]:
         """What is directly below `node`."""
@@ -78,19 +78,19 @@ class Inclusions(Generic[Node]):
 
     def spread(self, bits: dict[Node, int]) -> dict[Node, int]:
         """For every node below one with a bit, the bits of all that is above it or itself."""
-        found = dict(bits)
+        masks = dict(bits)
         order = self._downwards(bits)
         changed = True
         while changed:  # one round, and one that changes nothing, unless there are cycles
             changed = False
             for node in order:
-                mask = found[node]
+                mask = masks[node]
                 for below in self._below.get(node, ()):
-                    old = found.get(below, 0)
+                    old = masks.get(below, 0)
                     if old | mask != old:
-                        found[below] = old | mask
+                        masks[below] = old | mask
                         changed = True
-        return found
+        return masks
 
     def _downwards(self, starts: Iterable[Node]) -> list[Node]:
         """The nodes below `starts` and these, each after all above it, as far as cycles allow."""
@@ -143,13 +143,13 @@ class SaturatedHierarchy:
 
     def subconcepts(self, basic: Basic) -> tuple[tuple[Basic, tuple[Because, ...]], ...]:
         """See `TBox.subconcepts`."""
-        found = self.concepts.subs(basic).items()
-        return tuple((b, why) for b, why in found if not is_auxiliary(b))
+        below = self.concepts.subs(basic).items()
+        return tuple((b, why) for b, why in below if not is_auxiliary(b))
 
     def subroles(self, role: Role) -> tuple[tuple[Role, tuple[Because, ...]], ...]:
         """See `TBox.subroles`."""
-        found = self.roles.subs(role).items()
-        return tuple((r, why) for r, why in found if not r.iri.startswith(AUXILIARY))
+        below = self.roles.subs(role).items()
+        return tuple((r, why) for r, why in below if not r.iri.startswith(AUXILIARY))
 
     def has_successor(self, role: Role, generator: Role) -> bool:
         """Has an anonymous element made by `role` a successor made by `generator`?"""

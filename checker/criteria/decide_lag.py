@@ -120,15 +120,15 @@ def _group_unbounded(group: ValueClass) -> Failure:
 
 
 def _projections(form: NormalForm) -> list[Failure]:
-    found = []
+    failures = []
     for group in form.classes:
         if not group.projected or group.domain.finite:
             continue
         if form.distinct and form.folds is not None:  # of MIN, MAX, COUNT(DISTINCT …)
-            found.append(_group_unbounded(group))
+            failures.append(_group_unbounded(group))
             continue
         if form.distinct:
-            found.append(
+            failures.append(
                 Failure(
                     "C1",
                     f"{group.name} is in the result and unbounded: every distinct value of it "
@@ -149,7 +149,7 @@ def _projections(form: NormalForm) -> list[Failure]:
         free = {i for i in group.members if not any(a == i for a, _ in waits)}
         if waits and not free:
             i, j = waits[0]
-            found.append(
+            failures.append(
                 Failure(
                     "E1",
                     f"{group.name} is in the result and unbounded, and a tuple of "
@@ -160,17 +160,17 @@ def _projections(form: NormalForm) -> list[Failure]:
                     (i, j),
                 )
             )
-    return found
+    return failures
 
 
 def _equalities(form: NormalForm) -> list[Failure]:
-    found = []
+    failures = []
     for group in form.classes:
         if group.domain.finite:
             continue
         for i, j in combinations(sorted(group.members), 2):
             if form.has_unbounded_lag(i, j) or form.has_unbounded_lag(j, i):
-                found.append(
+                failures.append(
                     Failure(
                         "C2" if form.distinct else "E2",
                         f"{group.name} joins {form.members[i].alias} with {form.members[j].alias} "
@@ -182,7 +182,7 @@ def _equalities(form: NormalForm) -> list[Failure]:
                     )
                 )
                 break
-    return found
+    return failures
 
 
 def _apart(form: NormalForm, x: int, y: int) -> tuple[int, int] | None:
@@ -199,13 +199,13 @@ def _apart(form: NormalForm, x: int, y: int) -> tuple[int, int] | None:
 
 
 def _inequalities(form: NormalForm) -> list[Failure]:
-    found = []
+    failures = []
     for q in form.inequalities:
         apart = _apart(form, q.x, q.y)
         if q.clips or apart is None:
             continue
         x, y = form.classes[q.x], form.classes[q.y]
-        found.append(
+        failures.append(
             Failure(
                 "E3",
                 f"{x.name} is compared with {y.name} by order, both are unbounded, and their "
@@ -232,7 +232,7 @@ def _inequalities(form: NormalForm) -> list[Failure]:
             continue
         if overlap_unequal(form.classes, form.unit, d.x, d.y, d.shift) is not None:
             continue
-        found.append(
+        failures.append(
             Failure(
                 "E2",
                 f"{x.name} must differ from {y.name}, both are unbounded, and their tuples may "
@@ -244,7 +244,7 @@ def _inequalities(form: NormalForm) -> list[Failure]:
                 (d.x, d.y),
             )
         )
-    return found
+    return failures
 
 
 def _pairs(form: NormalForm) -> list[Failure]:
@@ -252,7 +252,7 @@ def _pairs(form: NormalForm) -> list[Failure]:
 
     `≠` fails no condition: few values suffice to differ from later ones, or the plan says that it
     cannot keep them (citations, 18)."""
-    found: list[Failure] = []
+    failures: list[Failure] = []
     for a in range(len(form.members)):
         for b in range(a, len(form.members)):
             if a != b and form.lag[a][b] is None and form.lag[b][a] is None:
@@ -263,7 +263,7 @@ def _pairs(form: NormalForm) -> list[Failure]:
                     " and ".join(sorted({form.classes[v].name for v, _, _ in g})) for g in groups
                 ]
                 pair = " and ".join(dict.fromkeys(form.members[i].alias for i in (a, b)))
-                found.append(
+                failures.append(
                     Failure(
                         "C3",
                         f"matches of {pair} are compared by order with later tuples in "
@@ -276,7 +276,7 @@ def _pairs(form: NormalForm) -> list[Failure]:
                         values=tuple(sorted({v for g in groups for v, _, _ in g})),
                     )
                 )
-    return found
+    return failures
 
 
 def _groups(
@@ -298,8 +298,8 @@ def _groups(
             sign = 1 if fold.function is FoldFunction.MIN else -1
             if not group.domain.finite:
                 raw.setdefault((FOLDED, sign), set()).add((fold.value, sign, 0))
-    found = set()
+    groups = set()
     for terms in raw.values():
         base = min(terms)[2]
-        found.add(frozenset((v, s, shift - base) for v, s, shift in terms))
-    return found
+        groups.add(frozenset((v, s, shift - base) for v, s, shift in terms))
+    return groups

@@ -16,7 +16,7 @@ from ontoweir.rewriter.model.spj import Attribute, Compare, Op
 def _joins(form: NormalForm) -> list[tuple[Compare, int, int]]:
     """The explicit non-timestamp joins between streams: condition and the two members."""
     member_of = {m.alias: m.index for m in form.members}
-    found = []
+    joins = []
     for c in form.query.conditions:
         if (
             isinstance(c, Compare)
@@ -26,8 +26,8 @@ def _joins(form: NormalForm) -> list[tuple[Compare, int, int]]:
             and c.right.alias in member_of
             and c.left.alias != c.right.alias
         ):
-            found.append((c, member_of[c.left.alias], member_of[c.right.alias]))
-    return found
+            joins.append((c, member_of[c.left.alias], member_of[c.right.alias]))
+    return joins
 
 
 def references_of(form: NormalForm, member: int) -> tuple[set[int], set[int]]:
@@ -58,7 +58,7 @@ def _projected(form: NormalForm, condition: str, exempt: set[int]) -> list[Failu
 
 
 def _equal(form: NormalForm, condition: str, exempt: set[int]) -> list[Failure]:
-    found = []
+    failures = []
     for c, i, j in _joins(form):
         group = form.classes[form.class_of[c.left]]
         assert isinstance(c.right, Attribute)
@@ -68,7 +68,7 @@ def _equal(form: NormalForm, condition: str, exempt: set[int]) -> list[Failure]:
         # `≠` is treated like an equality (theory §3); one bounded side clips the other
         if group.domain.finite or other.domain.finite:
             continue
-        found.append(
+        failures.append(
             Failure(
                 condition,
                 f"the join {c.left} {c.op} {c.right} is over unbounded values",
@@ -78,7 +78,7 @@ def _equal(form: NormalForm, condition: str, exempt: set[int]) -> list[Failure]:
                 c.source,
             )
         )
-    reported = {f.value for f in found}
+    reported = {f.value for f in failures}
     for group in form.classes:  # equalities that inequalities imply are in P⁺ too
         holders = sorted(group.members - exempt) or sorted(group.members)
         if len(group.members) < 2 or group.domain.finite or group.index in reported:
@@ -87,8 +87,10 @@ def _equal(form: NormalForm, condition: str, exempt: set[int]) -> list[Failure]:
             continue
         names = " = ".join(dict.fromkeys(str(a) for a, _ in group.attributes))
         what = f"the selection implies the join {names}, over unbounded values"
-        found.append(Failure(condition, what, f"bound {group.name}", group.index, tuple(holders)))
-    return found
+        failures.append(
+            Failure(condition, what, f"bound {group.name}", group.index, tuple(holders))
+        )
+    return failures
 
 
 def decide_arasu(form: NormalForm) -> Criterion:
@@ -105,14 +107,14 @@ def decide_arasu(form: NormalForm) -> Criterion:
 def _reference_failures(
     form: NormalForm, condition: str, most: int, exempt: set[int]
 ) -> list[Failure]:
-    found = []
+    failures = []
     for m in form.members:
         if m.index in exempt:
             continue
         largest, least = references_of(form, m.index)
         if len(largest) + len(least) > most:
             names = ", ".join(sorted(form.classes[v].name for v in largest | least))
-            found.append(
+            failures.append(
                 Failure(
                     condition,
                     f"|MaxRef({m.alias})| + |MinRef({m.alias})| = {len(largest) + len(least)} "
@@ -122,7 +124,7 @@ def _reference_failures(
                     (m.index,),
                 )
             )
-    return found
+    return failures
 
 
 def decide_set(form: NormalForm) -> Criterion:
@@ -158,7 +160,7 @@ def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:
     for later, earlier in order.reduction():
         parents[earlier].append(later)
     parts = _connected(parents)
-    found = [
+    failures = [
         Failure(
             "C1",
             f"{_names(form, order, part)}: the dependency graph is not a tree",
@@ -169,8 +171,8 @@ def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:
         for part in parts
         if any(len(parents[g]) > 1 for g in part)
     ]
-    if found:
-        return found
+    if failures:
+        return failures
     parent = {node: later[0] if later else None for node, later in parents.items()}
     tree_of: dict[int, int] = {}
     dist: dict[int, int] = {}
@@ -191,7 +193,7 @@ def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:
         else:
             fine = dist[a] == dist[b] == 0
         if not fine:
-            found.append(
+            failures.append(
                 Failure(
                     "C2",
                     f"{c.left} {c.op} {c.right} joins streams that are not neighbours in the tree",
@@ -207,7 +209,7 @@ def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:
         places = [order.group_of(m) for m in g.members]
         if any(p in order.finite or dist[p] <= 1 for p in places):
             continue
-        found.append(
+        failures.append(
             Failure(
                 "C3",
                 f"{g.name} is in the result, {min(dist[p] for p in places)} steps from the "
@@ -217,10 +219,10 @@ def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:
                 tuple(sorted(g.members)),
             )
         )
-    found += _projected(form, "C3", root_members)
-    found += _equal(form, "C4", root_members)
-    found += _reference_failures(form, "C5", 0, root_members)
-    return found
+    failures += _projected(form, "C3", root_members)
+    failures += _equal(form, "C4", root_members)
+    failures += _reference_failures(form, "C5", 0, root_members)
+    return failures
 
 
 def _connected(parents: dict[int, list[int]]) -> list[set[int]]:

@@ -135,21 +135,21 @@ def _orders(
         if a in used and a.alias == member.alias and form.kinds[a] in (Kind.NUMBER, Kind.FLOAT)
     ]
     start: tuple[tuple[Element, ...], ...] = tuple((c,) for c in constants)
-    found = [start]
+    orders = [start]
     for attribute in attributes:
         longer = []
-        for levels in found:
+        for levels in orders:
             for i, level in enumerate(levels):
                 longer.append((*levels[:i], (*level, attribute), *levels[i + 1 :]))
             for i in range(len(levels) + 1):
                 longer.append((*levels[:i], (attribute,), *levels[i:]))
-        found = []
+        orders = []
         for levels in longer:
             bounds = form.bounds.copy()
             _add(form, bounds, levels)
             if bounds.satisfiable:
-                found.append(levels)
-    yield from found
+                orders.append(levels)
+    yield from orders
 
 
 def _add(

@@ -211,7 +211,7 @@ class DisjunctChecker:
         if not conditions:
             return ()
         declared = list_declarations(query, self.catalog)
-        found = []
+        declarations = []
         for one in declared:
             if one.kind not in ("key", "max_rows") or one in conditions:
                 continue
@@ -219,8 +219,8 @@ class DisjunctChecker:
             other = choose_plan(form) if decide_lag(form).holds else ()
             rows = other.bound.rows if isinstance(other, SynopsisPlan) else None
             if rows != plan.bound.rows:
-                found.append(one)
-        return tuple(found)
+                declarations.append(one)
+        return tuple(declarations)
 
     def tier(
         self,

@@ -149,11 +149,11 @@ def _check_aggregates(
             best = decided
         if not _count_failing(best):
             break
-    for checker, found in best:
+    for checker, verdict in best:
         if disprove and witness is None:
-            witness, disjuncts = checker.disprove(found.disjuncts)
-            found = replace(found, disjuncts=disjuncts)
-        parts.append(found)
+            witness, disjuncts = checker.disprove(verdict.disjuncts)
+            verdict = replace(verdict, disjuncts=disjuncts)
+        parts.append(verdict)
     across = zip(*(p.disjuncts for p in parts), strict=True)
     worst = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
     bound = _aggregate_bound(union.aggregation, parts)
@@ -181,7 +181,7 @@ def _decide_part(
 
 
 def _count_failing(decided: list[tuple[DisjunctChecker, PartVerdict]]) -> int:
-    return sum(any(isinstance(d, Failing) for d in found.disjuncts) for _, found in decided)
+    return sum(any(isinstance(d, Failing) for d in verdict.disjuncts) for _, verdict in decided)
 
 
 def _verdict(
@@ -259,12 +259,12 @@ def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[Norma
     if union.aggregation is None:
         yield from _lacking([union], catalog, timed, whole=True)
         return
-    found: list[list[NormalForm]] = []
+    forms: list[list[NormalForm]] = []
     for split in split_by_keys(union, catalog):
-        found.append(list(_lacking([part.union for part in split], catalog, timed, whole=False)))
-        if not found[-1]:
+        forms.append(list(_lacking([part.union for part in split], catalog, timed, whole=False)))
+        if not forms[-1]:
             return
-    yield from min(found, key=len)
+    yield from min(forms, key=len)
 
 
 def _lacking(
@@ -301,16 +301,16 @@ def _aggregate_bound(aggregation: Aggregation, parts: Sequence[PartVerdict]) -> 
     """What the parts keep, the current answer (one row a group), and what medians are made of."""
     bounds: list[Bound] = []
     whole = next(p for p in parts if p.part.over is None)
-    for found in parts:
-        bound = bound_union(found.part.union, found.disjuncts)
+    for decided in parts:
+        bound = bound_union(decided.part.union, decided.disjuncts)
         if bound is None:
             return None
         bounds.append(bound)
-        for plan in () if found.part.once else found.plans:
-            if found is whole:
+        for plan in () if decided.part.once else decided.plans:
+            if decided is whole:
                 form, outputs = plan.form, dict(plan.form.query.outputs)
                 group = [a for v in aggregation.group for a in output_attributes(outputs[v])]
                 bounds.append(bound_groups(form, (form.class_of[a] for a in group)))
-            if found.part.aggregates[0].function is AggregateFunction.MEDIAN:
+            if decided.part.aggregates[0].function is AggregateFunction.MEDIAN:
                 bounds.append(plan.tables[-1].bound)
     return total_bound(bounds)

@@ -54,8 +54,8 @@ def _plan_union(
 ) -> tuple[SynopsisPlan, ...]:
     if union.distinct:
         union = reduce_union(union, catalog)
-    found = (_plan(q, union.distinct, catalog, statistics) for q in union.disjuncts)
-    return tuple(plan for plan in found if plan is not None)
+    plans = (_plan(q, union.distinct, catalog, statistics) for q in union.disjuncts)
+    return tuple(plan for plan in plans if plan is not None)
 
 
 def _plan(

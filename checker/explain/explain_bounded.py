@@ -12,31 +12,31 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
     """One reason for each value that is kept, and for each unbounded one that need not be."""
     form = plan.form
     stored = [t for t in plan.tables if t.stored]
-    found: dict[Reason, None] = {}
+    reasons: dict[Reason, None] = {}
     if not stored:
-        found[Reason("nothing is kept: what arrives at one time is answered before the next")] = (
+        reasons[Reason("nothing is kept: what arrives at one time is answered before the next")] = (
             None
         )
     elif not any(t.keys or t.frontier for t in stored):
         what = "whether there was a match" if form.distinct else "how many matches there were"
-        found[Reason(f"only {what} is kept, and none of their values")] = None
+        reasons[Reason(f"only {what} is kept, and none of their values")] = None
     live = {k.member: k.expire_after for t in stored for k in t.kept if k.expire_after is not None}
     kept = dict.fromkeys(k.value for t in stored for k in t.keys)
     for value in kept:
         group = form.classes[value]
         if group.domain.finite:
-            found[_finite(form, group, catalog)] = None
+            reasons[_finite(form, group, catalog)] = None
         else:
-            found[_for_a_while(form, group, live)] = None
+            reasons[_for_a_while(form, group, live)] = None
     optima = dict.fromkeys(
         (term.value, term.sign) for t in stored for f in t.frontier for term in f.terms
     )
     for value, sign in optima:
-        found[_optimum(form, form.classes[value], sign)] = None
+        reasons[_optimum(form, form.classes[value], sign)] = None
     for group in form.classes:
         if group.projected and not group.domain.finite and group.index not in kept:
             alias = form.members[min(group.members)].alias if group.members else group.name
-            found[
+            reasons[
                 Reason(
                     f"{group.name} has no finite domain, but is not kept: nothing comes after "
                     f"{alias} that it would have to wait for"
@@ -44,12 +44,12 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
             ] = None
     for member, steps in live.items():
         label = _window(form, member)
-        found[
+        reasons[
             Reason(
                 f"a match is dropped {steps} steps after its {form.members[member].alias}", label
             )
         ] = None
-    return tuple(found)
+    return tuple(reasons)
 
 
 def _finite(form: NormalForm, group: ValueClass, catalog: Catalog) -> Reason:
@@ -99,7 +99,7 @@ def _declared(stream: Stream, column: Column) -> Reason:
 def _filters(form: NormalForm, group: ValueClass) -> list[Reason]:
     """The conditions that limit a class by constants."""
     attributes = {a for a, _ in group.attributes}
-    found = []
+    reasons = []
     for c in form.query.conditions:
         text = None
         if isinstance(c, Compare) and c.left in attributes and isinstance(c.right, Constant):
@@ -108,8 +108,8 @@ def _filters(form: NormalForm, group: ValueClass) -> list[Reason]:
             text = f"{c.attribute} is one of {len(c.values)} constants"
         if text is not None:
             label = _label(form, c.source, "limited here")
-            found.append(Reason(f"the selection says {text}", label))
-    return found
+            reasons.append(Reason(f"the selection says {text}", label))
+    return reasons
 
 
 def _for_a_while(form: NormalForm, group: ValueClass, live: dict[int, int]) -> Reason:

@@ -211,13 +211,13 @@ def _origins(
     aliases = [a.alias for v in values for a, _ in form.classes[v].attributes]
     aliases += [form.members[i].alias for i in members]
     streams = {m.alias for m in form.members}
-    found: dict[tuple[str, Source | None], tuple[dict[str, Source | None], Provenance]] = {}
+    origins: dict[tuple[str, Source | None], tuple[dict[str, Source | None], Provenance]] = {}
     for alias in dict.fromkeys(a for a in aliases if a in streams):
         for other, origin in reversed(form.query.provenance):
             if other == alias:
                 key = origin.mapping, origin.mapping_source
-                found.setdefault(key, ({}, origin))[0][alias] = origin.query_source
-    return list(found.values())
+                origins.setdefault(key, ({}, origin))[0][alias] = origin.query_source
+    return list(origins.values())
 
 
 def _origin(aliases: dict[str, Source | None], origin: Provenance) -> Reason:

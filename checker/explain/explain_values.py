@@ -19,13 +19,13 @@ def explain_domain(form: NormalForm, group: ValueClass, catalog: Catalog) -> Rea
         column = table.column(attribute.column)
         if column is not None and isinstance(table, Stream):
             leaves.setdefault((table.name, column.name), _undeclared(table, column, group))
-    found = tuple(leaves.values())
-    if len(found) == 1:
-        return found[0]
+    reasons = tuple(leaves.values())
+    if len(reasons) == 1:
+        return reasons[0]
     names = " = ".join(dict.fromkeys(str(a) for a, _ in group.attributes))
     return Reason(
         f"the equal columns {names} have no finite domain; to bound one of them suffices",
-        because=found,
+        because=reasons,
     )
 
 
@@ -188,8 +188,8 @@ def explain_fold(form: NormalForm, fold: FoldedValue, union: SpjUnion) -> Reason
 
 def in_member(form: NormalForm, attribute: Attribute, member: int) -> bool:
     """Whether an attribute belongs to a member or to a static occurrence folded into it."""
-    found = form.members[member]
-    return attribute.alias in (found.alias, *(o.alias for o in found.statics))
+    owner = form.members[member]
+    return attribute.alias in (owner.alias, *(o.alias for o in owner.statics))
 
 
 def place_of(form: NormalForm, alias: str) -> Source | None:

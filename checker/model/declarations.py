@@ -35,7 +35,7 @@ def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, .
     """The declared constraints that may matter to a disjunct: on columns of its streams that it
     mentions or that are in a key, keys of whole streams, lags, sizes of static relations."""
     used = set(mentioned_attributes(query))
-    found: dict[Declaration, None] = {}
+    declarations: dict[Declaration, None] = {}
     relations: dict[str, None] = {}
     for occurrence in query.occurrences:
         stream = catalog.streams.get(occurrence.table)
@@ -48,18 +48,18 @@ def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, .
             if Attribute(occurrence.alias, column.name) not in used and column.name not in keyed:
                 continue
             if column.enum is not None or not (column.minimum is None and column.maximum is None):
-                found[domain_declaration(stream, column)] = None
+                declarations[domain_declaration(stream, column)] = None
             for reference in stream.references:
                 if reference.columns == (column.name,):
-                    found[reference_declaration(stream, reference)] = None
+                    declarations[reference_declaration(stream, reference)] = None
                     relations[reference.relation] = None
-        found.update((key_declaration(stream, key), None) for key in keys)
+        declarations.update((key_declaration(stream, key), None) for key in keys)
     for name, lag, _ in list_lags(query, catalog):
-        found[lag_declaration(name, lag)] = None
+        declarations[lag_declaration(name, lag)] = None
     for name in relations:
         if catalog.relations[name].max_rows is not None:
-            found[size_declaration(catalog.relations[name])] = None
-    return tuple(found)
+            declarations[size_declaration(catalog.relations[name])] = None
+    return tuple(declarations)
 
 
 def list_stream_keys(stream: Stream) -> tuple[tuple[str, ...], ...]:
@@ -106,20 +106,20 @@ def domain_declaration(stream: Stream, column: Column) -> Declaration:
 
 def mentioned_attributes(query: SpjQuery) -> list[Attribute]:
     """Every attribute whose value a disjunct mentions, once, in order."""
-    found: dict[Attribute, None] = {}
+    attributes: dict[Attribute, None] = {}
     for condition in query.conditions:
         match condition:
             case Compare(left=left, right=right):
-                found[left] = None
+                attributes[left] = None
                 if isinstance(right, Attribute):
-                    found[right] = None
+                    attributes[right] = None
             case NotNull(attribute=attribute) | OneOf(attribute=attribute):
-                found[attribute] = None
+                attributes[attribute] = None
             case IsNull():
                 pass
             case _:
                 assert_never(condition)
     for _, output in query.outputs:
         for attribute in output_attributes(output):
-            found[attribute] = None
-    return list(found)
+            attributes[attribute] = None
+    return list(attributes)

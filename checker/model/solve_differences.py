@@ -115,9 +115,9 @@ def _parts(
             continue
         part, waiting = {name}, [name]
         while waiting:
-            found = set(near[waiting.pop()]) - part - {_ZERO}
-            part |= found
-            waiting.extend(found)
+            reached = set(near[waiting.pop()]) - part - {_ZERO}
+            part |= reached
+            waiting.extend(reached)
         done |= part
         fixed: Number = 0
         step: Number = 1

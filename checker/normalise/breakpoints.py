@@ -45,16 +45,16 @@ def break_at(
 def break_for(classes: Sequence[ValueClass], unit: int, value: int, q: Inequality) -> Break | None:
     """The breakpoints that an inequality's other side sets for a class."""
     other, shift = (q.y, q.limit) if q.x == value else (q.x, -q.limit)
-    found = break_at(classes, unit, value, other, shift)
-    return found or _overlap(unit, value, classes[q.x], classes[q.y], q)
+    point = break_at(classes, unit, value, other, shift)
+    return point or _overlap(unit, value, classes[q.x], classes[q.y], q)
 
 
 def break_unequal(
     classes: Sequence[ValueClass], unit: int, value: int, other: int, shift: int | Fraction
 ) -> Break | None:
     """The breakpoints that a class must not equal: those of its partner, or where both lie."""
-    found = break_at(classes, unit, value, other, shift)
-    return found or overlap_unequal(classes, unit, value, other, shift)
+    point = break_at(classes, unit, value, other, shift)
+    return point or overlap_unequal(classes, unit, value, other, shift)
 
 
 def overlap_unequal(

@@ -109,17 +109,17 @@ def _domain(
     up, down = bounds.limit(head, ZERO_NODE), bounds.limit(ZERO_NODE, head)
     low = None if down is None else -down.value
     high = None if up is None else up.value
-    found: list[tuple[int | None, str]] = []
+    sizes: list[tuple[int | None, str]] = []
     values: set[Scalar] | None = None
     within: dict[tuple[str, str], None] = {}
     if low is not None and high is not None and low == high:
-        found.append((1, "1"))
+        sizes.append((1, "1"))
     if discrete and kind_of(work.columns[attributes[0]].type) is not Kind.STRING:
         if low is not None and high is not None:
             size = max(int((high - low) // grain) + 1, 0)
-            found.append((size, f"|{attributes[0]}| = {size}"))
+            sizes.append((size, f"|{attributes[0]}| = {size}"))
         elif _reaches(bounds, head):
-            found.append((None, f"|{attributes[0]}|"))
+            sizes.append((None, f"|{attributes[0]}|"))
     for attribute in attributes:
         for constant in _constants(work, attribute):
             values = {constant} if values is None else values & {constant}
@@ -127,27 +127,27 @@ def _domain(
             values = set(listed) if values is None else values & set(listed)
         column, table = work.columns[attribute], work.tables[attribute.alias]
         if isinstance(table, Relation):
-            found.append(size_relation(work, table, column))
+            sizes.append(size_relation(work, table, column))
             within[(table.name, column.name)] = None
             continue
         if column.enum is not None and work.use(domain_declaration(table, column)):
             values = set(column.enum) if values is None else values & set(column.enum)
         for relation, target in work.references(table, column):
-            found.append(size_relation(work, relation, target))
+            sizes.append(size_relation(work, relation, target))
             within[(relation.name, target.name)] = None
     if values is not None:
-        found.append((len(values), f"|{attributes[0]}| = {len(values)}"))
+        sizes.append((len(values), f"|{attributes[0]}| = {len(values)}"))
     holders = {owner[a.alias] for a in everyone}
-    awaited = not found
+    awaited = not sizes
     own = {owner[a.alias] for a in everyone if a.alias == members[owner[a.alias]].alias}
     if own == holders and all(members[i].finite for i in holders):
         counts = [_finite_domain(work, members[i]) for i in sorted(holders)]
         # a table may hold the values of any of them
-        found.append(max(counts, key=lambda c: (c[0] is None, c[0] or 0)))
-    if not found:
+        sizes.append(max(counts, key=lambda c: (c[0] is None, c[0] or 0)))
+    if not sizes:
         return Domain(False, None, "∞", low, high)
-    known = [(size, text) for size, text in found if size is not None]
-    size_, text = min(known, key=lambda f: f[0]) if known else found[0]
+    known = [(size, text) for size, text in sizes if size is not None]
+    size_, text = min(known, key=lambda f: f[0]) if known else sizes[0]
     allowed = None if values is None else tuple(sorted(values, key=str))
     return Domain(True, size_, text, low, high, allowed, tuple(within), awaited)
 

@@ -36,7 +36,7 @@ def normalise_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
 
 def _combine(query: SpjQuery) -> SpjQuery:
     """With what all comparisons of the same two sides let pass, as one comparison."""
-    found: dict[object, int] = {}
+    places: dict[object, int] = {}
     conditions: list[Condition | None] = []
     changed = False
     for condition in query.conditions:
@@ -47,9 +47,9 @@ def _combine(query: SpjQuery) -> SpjQuery:
         constant = isinstance(c.right, Constant)
         right = (type(c.right.value), c.right.value) if isinstance(c.right, Constant) else c.right
         key = (c.left, right, 0 if constant else c.offset)
-        place = found.get(key)
+        place = places.get(key)
         if place is None:
-            found[key] = len(conditions)
+            places[key] = len(conditions)
             conditions.append(condition)
             continue
         known = conditions[place]

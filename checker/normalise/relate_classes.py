@@ -56,7 +56,7 @@ def relate_inequalities(
             base.add(step.left, step.right, step.limit)
         else:
             cross.append(step)
-    found = []
+    inequalities = []
     for step in irredundant_limits(base, cross):
         left, right = attribute_of[step.left], attribute_of[step.right]
         x, y = classes[class_of[left]], classes[class_of[right]]
@@ -80,8 +80,8 @@ def relate_inequalities(
             break_for(classes, work.units.unit, v, q) is not None for v in (q.x, q.y)
         ):
             q = replace(q, clips=True)
-        found.append(q)
-    return tuple(found)
+        inequalities.append(q)
+    return tuple(inequalities)
 
 
 def relate_disequalities(
@@ -92,7 +92,7 @@ def relate_disequalities(
     classes: tuple[ValueClass, ...],
 ) -> tuple[Disequality, ...]:
     """The disequalities between members that no limit implies."""
-    found = []
+    disequalities = []
     for condition in work.query.conditions:
         if (
             not isinstance(condition, Compare)
@@ -112,7 +112,7 @@ def relate_disequalities(
             *nodes[::-1], Limit(-offset, True)
         ):
             continue
-        found.append(
+        disequalities.append(
             Disequality(
                 x.index,
                 y.index,
@@ -120,7 +120,7 @@ def relate_disequalities(
                 condition.source,
             )
         )
-    return tuple(found)
+    return tuple(disequalities)
 
 
 def contradicts_disequality(work: ConstraintGraph, bounds: DifferenceBounds) -> bool:

@@ -34,11 +34,11 @@ def relax_chains(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     if query.folds is not None:
         return query
     tables = {o.alias: o.table for o in query.occurrences}
-    found: dict[tuple[str, str], list[Compare]] = {}
+    orders_of: dict[tuple[str, str], list[Compare]] = {}
     for c in query.conditions:
         if isinstance(c, Compare) and _is_order(c, tables):
-            found.setdefault((tables[c.left.alias], c.left.column), []).append(c)
-    for (table, column), orders in found.items():
+            orders_of.setdefault((tables[c.left.alias], c.left.column), []).append(c)
+    for (table, column), orders in orders_of.items():
         if table not in catalog.streams or column == catalog.streams[table].timestamp:
             continue
         chain = _chain(orders)

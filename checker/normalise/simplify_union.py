@@ -37,7 +37,7 @@ def simplify_union(union: SpjUnion, catalog: Catalog, *, whole: bool = True) -> 
         merged = min(
             merged,
             merge_disjuncts(replace(union, disjuncts=short), catalog),
-            key=lambda found: len(found.disjuncts),
+            key=lambda candidate: len(candidate.disjuncts),
         )
     # what is contradictory by a declared domain only may still have been needed for merging
     possible = tuple(q for q in merged.disjuncts if find_contradiction(q, catalog) is None)

@@ -138,8 +138,8 @@ def _inside_lags(form: NormalForm, members: frozenset[int]) -> dict[tuple[int, i
 
 def _clusters(lag: dict[tuple[int, int], int], members: frozenset[int]) -> list[frozenset[int]]:
     """Members within a window of one another."""
-    found = {frozenset(j for j in members if (i, j) in lag and (j, i) in lag) for i in members}
-    return sorted(found, key=min)
+    clusters = {frozenset(j for j in members if (i, j) in lag and (j, i) in lag) for i in members}
+    return sorted(clusters, key=min)
 
 
 def _comparable(lag: dict[tuple[int, int], int], a: frozenset[int], b: frozenset[int]) -> bool:

@@ -100,12 +100,12 @@ def _domains(
 
 def _closure(form: NormalForm, values: set[int]) -> set[int]:
     """The classes that the values of some determine, by keys of static relations."""
-    found = set(values)
+    closure = set(values)
     while True:
-        more = {v for known, all_ in form.determined if known <= found for v in all_} - found
+        more = {v for known, all_ in form.determined if known <= closure for v in all_} - closure
         if not more:
-            return found
-        found |= more
+            return closure
+        closure |= more
 
 
 def _tuples(form: NormalForm, member: int, wait: int | None) -> Factor:

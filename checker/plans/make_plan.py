@@ -57,8 +57,8 @@ def _make(form: NormalForm, sized: bool) -> SynopsisPlan | tuple[Obstacle, ...]:
         members = waiting.pop()
         if members in tables:
             continue
-        found = islice(_steps(form, members, parts), MAX_STEPS + 1 - steps)
-        tables[members] = tuple(sorted(found, key=lambda s: (len(s.now), sorted(s.now))))
+        possible = islice(_steps(form, members, parts), MAX_STEPS + 1 - steps)
+        tables[members] = tuple(sorted(possible, key=lambda s: (len(s.now), sorted(s.now))))
         steps += len(tables[members])
         if steps > MAX_STEPS:
             raise QueryError(
@@ -129,7 +129,7 @@ def _components(form: NormalForm, members: frozenset[int]) -> list[frozenset[int
     """The parts of a past set that explicit time constraints connect."""
     edges = [(t.later, t.earlier) for t in form.times]
     edges += [(d.left, d.right) for d in form.time_differences]
-    rest, found = set(members), []
+    rest, components = set(members), []
     while rest:
         part = {min(rest)}
         while True:
@@ -138,5 +138,5 @@ def _components(form: NormalForm, members: frozenset[int]) -> list[frozenset[int
                 break
             part |= near
         rest -= part
-        found.append(frozenset(part))
-    return found
+        components.append(frozenset(part))
+    return components

@@ -239,13 +239,13 @@ def _must_differ(form: NormalForm) -> set[int]:
     nothing is known of how many best matches by several frontier values there are."""
     if not form.distinct:
         return set()
-    found = set()
+    values = set()
     for d in form.disequalities:
         for value, other, shift in ((d.x, d.y, d.shift), (d.y, d.x, -d.shift)):
             group = form.classes[value]
             if not group.domain.finite and not _tells_few(form, group, other, shift):
-                found.add(value)
-    return found
+                values.add(value)
+    return values
 
 
 def _tells_few(form: NormalForm, group: ValueClass, other: int, shift: int | Fraction) -> bool:

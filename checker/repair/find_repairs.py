@@ -67,16 +67,16 @@ def find_repairs(
         watch: how long that may take, and who hears how far it is. When its time is over
             (`watch.stopped`), what was found until then is all there is.
     """
-    found: list[Repair] = []
+    repairs: list[Repair] = []
     with watching(watch):
         try:
             with phase("looking for repairs", TRIES) as done:
-                found.extend(_find(union, catalog, recompile, timed, wanted, done))
+                repairs.extend(_find(union, catalog, recompile, timed, wanted, done))
         except OutOfTimeError:
             if watch is None:
                 raise
             watch.stopped = True
-    return tuple(found)
+    return tuple(repairs)
 
 
 def _find(
@@ -115,21 +115,21 @@ def _find(
     for size in (1, 2):
         sets = sorted(combinations(changes, size), key=_rank)[:tries]
         tries -= len(sets)
-        found = False
+        any_found = False
         mending = (r for chosen in counted(sets) if mends(chosen) for r in verified(chosen))
         for repair in islice(mending, MAX_REPAIRS):
-            found = True
+            any_found = True
             yield repair
-        if found:
+        if any_found:
             return
     for together in _TOGETHER:
         taken = [tuple(c for c in changes if isinstance(c, kinds)) for kinds in together]
         minimal = dict.fromkeys(_shrink(t, mends) for t in taken if t and mends(t))
         for chosen in sorted(minimal, key=_rank):
             for repair in verified(chosen):
-                found = True
+                any_found = True
                 yield repair
-        if found:
+        if any_found:
             return
 
 

@@ -34,16 +34,16 @@ def propose_changes(
         forms: its disjuncts that have no plan.
         catalog: its tables.
     """
-    found: dict[Change, None] = {}
+    changes: dict[Change, None] = {}
     for form in forms:
-        found.update(dict.fromkeys(_keys(form, catalog)))
-        found.update(dict.fromkeys(_columns(form, catalog)))
-        found.update(dict.fromkeys(_times(form, catalog)))
-        found.update(dict.fromkeys(_variables(form, union)))
-        found.update(dict.fromkeys(_groups(form, union)))
+        changes.update(dict.fromkeys(_keys(form, catalog)))
+        changes.update(dict.fromkeys(_columns(form, catalog)))
+        changes.update(dict.fromkeys(_times(form, catalog)))
+        changes.update(dict.fromkeys(_variables(form, union)))
+        changes.update(dict.fromkeys(_groups(form, union)))
     if union.aggregation is None:
-        found[SetDistinct(not union.distinct)] = None
-    return tuple(sorted(found, key=rank_change))
+        changes[SetDistinct(not union.distinct)] = None
+    return tuple(sorted(changes, key=rank_change))
 
 
 def _columns(form: NormalForm, catalog: Catalog) -> Iterator[Change]:

@@ -128,7 +128,7 @@ def list_determined(
 
     Only keys whose columns are equated with others: a NULL, which rows may share, equals nothing.
     """
-    found = []
+    determined = []
     for occurrence in work.query.occurrences:
         relation = work.catalog.relations.get(occurrence.table)
         if relation is None:
@@ -142,5 +142,5 @@ def list_determined(
             if all(
                 any(a.alias != occurrence.alias for a, _ in classes[v].attributes) for v in values
             ):
-                found.append((values, own))
-    return tuple(found)
+                determined.append((values, own))
+    return tuple(determined)

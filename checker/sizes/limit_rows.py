@@ -30,7 +30,7 @@ def limit_rows(
     selection or the catalog says, so has the stream. The query need not mention the key.
     """
     stream = work.catalog.streams[occurrence.table]
-    found: list[Count] = []
+    limits: list[Count] = []
     for key in list_stream_keys(stream):
         if not work.use(key_declaration(stream, key)):
             continue
@@ -40,8 +40,8 @@ def limit_rows(
         counts = [size for size, _ in (s for s in sizes if s is not None)]
         known = [c for c in counts if c is not None]
         text = " · ".join(text for _, text in (s for s in sizes if s is not None))
-        found.append((prod(known) if len(known) == len(counts) else None, text))
-    return min(found, key=lambda c: (c[0] is None, c[0] or 0), default=None)
+        limits.append((prod(known) if len(known) == len(counts) else None, text))
+    return min(limits, key=lambda c: (c[0] is None, c[0] or 0), default=None)
 
 
 def _size(

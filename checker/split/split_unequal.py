@@ -21,10 +21,10 @@ def split_unequal(form: NormalForm) -> tuple[SpjQuery, ...]:
         form: a satisfiable disjunct of a set query.
     """
     query = form.query
-    found = [c for c in query.conditions if isinstance(c, Compare) and _splits(form, c)]
-    if not 0 < len(found) <= MAX_UNEQUAL:
+    unequal = [c for c in query.conditions if isinstance(c, Compare) and _splits(form, c)]
+    if not 0 < len(unequal) <= MAX_UNEQUAL:
         return (query,)
-    return tuple(_parts(query, found))
+    return tuple(_parts(query, unequal))
 
 
 def _splits(form: NormalForm, c: Compare) -> bool:
@@ -40,8 +40,8 @@ def _splits(form: NormalForm, c: Compare) -> bool:
     )
 
 
-def _parts(query: SpjQuery, found: list[Compare]) -> Iterator[SpjQuery]:
-    for sides in product((Op.LT, Op.GT), repeat=len(found)):
-        chosen = {id(c): replace(c, op=op) for c, op in zip(found, sides, strict=True)}
+def _parts(query: SpjQuery, unequal: list[Compare]) -> Iterator[SpjQuery]:
+    for sides in product((Op.LT, Op.GT), repeat=len(unequal)):
+        chosen = {id(c): replace(c, op=op) for c, op in zip(unequal, sides, strict=True)}
         conditions = tuple(chosen.get(id(c), c) for c in query.conditions)
         yield replace(query, conditions=conditions)

@@ -67,10 +67,10 @@ class TooLongError(Exception):
 
 def evaluate_naively(union: SpjUnion, instance: Instance) -> Counter[tuple[Any, ...]]:
     """All answers with their multiplicities (all one under DISTINCT)."""
-    found: Counter[tuple[Any, ...]] = Counter()
+    answers: Counter[tuple[Any, ...]] = Counter()
     for (answer, _), count in count_matches(union, instance, lambda _: 0).items():
-        found[answer] += count
-    return Counter(dict.fromkeys(found, 1)) if union.distinct else found
+        answers[answer] += count
+    return Counter(dict.fromkeys(answers, 1)) if union.distinct else answers
 
 
 def count_matches(
@@ -78,10 +78,10 @@ def count_matches(
 ) -> Counter[tuple[tuple[Any, ...], int]]:
     """All matches of all disjuncts, counted by their answers and their marks: a match has those of
     all rows that it is made of, as bits."""
-    found: Counter[tuple[tuple[Any, ...], int]] = Counter()
+    matches: Counter[tuple[tuple[Any, ...], int]] = Counter()
     for query in union.disjuncts:
-        _count(query, instance, mark, found)
-    return found
+        _count(query, instance, mark, matches)
+    return matches
 
 
 def aggregate_naively(
@@ -137,7 +137,7 @@ def _count(
     query: SpjQuery,
     instance: Instance,
     mark: Callable[[Tuple], int],
-    found: Counter[tuple[tuple[Any, ...], int]],
+    counts: Counter[tuple[tuple[Any, ...], int]],
 ) -> None:
     """Add the matches of a query, table after table: which rows of two tables go together is
     tested once for each pair, and rows that nothing asks for any more are forgotten."""
@@ -173,7 +173,7 @@ def _count(
         states = after
     for (chosen, marked), count in states.items():
         row = {a: rows[c] for a, rows, c in zip(order, candidates, chosen, strict=True)}
-        found[tuple(_render(o, row) for _, o in query.outputs), marked] += count
+        counts[tuple(_render(o, row) for _, o in query.outputs), marked] += count
 
 
 def _add_steps(mine: int, more: int) -> None:

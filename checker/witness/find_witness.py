@@ -79,13 +79,13 @@ def _find(
                 if tries > MAX_TRIES:
                     return None
                 done(tries)
-                found = construct_witness(form, catalog, layout, size, spread)
-                if found is None or not confirm_witness(
-                    union, catalog, found[0], ranked=layout.ranked
+                constructed = construct_witness(form, catalog, layout, size, spread)
+                if constructed is None or not confirm_witness(
+                    union, catalog, constructed[0], ranked=layout.ranked
                 ):
                     continue
-                if _has_room(form, union, catalog, layout, size, spread, found[1]):
-                    return found[0]
+                if _has_room(form, union, catalog, layout, size, spread, constructed[1]):
+                    return constructed[0]
     return None
 
 

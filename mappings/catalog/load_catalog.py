@@ -154,7 +154,7 @@ def _read_start(time: TomlTable, step_us: int) -> int | None:
 
 
 def _read_lags(table: TomlTable, known: list[str], step_us: int) -> tuple[Lag, ...]:
-    found: list[Lag] = []
+    lags: list[Lag] = []
     for item in table.items("lags"):
         if not isinstance(item, dict):
             raise table.wrong("lags", "a list of tables { behind, columns, to, within }")
@@ -186,8 +186,8 @@ def _read_lags(table: TomlTable, known: list[str], step_us: int) -> tuple[Lag, .
                 fix='write a duration that is a multiple of the unit, e.g. "1 hour"',
             )
         place = table.lines.place(*table.path, "lags")
-        found.append(Lag(entry.text("behind") or "", columns, to, within, place))
-    return tuple(found)
+        lags.append(Lag(entry.text("behind") or "", columns, to, within, place))
+    return tuple(lags)
 
 
 def _read_relation(table: TomlTable) -> Relation:
@@ -250,7 +250,7 @@ def _read_keys(table: TomlTable, known: list[str]) -> tuple[tuple[str, ...], ...
 
 
 def _read_references(table: TomlTable, known: list[str]) -> tuple[Reference, ...]:
-    found: list[Reference] = []
+    references: list[Reference] = []
     for item in table.items("references"):
         if not isinstance(item, dict):
             raise table.wrong("references", "a list of tables { columns, relation, to }")
@@ -267,8 +267,8 @@ def _read_references(table: TomlTable, known: list[str]) -> tuple[Reference, ...
                 why="a reference pairs columns one by one",
                 fix="list as many columns as to",
             )
-        found.append(Reference(columns, entry.text("relation") or "", to))
-    return tuple(found)
+        references.append(Reference(columns, entry.text("relation") or "", to))
+    return tuple(references)
 
 
 def _check_columns(

@@ -91,24 +91,24 @@ def _constant(options: TomlTable, key: str, value: object, kind_name: str) -> Sc
     if kind is None:
         raise options.wrong(key, "a constant")
     family = type_family(kind)
-    found: Scalar | None = None
+    constant: Scalar | None = None
     if family == "boolean" and isinstance(value, bool):
-        found = value
+        constant = value
     elif family == "number" and isinstance(value, (int, float)) and not isinstance(value, bool):
-        found = parse_constant(str(value), kind)
-        if isinstance(kind, IntType) and not isinstance(found, int):
-            found = None
-        if isinstance(kind, FloatType) and found is not None:
-            found = float(found)
+        constant = parse_constant(str(value), kind)
+        if isinstance(kind, IntType) and not isinstance(constant, int):
+            constant = None
+        if isinstance(kind, FloatType) and constant is not None:
+            constant = float(constant)
     elif family == "string" and isinstance(value, str):
-        found = value
+        constant = value
     elif family in ("date", "timestamp") and not isinstance(value, (bool, int, float, list, dict)):
-        found = parse_constant(str(value), kind)
-    if found is None:
+        constant = parse_constant(str(value), kind)
+    if constant is None:
         raise options.error(
             key,
             f"{options.name(key)} has {value!r}",
             why=f"the column is {name_column_type(kind)}",
             fix=f"write constants of type {name_column_type(kind)}",
         )
-    return found
+    return constant

@@ -128,7 +128,7 @@ def _compile_parts(
             fix="write rr:constant, or {column} in the template",
             at=term.source,
         )
-    found: list[str | SourceColumn] = []
+    compiled: list[str | SourceColumn] = []
     for is_column, piece in term.parts:
         value: MappingValue = table.value(piece, owner, term.source) if is_column else piece
         if isinstance(value, bool):
@@ -137,8 +137,8 @@ def _compile_parts(
             fixed = part if isinstance(part, SourceColumn) else str(part)
             if isinstance(fixed, str) and is_column and term.kind == "iri":
                 fixed = percent_encode(fixed)
-            if isinstance(fixed, str) and found and isinstance(found[-1], str):
-                found[-1] += fixed
+            if isinstance(fixed, str) and compiled and isinstance(compiled[-1], str):
+                compiled[-1] += fixed
             else:
-                found.append(fixed)
-    return tuple(p for p in found if p != "") or ("",)
+                compiled.append(fixed)
+    return tuple(p for p in compiled if p != "") or ("",)

@@ -42,15 +42,15 @@ class FlatTable:
         Raises:
             MappingError: there is none, or it is computed.
         """
-        found = self.value(name, owner, at)
-        if not isinstance(found, SourceColumn):
+        known = self.value(name, owner, at)
+        if not isinstance(known, SourceColumn):
             raise owner.error(
                 f"the column {name!r} is computed",
                 why="rows are joined by columns of tables",
                 fix="join by the columns it is computed from",
                 at=at,
             )
-        return found
+        return known
 
     def value(self, name: str, owner: TriplesMap, at: Source) -> MappingValue:
         """The output column `name`, which may be written in double quotes.
@@ -59,8 +59,8 @@ class FlatTable:
             MappingError: there is none.
         """
         bare = name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in '"`' else name
-        found = find_name(bare, self.columns)
-        if found is None:
+        known = find_name(bare, self.columns)
+        if known is None:
             tables = ", ".join(repr(t.table) for t in self.source.tables)
             raise owner.error(
                 f"unknown column {bare!r} of {tables}",
@@ -68,7 +68,7 @@ class FlatTable:
                 fix=did_you_mean(bare, self.columns),
                 at=at,
             )
-        return self.columns[found]
+        return self.columns[known]
 
     def why_repeats(self, used: Iterable[SourceColumn]) -> str | None:
         """Why a triple made from the columns `used` may repeat that DISTINCT or UNION drops."""
@@ -127,21 +127,21 @@ def _read_query(text: str, catalog: Catalog) -> tuple[FlatTable, ...]:
             fix=f"write AS {twice}2 after one of them",
             line=union.selects[0].line,
         )
-    found = [
+    parts = [
         replace(part, repeats=repeats)
         for shape, repeats in zip(
             union.selects, find_duplicates(union, names, catalog), strict=True
         )
         for part in _read_shape(" ".join(text.split()), names, shape)
     ]
-    if not found:
+    if not parts:
         raise SqlRefusal(
             "a condition that never holds",
             why="the triples map makes no triple",
             fix="correct the condition",
             line=union.selects[0].line,
         )
-    kinds = {n: _datatypes(n, found) for n in names}
+    kinds = {n: _datatypes(n, parts) for n in names}
     mixed = next((n for n in names if len(kinds[n]) > 1), None)
     if mixed is not None:
         raise SqlRefusal(
@@ -150,14 +150,14 @@ def _read_query(text: str, catalog: Catalog) -> tuple[FlatTable, ...]:
             fix="write one triples map for each part",
             line=union.selects[0].line,
         )
-    if len({part.stream_alias is None for part in found}) > 1:
+    if len({part.stream_alias is None for part in parts}) > 1:
         raise SqlRefusal(
             "a UNION of a stream and a static relation",
             why="some of its triples would hold at a timestamp, others always",
             fix="write one triples map for each part",
             line=union.selects[0].line,
         )
-    return tuple(found)
+    return tuple(parts)
 
 
 def _read_shape(text: str, names: list[str], shape: SelectShape) -> list[FlatTable]:
@@ -190,14 +190,14 @@ def _read_shape(text: str, names: list[str], shape: SelectShape) -> list[FlatTab
 
 
 def _datatypes(name: str, parts: list[FlatTable]) -> set[str | None]:
-    found: set[str | None] = set()
+    datatypes: set[str | None] = set()
     for part in parts:
         value = part.columns[name]
         if isinstance(value, SourceColumn):
-            found.add(natural_datatype(part.type_of(value)))
+            datatypes.add(natural_datatype(part.type_of(value)))
         else:
-            found.add(None if isinstance(value, SourceText) else constant_datatype(value))
-    return found
+            datatypes.add(None if isinstance(value, SourceText) else constant_datatype(value))
+    return datatypes
 
 
 def constant_datatype(value: Scalar) -> str | None:

@@ -48,7 +48,7 @@ def load_mappings(paths: Sequence[Path], catalog: Catalog, *, partial: bool = Fa
     Raises:
         MappingError: a file is missing or wrong, or does not fit the catalog; with its line.
     """
-    found: list[MappingAssertion] = []
+    compiled: list[MappingAssertion] = []
     refused: list[RefusedMap] = []
     for path in paths:
         try:
@@ -60,7 +60,7 @@ def load_mappings(paths: Sequence[Path], catalog: Catalog, *, partial: bool = Fa
             continue
         for owner in compiler.maps.values():
             try:
-                found.extend(tuple(compiler.assertions(owner)))
+                compiled.extend(tuple(compiler.assertions(owner)))
             except MappingError as error:
                 if not partial:
                     raise
@@ -68,7 +68,7 @@ def load_mappings(paths: Sequence[Path], catalog: Catalog, *, partial: bool = Fa
                 about = None if doubtful else _about(owner)
                 refused.append(RefusedMap(owner.shown, error, about))
         refused += (r for _, r in compiler.document.refused)
-    return MappingSet(tuple(dict.fromkeys(found)), refused=tuple(refused))
+    return MappingSet(tuple(dict.fromkeys(compiled)), refused=tuple(refused))
 
 
 def _about(owner: TriplesMap) -> frozenset[str] | None:
@@ -149,8 +149,8 @@ class _Compiler:
     def graphs(
         self, owner: TriplesMap, terms: Sequence[AnyTerm], table: FlatTable
     ) -> tuple[TermMap, ...]:
-        found = tuple(compile_term(owner, term, table, self.base) for term in terms)
-        for term, graph in zip(terms, found, strict=True):
+        compiled = tuple(compile_term(owner, term, table, self.base) for term in terms)
+        for term, graph in zip(terms, compiled, strict=True):
             for column in term_columns(graph):
                 if table.scope.step_of(column) is not None:
                     raise owner.error(
@@ -159,7 +159,7 @@ class _Compiler:
                         fix="leave the graph out; in queries, GRAPH ?t is the state at time ?t",
                         at=term.source if not isinstance(term, RdfTerm) else None,
                     )
-        return found
+        return compiled
 
     def objects(
         self, owner: TriplesMap, term: AnyTerm | ParentReference, number: int

@@ -35,10 +35,10 @@ def make_term(term: AnyTerm, table: RowTable, base: str) -> TermMaker:
     def make(row: Row) -> str | None:
         values: list[SqlValue | str] = []
         for part in parts:
-            found = row[part] if isinstance(part, int) else part
-            if found is None:
+            cell = row[part] if isinstance(part, int) else part
+            if cell is None:
                 return None
-            values.append(found)
+            values.append(cell)
         match term.kind:
             case "iri":
                 return _make_iri(term, values, base)

@@ -63,8 +63,8 @@ SqlValue(text='a ', kind=''))
         return SqlValue(value.hex().upper(), "hexBinary")
     word = re.match(r"\s*(\w*)", declared)
     kind = _KINDS.get(word[1].upper() if word else "", "")
-    if kind == "boolean" and (found := _BOOLEANS.get(str(value).lower())) is not None:
-        return SqlValue(found, "boolean")
+    if kind == "boolean" and (boolean := _BOOLEANS.get(str(value).lower())) is not None:
+        return SqlValue(boolean, "boolean")
     if isinstance(value, str):
         return _map_text(value, kind, declared)
     if isinstance(value, int) and kind not in ("double", "decimal"):

@@ -163,8 +163,8 @@ class Catalog:
         Raises:
             CatalogError: nothing of that name is declared.
         """
-        found = self.streams.get(name) or self.relations.get(name)
-        if found is None:
+        declared = self.streams.get(name) or self.relations.get(name)
+        if declared is None:
             known = ", ".join(sorted([*self.streams, *self.relations])) or "nothing"
             raise CatalogError(
                 f"unknown table {name!r}",
@@ -172,4 +172,4 @@ class Catalog:
                 fix=f"declare [streams.{name}] or [relations.{name}]",
                 source=Source(self.file),
             )
-        return found
+        return declared

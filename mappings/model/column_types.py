@@ -81,8 +81,8 @@ _DAY_END = re.compile(r"T24:00:00(\.0+)?")
 def parse_column_type(text: str) -> ColumnType | None:
     """The column type spelled `text`, or None when there is no such type."""
     name = text.strip().lower()
-    if (found := _SIMPLE.get(name)) is not None:
-        return found
+    if (simple := _SIMPLE.get(name)) is not None:
+        return simple
     if name == "decimal":
         return DecimalType(10, 0)
     match = _DECIMAL.fullmatch(name)
@@ -207,8 +207,8 @@ def parse_instant(text: str) -> datetime:
     ends_day = _DAY_END.search(text)
     if ends_day is not None:
         text = text[: ends_day.start()] + "T00:00:00" + text[ends_day.end() :]
-    found = datetime.fromisoformat(text) + timedelta(days=1 if ends_day else 0)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    instant = datetime.fromisoformat(text) + timedelta(days=1 if ends_day else 0)
+    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
 
 
 def epoch_us(instant: datetime) -> int:

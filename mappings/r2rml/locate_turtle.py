@@ -27,17 +27,17 @@ def _list_blocks(text: str) -> dict[str, tuple[int, int]]:
     """All statements that begin a line, by their subjects' spelling; of several the first."""
     lines = split_lines(text)
     ended = [bool(re.search(r"\.\s*(?:#.*)?$", line)) for line in lines]
-    found: dict[str, tuple[int, int]] = {}
+    blocks: dict[str, tuple[int, int]] = {}
     for number, line in enumerate(lines, start=1):
         subject = re.match(r"\s*(<[^>]*>|[^\s<>\[\]();,\"]+)", line)
-        if subject is None or subject[1] in found:
+        if subject is None or subject[1] in blocks:
             continue
         if number == 1 or _ends(lines, number - 1):
             end = number
             while end < len(lines) and not ended[end - 1]:
                 end += 1
-            found[subject[1]] = number, end
-    return found
+            blocks[subject[1]] = number, end
+    return blocks
 
 
 def _ends(lines: tuple[str, ...], number: int) -> bool:
@@ -62,5 +62,5 @@ def locate_text(text: str, needle: str, block: tuple[int, int]) -> int:
 
 def locate_word(text: str, name: str) -> int:
     """The first line that holds the local name, whole; else 1."""
-    found = re.search(rf"[:#]{re.escape(name)}(?![\w-])", text)
-    return 1 if found is None else text.count("\n", 0, found.start()) + 1
+    word = re.search(rf"[:#]{re.escape(name)}(?![\w-])", text)
+    return 1 if word is None else text.count("\n", 0, word.start()) + 1

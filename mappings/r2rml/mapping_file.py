@@ -49,11 +49,11 @@ class MappingFile:
     def values(self, node: Node, term: str) -> list[Node]:
         """The objects of `node rr:term ?`, in the order in which they were written."""
         if node not in self._index:
-            found: dict[str, list[Node]] = {}
+            objects: dict[str, list[Node]] = {}
             for predicate, value in self.graph.predicate_objects(node):
                 if str(predicate).startswith(RR):
-                    found.setdefault(str(predicate)[len(RR) :], []).append(value)
-            self._index[node] = found
+                    objects.setdefault(str(predicate)[len(RR) :], []).append(value)
+            self._index[node] = objects
         return self._index[node].get(term, [])
 
     def value(self, node: Node, term: str, where: Place) -> Node | None:
@@ -62,14 +62,14 @@ class MappingFile:
         Raises:
             MappingError: there are several.
         """
-        found = self.values(node, term)
-        if len(found) > 1:
+        objects = self.values(node, term)
+        if len(objects) > 1:
             raise where.error(
-                f"{len(found)} values of rr:{term}",
+                f"{len(objects)} values of rr:{term}",
                 why="R2RML allows one here",
                 fix=f"keep one rr:{term}; if two triples maps have this name, rename one",
             )
-        return found[0] if found else None
+        return objects[0] if objects else None
 
 
 @dataclass(frozen=True, slots=True)

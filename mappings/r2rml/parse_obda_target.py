@@ -81,7 +81,7 @@ def read_tokens(text: str) -> list[TargetToken]:
     Raises:
         TargetRefusal: something is none of them.
     """
-    found: list[TargetToken] = []
+    tokens: list[TargetToken] = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -95,9 +95,9 @@ def read_tokens(text: str) -> list[TargetToken]:
             )
         kind = match.lastgroup or ""
         if kind != "space":
-            found.append(TargetToken(kind, match[0], line))
+            tokens.append(TargetToken(kind, match[0], line))
         position = match.end()
-    return found
+    return tokens
 
 
 class _Parser:
@@ -116,15 +116,15 @@ class _Parser:
         return token
 
     def triples(self) -> tuple[TargetTriple, ...]:
-        found: list[TargetTriple] = []
+        parsed: list[TargetTriple] = []
         while self.peek().kind != "end":
             if self.peek().kind == "word" and self.peek().text.upper() == "GRAPH":
-                found.extend(self.graph_block())
+                parsed.extend(self.graph_block())
             else:
-                found.extend(self.statement(None))
-        if not found:
+                parsed.extend(self.statement(None))
+        if not parsed:
             raise self.unexpected(self.peek(), "a triple")
-        return tuple(found)
+        return tuple(parsed)
 
     def graph_block(self) -> list[TargetTriple]:
         """GRAPH name { triples }."""
@@ -140,24 +140,24 @@ class _Parser:
             self.tokens[self.position : self.position + 1] = [ends[0], *inside, ends[1]]
         if self.take().text != "{":
             raise self.unexpected(block, "'{' after GRAPH and a name")
-        found: list[TargetTriple] = []
+        triples: list[TargetTriple] = []
         while self.peek().text != "}":
-            found.extend(self.statement(graph))
+            triples.extend(self.statement(graph))
         self.take()
         if self.peek().text == ".":
             self.take()
-        return found
+        return triples
 
     def statement(self, graph: TargetTerm | None) -> list[TargetTriple]:
         """The triples of one subject, and the full stop, which the last one may do without."""
-        found: list[TargetTriple] = []
+        triples: list[TargetTriple] = []
         subject = self.term(self.take(), "subject")
         while True:
             predicate = self.term(self.take(), "predicate")
-            found.append((subject, predicate, self.object_term(), graph))
+            triples.append((subject, predicate, self.object_term(), graph))
             while self.peek().text == ",":
                 self.take()
-                found.append((subject, predicate, self.object_term(), graph))
+                triples.append((subject, predicate, self.object_term(), graph))
             while self.peek().text == ";":
                 self.take()
             last = "end" if graph is None else "}"
@@ -167,7 +167,7 @@ class _Parser:
                 raise self.unexpected(self.peek(), "';', ',' or '.'")
         if self.peek().text == ".":
             self.take()
-        return found
+        return triples
 
     def object_term(self) -> TargetTerm:
         return self.term(self.take(), "object")

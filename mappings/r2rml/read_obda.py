@@ -121,17 +121,17 @@ class _Reader:
 
     def _refuse(self, mapping: _Mapping, error: MappingError) -> RefusedMap:
         name = mapping.parts.get("mappingId", ("", 0))[0].strip().partition("\n")[0]
-        found = None
+        names = None
         if not _swallows(mapping):
-            found = name_target(mapping.parts.get("target", ("", 0))[0], self.prefixes)
-        return RefusedMap(name, error) if found is None else RefusedMap(name, error, *found)
+            names = name_target(mapping.parts.get("target", ("", 0))[0], self.prefixes)
+        return RefusedMap(name, error) if names is None else RefusedMap(name, error, *names)
 
     def _split(self) -> None:
         section = ""
         for number, line in enumerate(split_lines(self.text), start=1):
-            if (found := _SECTION.fullmatch(line)) is not None:
-                section = found[1]
-                opening = found[2].strip()
+            if (heading := _SECTION.fullmatch(line)) is not None:
+                section = heading[1]
+                opening = heading[2].strip()
                 if section == "MappingDeclaration" and opening != "@collection [[":
                     raise self.error(
                         number,
@@ -141,12 +141,12 @@ class _Reader:
                     )
             elif not section and (not line.strip() or line.strip()[0] in ";#"):
                 continue
-            elif section != "MappingDeclaration" and (found := _HEADING.fullmatch(line)):
+            elif section != "MappingDeclaration" and (heading := _HEADING.fullmatch(line)):
                 raise self.error(
                     number,
-                    f"unknown section [{found[1]}]",
+                    f"unknown section [{heading[1]}]",
                     why="sections are " + ", ".join(f"[{s}]" for s in _SECTIONS),
-                    fix=did_you_mean(found[1], _SECTIONS),
+                    fix=did_you_mean(heading[1], _SECTIONS),
                 )
             elif section == "PrefixDeclaration":
                 self._read_prefix(number, line)
@@ -173,22 +173,22 @@ class _Reader:
     def _read_prefix(self, number: int, line: str) -> None:
         if not line.strip() or line.strip()[0] in ";#":
             return
-        found = _PREFIX.fullmatch(line)
-        if found is None:
+        declared = _PREFIX.fullmatch(line)
+        if declared is None:
             raise self.error(
                 number,
                 f"{line.strip()!r} declares no prefix",
                 why="a line of [PrefixDeclaration] is prefix: IRI",
                 fix="write e.g. ex: http://example.org/",
             )
-        if NO_IRI.search(found[2]):
+        if NO_IRI.search(declared[2]):
             raise self.error(
                 number,
-                f"<{found[2]}> is not an IRI",
+                f"<{declared[2]}> is not an IRI",
                 why="IRIs have no quotes, braces or backslashes",
                 fix="correct it, or percent-encode the character",
             )
-        self.prefixes[found[1]] = found[2]
+        self.prefixes[declared[1]] = declared[2]
 
     def _read_line(self, number: int, line: str) -> None:
         key = _KEY.match(line)

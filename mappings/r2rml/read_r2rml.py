@@ -152,18 +152,18 @@ class _Reader:
         from rdflib import RDF, URIRef
 
         graph = self.file.graph
-        found = set(graph.subjects(RDF.type, URIRef(RR + "TriplesMap")))
+        maps = set(graph.subjects(RDF.type, URIRef(RR + "TriplesMap")))
         for term in ("logicalTable", "subjectMap", "predicateObjectMap"):
-            found |= set(graph.subjects(URIRef(RR + term), None))
-        if not found and not self.file.refused:
+            maps |= set(graph.subjects(URIRef(RR + term), None))
+        if not maps and not self.file.refused:
             raise MappingError(
                 "the document has no triples map",
                 why="a mapping makes triples by rr:TriplesMap resources",
                 fix="write one with rr:logicalTable and rr:subjectMap",
                 source=Source(self.file.shown, 1),
             )
-        places = {node: place_node(self.file, node) for node in found}
-        ordered = sorted(found, key=lambda n: (places[n].block[0], str(n)))
+        places = {node: place_node(self.file, node) for node in maps}
+        ordered = sorted(maps, key=lambda n: (places[n].block[0], str(n)))
         return {node: places[node] for node in ordered}
 
     def read(self, place: Place, node: Node) -> TriplesMap:
@@ -247,9 +247,9 @@ class _Reader:
         )
 
     def _graphs(self, place: Place, node: Node) -> tuple[AnyTerm, ...]:
-        found: list[AnyTerm] = [self._constant(place, g) for g in self.file.values(node, "graph")]
-        found += [self._term_map(place, g, "graph") for g in self.file.values(node, "graphMap")]
-        for graph in found:
+        graphs: list[AnyTerm] = [self._constant(place, g) for g in self.file.values(node, "graph")]
+        graphs += [self._term_map(place, g, "graph") for g in self.file.values(node, "graphMap")]
+        for graph in graphs:
             if graph.kind != "iri":
                 raise place.error(
                     "the graph is a " + ("literal" if graph.kind == "literal" else "blank node"),
@@ -257,7 +257,7 @@ class _Reader:
                     fix="write rr:termType rr:IRI, or leave it out",
                     near="graph",
                 )
-        return tuple(found)
+        return tuple(graphs)
 
     def _predicate_object(self, place: Place, node: Node) -> PredicateObjectMap:
         predicates: list[AnyTerm] = [

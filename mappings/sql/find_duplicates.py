@@ -37,17 +37,17 @@ def find_duplicates(
         catalog: the declared keys. A stream's hold within one timestamp, as its triples do, and a
             key with a NULL in it may repeat.
     """
-    found: list[Duplicates] = [frozenset()] * len(union.selects)
+    duplicates: list[Duplicates] = [frozenset()] * len(union.selects)
     for group in union.deduplicated:
         for i in group:
             needed = _determine(union.selects[i], catalog)
-            before = found[i]
+            before = duplicates[i]
             if isinstance(before, frozenset):
-                found[i] = before | needed if isinstance(needed, frozenset) else needed
+                duplicates[i] = before | needed if isinstance(needed, frozenset) else needed
         for i, j in combinations(group, 2):
             if not _are_disjoint(union.selects[i], union.selects[j], len(names)):
-                found[i] = found[j] = "two of its SELECTs may make the same row"
-    return tuple(found)
+                duplicates[i] = duplicates[j] = "two of its SELECTs may make the same row"
+    return tuple(duplicates)
 
 
 def _determine(shape: SelectShape, catalog: Catalog) -> Duplicates:

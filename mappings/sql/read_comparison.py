@@ -111,10 +111,10 @@ def _interval(tree: "exp.Interval") -> int:
     unit = tree.args.get("unit")
     sign = -1 if text.startswith("-") else 1
     text = re.sub(r"^[+-]\s*", "", text)
-    found = parse_duration(f"{text} {unit.name if unit is not None else ''}")
-    if found is None:
+    duration = parse_duration(f"{text} {unit.name if unit is not None else ''}")
+    if duration is None:
         raise refuse_condition(tree, tree.sql("spark"))
-    return sign * found
+    return sign * duration
 
 
 def read_comparison(tree: "exp.Binary", op: CompareOp, scope: Scope) -> Alternatives:

@@ -136,15 +136,15 @@ def _read_in(equal: "list[exp.EQ]", scope: Scope, *, bag: bool, negated: bool) -
     """The disjunction of the equalities (negated: none holds)."""
     from sqlglot import exp
 
-    found: Alternatives = ((),)
+    alternatives: Alternatives = ((),)
     if negated:
         for e in equal:
-            found = conjoin(found, read_condition(e, scope, bag=bag, negated=True))
-        return found
-    found = tuple(dict.fromkeys(c for e in equal for c in read_condition(e, scope, bag=bag)))
-    columns = {_compared_column(c) for c in found}
+            alternatives = conjoin(alternatives, read_condition(e, scope, bag=bag, negated=True))
+        return alternatives
+    alternatives = tuple(dict.fromkeys(c for e in equal for c in read_condition(e, scope, bag=bag)))
+    columns = {_compared_column(c) for c in alternatives}
     if not bag or (len(columns) <= 1 and None not in columns):
-        return found  # a column equals one constant at most
+        return alternatives  # a column equals one constant at most
     either: exp.Expr = equal[0]
     for e in equal[1:]:
         either = exp.Or(this=either, expression=e)
@@ -164,17 +164,17 @@ def known_columns(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[S
     """The columns that conjuncts compare or say not to be NULL: so they are not, in any row."""
     from sqlglot import exp
 
-    found: set[SourceColumn] = set()
+    known: set[SourceColumn] = set()
     for predicate in predicates:
         for conjunct in predicate.flatten() if isinstance(predicate, exp.And) else [predicate]:
             inner = conjunct.unnest()
             if isinstance(inner, exp.And):
-                found |= known_columns([inner], scope)
+                known |= known_columns([inner], scope)
             else:
                 alternatives = read_condition(inner, scope, bag=False)
                 columns = [{c for k in a for c in _columns(k)} for a in alternatives]
-                found.update(set.intersection(*columns) if columns else ())
-    return frozenset(found)
+                known.update(set.intersection(*columns) if columns else ())
+    return frozenset(known)
 
 
 def _either(sides: list[tuple["exp.Expr", bool]], scope: Scope, *, bag: bool) -> Alternatives:

@@ -31,15 +31,15 @@ def find_table(name: str, catalog: Catalog, line: int | None = None) -> Stream |
     Raises:
         SqlRefusal: there is none.
     """
-    found = find_name(name, [*catalog.streams, *catalog.relations])
-    if found is None:
+    known = find_name(name, [*catalog.streams, *catalog.relations])
+    if known is None:
         raise SqlRefusal(
             f"unknown table {name!r}",
             why=f"{catalog.file} declares no stream or relation of this name",
             fix=did_you_mean(name, [*catalog.streams, *catalog.relations]),
             line=line,
         )
-    return catalog.table(found)
+    return catalog.table(known)
 
 
 def column_names(table: Stream | Relation) -> tuple[str, ...]:
@@ -70,15 +70,15 @@ class Scope:
             SqlRefusal: unknown or ambiguous.
         """
         if alias is not None:
-            found = find_name(alias, self.tables)
-            if found is None:
+            table = find_name(alias, self.tables)
+            if table is None:
                 raise SqlRefusal(
                     f"unknown alias {alias!r}",
                     why=f"FROM has {', '.join(self.tables)}",
                     fix=did_you_mean(alias, self.tables),
                     line=line,
                 )
-            aliases = [found]
+            aliases = [table]
         else:
             aliases = list(self.tables)
         hits = [
@@ -114,5 +114,5 @@ class Scope:
 
     def type_of(self, column: SourceColumn) -> ColumnType:
         """The type of a resolved column."""
-        found = self.tables[column.alias].column(column.column)
-        return TimestampType() if found is None else found.type
+        column_ = self.tables[column.alias].column(column.column)
+        return TimestampType() if column_ is None else column_.type

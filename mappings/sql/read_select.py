@@ -224,8 +224,8 @@ def _read_one(
         if made is not None:
             values.append((e.alias_or_name or e.sql("spark"), made))
         else:
-            projections.extend(found := _read_projection(e, scope))
-            values.extend(found)
+            projections.extend(projected := _read_projection(e, scope))
+            values.extend(projected)
     return SelectShape(
         tuple(tables),
         alternatives,

@@ -75,13 +75,13 @@ class _Reader:
     def _tokenize(self, text: str) -> Iterator[_Token]:
         line, start = 1, 0
         while start < len(text):
-            found = _TOKEN.match(text, start)
-            if found is None:
+            token = _TOKEN.match(text, start)
+            if token is None:
                 raise self._error(f"unexpected {text[start]!r}", line)
-            if found.lastgroup != "space":
-                yield _Token(str(found.lastgroup), found[0], line)
-            line += found[0].count("\n")
-            start = found.end()
+            if token.lastgroup != "space":
+                yield _Token(str(token.lastgroup), token[0], line)
+            line += token[0].count("\n")
+            start = token.end()
 
     def _error(self, what: str, line: int) -> OntologyError:
         return broken_syntax(what, Source(self.file, line))
@@ -128,14 +128,14 @@ class _Reader:
 
     def _header(self) -> Node:
         """The ontology's IRI, with its version; a blank node if it has none."""
-        found: list[Node] = []
+        imports: list[Node] = []
         while (token := self._peek()) is not None and token.text != ")" and not self._calls():
-            found.append(self._node(self._next()))
-            if len(found) > 2 or not isinstance(found[-1], URIRef):
+            imports.append(self._node(self._next()))
+            if len(imports) > 2 or not isinstance(imports[-1], URIRef):
                 raise self._error(f"{token.text!r} where an axiom is expected", token.line)
-        header = found[0] if found else BNode()
+        header = imports[0] if imports else BNode()
         self.add(header, RDF.type, OWL.Ontology, None)
-        for version in found[1:]:
+        for version in imports[1:]:
             self.add(header, OWL.versionIRI, version, None)
         return header
 

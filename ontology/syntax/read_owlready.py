@@ -25,13 +25,13 @@ def read_owlready(source: owlready2.Ontology | owlready2.World) -> tuple[Triples
     if isinstance(source, owlready2.World):
         return tuple(_read(o) for o in every)
     held = {o.storid: o for o in every}
-    found = [source]
-    for ontology in found:
+    closure = [source]
+    for ontology in closure:
         for _, _, imported in ontology.get_triples(ontology.storid, owl_imports):
             other = held.get(imported)
-            if other is not None and other not in found:
-                found.append(other)
-    return tuple(_read(o) for o in found)
+            if other is not None and other not in closure:
+                closure.append(other)
+    return tuple(_read(o) for o in closure)
 
 
 def _read(ontology: owlready2.Ontology) -> Triples:

@@ -208,8 +208,8 @@ def _read_rdf_xml(data: bytes, path: Path) -> Triples:
     handler = parser.getContentHandler()
 
     def line() -> int | None:
-        found = getattr(getattr(handler, "locator", None), "getLineNumber", lambda: None)()
-        return found if isinstance(found, int) else None
+        number = getattr(getattr(handler, "locator", None), "getLineNumber", lambda: None)()
+        return number if isinstance(number, int) else None
 
     recorder.line = line
     try:

@@ -34,7 +34,7 @@ def bound_differences(
         domains: use the declared ranges too.
     """
     types = Types(catalog, query.occurrences)
-    found: dict[tuple[Node, Node], Limit] = {}
+    limits: dict[tuple[Node, Node], Limit] = {}
     whole: set[Node] = {None}
     nodes: dict[Node, None] = {None: None}
 
@@ -52,8 +52,8 @@ def bound_differences(
             below = floor(limit)
             limit = Fraction(below - 1 if strict and below == limit else below)
             strict = False
-        if (old := found.get((left, right))) is None or _tighter((limit, strict), old):
-            found[left, right] = (limit, strict)
+        if (old := limits.get((left, right))) is None or _tighter((limit, strict), old):
+            limits[left, right] = (limit, strict)
 
     for condition in query.conditions:
         if not isinstance(condition, Compare) or condition.op is Op.NE:
@@ -83,7 +83,7 @@ def bound_differences(
                 add(attribute, None, Fraction(column.maximum), False)
             if isinstance(column.minimum, (int, Decimal)):
                 add(None, attribute, -Fraction(column.minimum), False)
-    return _close(found, tuple(nodes)) if len(nodes) <= _MAX_NODES else found
+    return _close(limits, tuple(nodes)) if len(nodes) <= _MAX_NODES else limits
 
 
 def _tighter(a: Limit, b: Limit) -> bool:
@@ -91,13 +91,13 @@ def _tighter(a: Limit, b: Limit) -> bool:
 
 
 def _close(
-    found: dict[tuple[Node, Node], Limit], nodes: tuple[Node, ...]
+    limits: dict[tuple[Node, Node], Limit], nodes: tuple[Node, ...]
 ) -> dict[tuple[Node, Node], Limit] | None:
     """All shortest paths (Floyd, Warshall); None if there is a negative cycle."""
     place = {node: n for n, node in enumerate(nodes)}
     rows: list[list[Limit | None]] = [[None] * len(nodes) for _ in nodes]
-    known = [(place[left], place[right]) for left, right in found]
-    for (i, j), limit in zip(known, found.values(), strict=True):
+    known = [(place[left], place[right]) for left, right in limits]
+    for (i, j), limit in zip(known, limits.values(), strict=True):
         rows[i][j] = limit
     for middle in range(len(nodes)):
         out = [(j, b) for j, b in enumerate(rows[middle]) if b is not None]

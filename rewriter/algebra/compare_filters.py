@@ -27,7 +27,7 @@ def negate_filter(f: Filter) -> Filter:
 
 def exclude_each_other(filters: Iterable[Filter]) -> bool:
     """Whether no values satisfy all comparisons, by looking at each pair of variables alone."""
-    found: dict[_Key, list[tuple[Op, Decimal | str]]] = {}
+    bounds_of: dict[_Key, list[tuple[Op, Decimal | str]]] = {}
     for f in filters:
         if f.left == f.right and isinstance(f.right, Variable):
             if not compare_scalars(0, f.op, _offset(f)):
@@ -35,8 +35,8 @@ def exclude_each_other(filters: Iterable[Filter]) -> bool:
             continue
         said = _limit(f)
         if said is not None:
-            found.setdefault(said[0], []).append(said[1:])
-    return any(_is_empty(limits) for limits in found.values())
+            bounds_of.setdefault(said[0], []).append(said[1:])
+    return any(_is_empty(limits) for limits in bounds_of.values())
 
 
 def follows_from(f: Filter, facts: Iterable[Filter]) -> bool:

@@ -144,13 +144,15 @@ class _Search:
     def _follows(self, condition: Condition, chosen: dict[str, str]) -> bool:
         """Whether a condition's image holds; asked once for each image."""
         images = tuple(chosen[a.alias] for a in condition_attributes(condition))
-        found = self.known.get((id(condition), images))
-        if found is None:
+        follows = self.known.get((id(condition), images))
+        if follows is None:
             find = self.classes.find
             goal = map_condition(condition, lambda a: find(Attribute(chosen[a.alias], a.column)))
-            found = _follows(goal, self.facts, self.valued, self.classes) or self.implied.says(goal)
-            self.known[(id(condition), images)] = found
-        return found
+            follows = _follows(goal, self.facts, self.valued, self.classes) or self.implied.says(
+                goal
+            )
+            self.known[(id(condition), images)] = follows
+        return follows
 
 
 def _in_order(query: SpjQuery, avoid: str | None) -> list[Occurrence]:
@@ -210,10 +212,10 @@ class Implied:
 
     def _within(self, left: Node, right: Node, most: Fraction, strict: bool) -> bool:
         assert self._bounds is not None
-        found = self._bounds.get((left, right))
-        if found is None:
+        bound = self._bounds.get((left, right))
+        if bound is None:
             return False
-        return found[0] < most or (found[0] == most and (found[1] or not strict))
+        return bound[0] < most or (bound[0] == most and (bound[1] or not strict))
 
 
 def _chase(query: SpjQuery, wanted: set[str], catalog: Catalog) -> SpjQuery:

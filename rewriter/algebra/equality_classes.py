@@ -60,11 +60,12 @@ class EqualityClasses:
 
     def members(self) -> tuple[tuple[Attribute, tuple[Attribute, ...]], ...]:
         """(representative, the other members in order) for every class with several members."""
-        found: dict[Attribute, list[Attribute]] = {}
+        grouped: dict[Attribute, list[Attribute]] = {}
         for attribute in self._parent:
-            found.setdefault(self.find(attribute), []).append(attribute)
+            grouped.setdefault(self.find(attribute), []).append(attribute)
         return tuple(
-            (r, tuple(sorted(found[r], key=self._order))) for r in sorted(found, key=self._order)
+            (r, tuple(sorted(grouped[r], key=self._order)))
+            for r in sorted(grouped, key=self._order)
         )
 
 

@@ -68,7 +68,7 @@ def list_domains(query: SpjQuery, catalog: Catalog) -> tuple[DomainFilter, ...]:
     for _, output in query.outputs:
         used.update(dict.fromkeys(output_attributes(output)))
     tables = {o.alias: o.table for o in query.occurrences}
-    found = []
+    domains = []
     for attribute in used:
         stream = catalog.streams.get(tables[attribute.alias])
         column = None if stream is None else stream.column(attribute.column)
@@ -83,8 +83,8 @@ def list_domains(query: SpjQuery, catalog: Catalog) -> tuple[DomainFilter, ...]:
             attribute not in valued,
         )
         if (made.minimum, made.maximum, made.enum) != (None, None, None):
-            found.append(made)
-    return tuple(found)
+            domains.append(made)
+    return tuple(domains)
 
 
 def _above(minimum: Scalar | None, known: list[tuple[Op, Scalar]]) -> bool:

@@ -14,7 +14,7 @@ def list_lags(query: SpjQuery, catalog: Catalog) -> tuple[tuple[str, Lag, Compar
     A lag of U behind S on columns applies to a U and an S that the selection joins on all these
     columns ([B]: a k-constraint, counted in time): t(U) <= t(S) + within.
     """
-    found = []
+    applied = []
     classes: EqualityClasses | None = None
     for late in query.occurrences:
         stream = catalog.streams.get(late.table)
@@ -33,8 +33,10 @@ def list_lags(query: SpjQuery, catalog: Catalog) -> tuple[tuple[str, Lag, Compar
                     right = Attribute(early.alias, catalog.streams[early.table].timestamp)
                     left = Attribute(late.alias, stream.timestamp)
                     steps = lag.within_us // stream.step_us
-                    found.append((stream.name, lag, Compare(left, Op.LE, right, steps, lag.source)))
-    return tuple(found)
+                    applied.append(
+                        (stream.name, lag, Compare(left, Op.LE, right, steps, lag.source))
+                    )
+    return tuple(applied)
 
 
 def apply_lags(union: SpjUnion, catalog: Catalog) -> SpjUnion:

@@ -10,11 +10,11 @@ def closest_term(iri: str, known: Iterable[str]) -> str | None:
     Local names are compared, without case: whole IRIs of one namespace are all alike.
     """
     space, name = _split(iri)
-    found = sorted(known)
-    names = {_split(k)[1].lower(): k for k in found if _split(k)[0] == space}
+    candidates = sorted(known)
+    names = {_split(k)[1].lower(): k for k in candidates if _split(k)[0] == space}
     if close := get_close_matches(name.lower(), names, n=1):
         return names[close[0]]
-    return next((k for k in found if name and _split(k)[1] == name), None)
+    return next((k for k in candidates if name and _split(k)[1] == name), None)
 
 
 def _split(iri: str) -> tuple[str, str]:

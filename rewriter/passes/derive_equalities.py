@@ -32,7 +32,7 @@ def derive_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
         return query
     classes = EqualityClasses(query.occurrences, query.conditions)
     types = Types(catalog, query.occurrences)
-    found: list[Condition] = []
+    derived: list[Condition] = []
     fixed: dict[Attribute, Constant] = {}
     for (left, right), (limit, strict) in bounds.items():
         if left is None or strict or bounds.get((right, left)) != (-limit, False):
@@ -50,12 +50,12 @@ def derive_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
             and not classes.same(left, right)
             and types.type_of(left) == types.type_of(right)
         ):
-            found.append(Compare(left, Op.EQ, right))
-    if not found and not fixed:
+            derived.append(Compare(left, Op.EQ, right))
+    if not derived and not fixed:
         return query
-    found.extend(Compare(a, Op.EQ, c) for a, c in fixed.items())
+    derived.extend(Compare(a, Op.EQ, c) for a, c in fixed.items())
     kept = (c for c in query.conditions if not _is_said(c, fixed))
-    return propagate_equalities(replace(query, conditions=(*kept, *found)), catalog)
+    return propagate_equalities(replace(query, conditions=(*kept, *derived)), catalog)
 
 
 def _is_said(condition: Condition, fixed: dict[Attribute, Constant]) -> bool:

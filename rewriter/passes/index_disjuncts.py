@@ -75,11 +75,11 @@ class DisjunctIndex(Generic[T]):
             sizes = range(len(key.constants) + 1)
             subsets = (frozenset(c) for n in sizes for c in combinations(key.constants, n))
             fitting = [group[s] for s in subsets if s in group]
-        found = (i for members in fitting for i in members if self.keys[i].tables <= key.reach)
+        candidates = (i for members in fitting for i in members if self.keys[i].tables <= key.reach)
         if len(fitting) == 1:
-            yield from [self.all[i] for i in found]
+            yield from [self.all[i] for i in candidates]
         elif fitting:
-            ids = set(found)
+            ids = set(candidates)
             yield from [item for i, item in self.all.items() if i in ids] if ids else ()
 
     def below(self, big: T) -> Iterator[T]:
@@ -93,17 +93,17 @@ class DisjunctIndex(Generic[T]):
                     yield item
 
     def _key(self, item: T) -> _Key:
-        found = self.keys.get(id(item))
-        if found is None or id(item) not in self.all:
-            found = self.keys[id(item)] = self._make_key(self.query(item))
-        return found
+        key = self.keys.get(id(item))
+        if key is None or id(item) not in self.all:
+            key = self.keys[id(item)] = self._make_key(self.query(item))
+        return key
 
     def _make_key(self, query: SpjQuery) -> _Key:
         tables = frozenset(o.table for o in query.occurrences)
         reach = set(tables)
         for _ in range(2):  # as far as contain_spj follows references
-            found = {r.relation for t in reach for r in self.catalog.table(t).references}
-            reach |= found
+            referenced = {r.relation for t in reach for r in self.catalog.table(t).references}
+            reach |= referenced
         equated = frozenset(
             c.right.value
             for c in query.conditions
@@ -114,19 +114,19 @@ class DisjunctIndex(Generic[T]):
 
 def _makes(query: SpjQuery) -> Hashable:
     """The outputs without their columns."""
-    found: list[Hashable] = []
+    shape: list[Hashable] = []
     for _, output in query.outputs:
         match output:
             case ConstantOutput():
-                found.append(output)
+                shape.append(output)
             case NullOutput():
-                found.append(None)
+                shape.append(None)
             case LiteralOutput(datatype=datatype, language=language):
-                found.append((datatype, language))
+                shape.append((datatype, language))
             case _:
                 parts = (None if isinstance(p, Attribute) else p for p in output.parts)
-                found.append((type(output).__name__, *parts))
-    return tuple(found)
+                shape.append((type(output).__name__, *parts))
+    return tuple(shape)
 
 
 def _is_simple(query: SpjQuery) -> bool:

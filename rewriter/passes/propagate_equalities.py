@@ -68,8 +68,8 @@ def propagate_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     extra = {c.attribute: c for c in not_null if isinstance(c, NotNull)}
 
     def choose(attribute: Attribute) -> Attribute:
-        found = classes.find(attribute)
-        return found if types.type_of(found) == types.type_of(attribute) else attribute
+        root = classes.find(attribute)
+        return root if types.type_of(root) == types.type_of(attribute) else attribute
 
     return replace(
         query,
@@ -84,15 +84,15 @@ def propagate_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
 
 def _drop_repeats(compares: dict[Condition, None]) -> tuple[Condition, ...]:
     """Each comparison once, whatever its source and orientation."""
-    found: dict[tuple[object, ...], Condition] = {}
+    distinct: dict[tuple[object, ...], Condition] = {}
     for c in compares:
         if not isinstance(c, Compare):
-            found[(c,)] = c
+            distinct[(c,)] = c
             continue
         key: tuple[object, ...] = (c.left, c.op, c.right, c.offset)
         if isinstance(c.right, Constant):
             key = (c.left, c.op, type(c.right.value), c.right.value)
-        elif (c.right, c.op.flipped(), c.left, -c.offset) in found:
+        elif (c.right, c.op.flipped(), c.left, -c.offset) in distinct:
             continue
-        found.setdefault(key, c)
-    return tuple(found.values())
+        distinct.setdefault(key, c)
+    return tuple(distinct.values())

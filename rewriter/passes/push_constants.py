@@ -27,11 +27,11 @@ def push_constants(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     if not classes.constants:
         return query
     types = Types(catalog, query.occurrences)
-    found: dict[Condition, None] = {}
+    pushed: dict[Condition, None] = {}
     for condition in query.conditions:
         for made in _push(condition, classes, types):
-            found[made] = None
-    return replace(query, conditions=tuple(found))
+            pushed[made] = None
+    return replace(query, conditions=tuple(pushed))
 
 
 def _push(condition: Condition, classes: EqualityClasses, types: Types) -> tuple[Condition, ...]:
@@ -56,8 +56,8 @@ def _push(condition: Condition, classes: EqualityClasses, types: Types) -> tuple
 
 def _value(attribute: Attribute, classes: EqualityClasses) -> Scalar | None:
     """The one constant that an attribute equals."""
-    found = classes.constants.get(classes.find(attribute), set())
-    return next(iter(found)).value if len(found) == 1 else None
+    known = classes.constants.get(classes.find(attribute), set())
+    return next(iter(known)).value if len(known) == 1 else None
 
 
 def _add(value: Scalar, offset: int | Decimal) -> Scalar | None:

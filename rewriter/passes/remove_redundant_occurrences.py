@@ -112,19 +112,19 @@ def _implied(
 ) -> list[Condition]:
     """What the conditions on an occurrence imply for the others: equalities, and comparisons of
     numbers and times that nothing else says."""
-    found: list[Condition] = []
+    implied: list[Condition] = []
     for first, more in classes.members():
         members = {first, *more}
         rest = sorted(a for a in members if a.alias != alias)
         if len(rest) < len(members):
-            found += [Compare(rest[0], Op.EQ, other) for other in rest[1:]]
+            implied += [Compare(rest[0], Op.EQ, other) for other in rest[1:]]
     bounds = bound_differences(query, catalog, domains=False)
     if bounds is None:
-        return found
+        return implied
     types = Types(catalog, query.occurrences)
     others = tuple(
         c
-        for c in (*query.conditions, *found)
+        for c in (*query.conditions, *implied)
         if all(a.alias != alias for a in condition_attributes(c))
     )
     said = bound_differences(replace(query, conditions=others), catalog, domains=False) or {}
@@ -140,9 +140,11 @@ def _implied(
             if types.step_of(left) != types.step_of(right):
                 continue  # a time and a number: by way of constants, which say so on their own
             op = Op.LT if strict else Op.LE
-            found.append(Compare(left, op, right, plain_number(limit)))
+            implied.append(Compare(left, op, right, plain_number(limit)))
         elif left is not None:
-            found.append(Compare(left, Op.LT if strict else Op.LE, Constant(plain_number(limit))))
+            implied.append(Compare(left, Op.LT if strict else Op.LE, Constant(plain_number(limit))))
         elif right is not None:
-            found.append(Compare(right, Op.GT if strict else Op.GE, Constant(plain_number(-limit))))
-    return found
+            implied.append(
+                Compare(right, Op.GT if strict else Op.GE, Constant(plain_number(-limit)))
+            )
+    return implied

@@ -21,8 +21,8 @@ def remove_reference_joins(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     Keeps multiplicities: the reference gives every row of t with non-NULL columns at least one
     partner in r, the key at most one. The columns stay required to be not NULL.
     """
-    while (found := _find_reference(query, catalog)) is not None:
-        query = propagate_equalities(_drop(query, *found), catalog)
+    while (reference := _find_reference(query, catalog)) is not None:
+        query = propagate_equalities(_drop(query, *reference), catalog)
     return query
 
 

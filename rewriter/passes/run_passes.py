@@ -109,7 +109,7 @@ def run_passes(
     on_progress: OnProgress = ignore_progress,
 ) -> tuple[SpjQuery, ...]:
     """The disjuncts after all passes but those whose names are in `skip`."""
-    found: Iterable[Candidate] = candidates
+    disjuncts: Iterable[Candidate] = candidates
     for rule in PASSES:
         if rule.name in skip:
             continue
@@ -119,12 +119,12 @@ def run_passes(
             case DisjunctPass(sets=True) if not distinct:
                 pass
             case DisjunctPass():
-                found = _change(rule, found, catalog, on_step)
+                disjuncts = _change(rule, disjuncts, catalog, on_step)
             case DropPass():
-                found = _drop(rule, found, catalog, on_step)
+                disjuncts = _drop(rule, disjuncts, catalog, on_step)
             case UnionPass(prune=prune):
-                found = prune(
-                    tuple(found),
+                disjuncts = prune(
+                    tuple(disjuncts),
                     catalog,
                     distinct=distinct,
                     on_step=on_step,
@@ -132,7 +132,7 @@ def run_passes(
                 )
             case _ as unreachable:
                 assert_never(unreachable)
-    final = tuple(found)
+    final = tuple(disjuncts)
     for place, candidate in enumerate(final, 1):
         if DOMAINS not in skip and (domains := list_domains(candidate.query, catalog)):
             on_step(TraceStep(DOMAINS, f"disjunct {candidate.number}", f"with {_join(domains)}"))

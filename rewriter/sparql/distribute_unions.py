@@ -74,10 +74,10 @@ def distribute_unions(
     expander = _Distributor(distinct, refuse)
     raw = expander.branches(pattern)
     try:
-        found = [done for branch in raw for done in expander.finish(branch)]
+        finished = [done for branch in raw for done in expander.finish(branch)]
     except TooManyCases:
         raise expander.too_many() from None
-    live = [b for b in found if not exclude_each_other(b.filters)] or found[:1]
+    live = [b for b in finished if not exclude_each_other(b.filters)] or finished[:1]
     if len(live) > MAX_BRANCHES:
         raise expander.too_many()
     return tuple(live) or (_never(pattern, make_variable),)
@@ -101,19 +101,19 @@ class _Distributor:
             case Values(variables=variables, rows=rows):
                 return [Branch(values=dict(zip(variables, row, strict=True))) for row in rows]
             case Union(branches=parts):
-                found = [b for part in parts for b in self.branches(part)]
-                if len(found) > MAX_BRANCHES:
+                made = [b for part in parts for b in self.branches(part)]
+                if len(made) > MAX_BRANCHES:
                     raise self.too_many()
-                return found
+                return made
             case Join(parts=parts, filters=filters, time=time):
-                found = [Branch()]
+                made = [Branch()]
                 for part in parts:
                     more = self.branches(part)
-                    if len(found) * len(more) > MAX_BRANCHES:
+                    if len(made) * len(more) > MAX_BRANCHES:
                         raise self.too_many()
-                    joined = (_join(a, b) for a, b in product(found, more))
-                    found = [b for b in joined if b is not None]
-                return [_filter(b, filters, time) for b in found] if filters else found
+                    joined = (_join(a, b) for a, b in product(made, more))
+                    made = [b for b in joined if b is not None]
+                return [_filter(b, filters, time) for b in made] if filters else made
             case _ as unreachable:
                 assert_never(unreachable)
 

@@ -57,8 +57,10 @@ def expand_path(
             case "PathSequence":
                 between = [terms.make_variable() for _ in steps[1:]]
                 ends = zip([s, *between], [*between, o], strict=True)
-                found = tuple(expand(step, *pair) for step, pair in zip(steps, ends, strict=True))
-                return found[0] if len(found) == 1 else Join(found)
+                patterns = tuple(
+                    expand(step, *pair) for step, pair in zip(steps, ends, strict=True)
+                )
+                return patterns[0] if len(patterns) == 1 else Join(patterns)
             case "PathEltOrInverse":
                 return expand(steps[0], o, s)
             case _:

@@ -62,10 +62,10 @@ class Tokens:
         for i in range(self._cursor, len(self.tokens)):
             depth += {"(": 1, ")": -1}.get(self.tokens[i].text, 0)
             if depth == 0:
-                found = self.tokens[self._cursor : i + 1]
-                if len(found) > 1:
+                skipped = self.tokens[self._cursor : i + 1]
+                if len(skipped) > 1:
                     self._cursor = i + 1
-                return found if len(found) > 1 else ()
+                return skipped if len(skipped) > 1 else ()
         return ()
 
     def line_of(self, *texts: str) -> int | None:

@@ -133,8 +133,8 @@ class _Reader:
                 "nothing is in it",
                 "name at least one value, or remove the FILTER",
             )
-        found = Either(tuple(Comparison(self._compare(value, Op.EQ, n)) for n in nodes))
-        return found if op.upper() == "IN" else Negation(found)
+        either = Either(tuple(Comparison(self._compare(value, Op.EQ, n)) for n in nodes))
+        return either if op.upper() == "IN" else Negation(either)
 
     def _error(self, what: str, why: str, fix: str) -> QueryError:
         return QueryError(what, why=why, fix=fix, source=self.source)
@@ -215,18 +215,18 @@ class _Reader:
 
     def _duration(self, literal: Literal) -> timedelta:
         """The exact length of an xsd:dayTimeDuration."""
-        found = re.fullmatch(
+        parts = re.fullmatch(
             r"(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d{1,6}0*)?)S)?)?",
             literal.lexical.strip(),
         )
         fix = 'write it as "PT30M"^^xsd:dayTimeDuration or "P1DT12H"^^xsd:dayTimeDuration'
-        if found is None:
+        if parts is None:
             raise self._error(
                 f"{literal.lexical!r} is not a duration in days, hours, minutes and seconds",
                 "a duration is exact, down to microseconds; years and months vary in length",
                 fix,
             )
-        sign, days, hours, minutes, seconds = found.groups()
+        sign, days, hours, minutes, seconds = parts.groups()
         try:
             length = timedelta(
                 days=int(days or 0),

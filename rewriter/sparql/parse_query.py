@@ -220,8 +220,8 @@ class _Parser:
                 case "GraphGraphPattern":
                     parts.append(self.read_graph(part))
                 case "GroupOrUnionGraphPattern":
-                    found = tuple(self.read_group(inner, time) for inner in part["graph"])
-                    parts.append(Union(found) if len(found) > 1 else found[0])
+                    branches = tuple(self.read_group(inner, time) for inner in part["graph"])
+                    parts.append(Union(branches) if len(branches) > 1 else branches[0])
                 case "InlineData":
                     line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
                     parts.append(self.values.read_values(part, line))
@@ -270,15 +270,15 @@ class _Parser:
             )
         self.tokens.next(lambda t: t.text == "{")
         time = Variable(str(term))
-        found = self.read_group(part["graph"], time)
-        if not holds_at(found, time):
+        group = self.read_group(part["graph"], time)
+        if not holds_at(group, time):
             raise self.error(
                 f"GRAPH ?{time.name} has no pattern",
                 "it would hold at every time, of which there is no end",
                 "write a pattern in it (in each branch of a UNION), or remove it",
                 line,
             )
-        return found
+        return group
 
     def read_triple(self, s: object, p: object, o: object, time: Variable | None) -> Pattern:
         """The patterns of a triple."""

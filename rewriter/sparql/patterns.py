@@ -113,19 +113,19 @@ def pattern_values(pattern: Pattern) -> tuple[Values, ...]:
         case Values():
             return (pattern,)
         case Join(parts=parts) | Union(branches=parts):
-            return tuple(found for part in parts for found in pattern_values(part))
+            return tuple(values for part in parts for values in pattern_values(part))
         case _ as unreachable:
             assert_never(unreachable)
 
 
 def bound_variables(pattern: Pattern) -> frozenset[Variable]:
     """The variables, values and times, that some branch of a pattern binds."""
-    found = {v for values in pattern_values(pattern) for v in values.variables}
+    bound = {v for values in pattern_values(pattern) for v in values.variables}
     for atom in pattern_atoms(pattern):
-        found.update(t for t in atom_terms(atom) if isinstance(t, Variable))
+        bound.update(t for t in atom_terms(atom) if isinstance(t, Variable))
         if atom.time is not None:
-            found.add(atom.time)
-    return frozenset(found)
+            bound.add(atom.time)
+    return frozenset(bound)
 
 
 def holds_at(pattern: Pattern, time: Variable) -> bool:
@@ -146,8 +146,8 @@ def holds_at(pattern: Pattern, time: Variable) -> bool:
 def formula_filters(formula: Formula) -> tuple[Filter, ...]:
     """All comparisons of a formula, in order."""
     match formula:
-        case Comparison(filter=found):
-            return (found,)
+        case Comparison(filter=filter_):
+            return (filter_,)
         case Never():
             return ()
         case Negation(part=part):

@@ -95,7 +95,7 @@ class _Reader:
         return Aggregation(group, tuple(aggregates), tuple(columns))
 
     def read_group(self, conditions: list[object], line: int | None) -> tuple[str, ...]:
-        found: list[str] = []
+        names: list[str] = []
         for condition in conditions:
             variable = _plain(condition)
             if variable is None:
@@ -105,8 +105,8 @@ class _Reader:
                     "map what you group by to a property, and group by a variable",
                     line,
                 )
-            found.append(variable.name)
-        return tuple(dict.fromkeys(found))
+            names.append(variable.name)
+        return tuple(dict.fromkeys(names))
 
     def read_aggregate(self, name: str, node: object, line: int | None) -> Aggregate:
         call = _unwrap(node)
@@ -167,14 +167,14 @@ class _Reader:
 
 def aggregated_variables(query: CompValue) -> frozenset[str]:
     """The variables inside aggregates: also those of COUNT(?x), which counts matches."""
-    found: set[str] = set()
+    names: set[str] = set()
     projection = read_field(query, "projection", "*")
     for item in () if projection == "*" else projection:
         call = _unwrap(read_field(item, "expr"))
         argument = _plain(read_field(call, "vars")) if isinstance(call, CompValue) else None
         if argument is not None:
-            found.add(argument.name)
-    return frozenset(found)
+            names.add(argument.name)
+    return frozenset(names)
 
 
 def _plain(node: object) -> Variable | None:

@@ -18,7 +18,7 @@ def read_dataset(
     Raises:
         QueryError: FROM NAMED, or an IRI with an undeclared prefix.
     """
-    found: dict[str, None] = {}
+    graphs: dict[str, None] = {}
     for clause in read_field(query, "datasetClause", ()):
         line = tokens.line_of("FROM")
         named = read_field(clause, "named")
@@ -31,5 +31,5 @@ def read_dataset(
             )
         graph = terms.read(read_field(clause, "default"), line)
         assert isinstance(graph, Iri)
-        found[graph.value] = None
-    return tuple(found)
+        graphs[graph.value] = None
+    return tuple(graphs)

@@ -34,10 +34,12 @@ class Terms:
     def make_variable(self, kind: str = "_p") -> Variable:
         """A variable that the query does not use, `_p0`, `_p1` …"""
         number = 0
-        while (found := Variable(f"{kind}{number}")) in self.fresh or found.name in self._used:
+        while (
+            candidate := Variable(f"{kind}{number}")
+        ) in self.fresh or candidate.name in self._used:
             number += 1
-        self.fresh.add(found)
-        return found
+        self.fresh.add(candidate)
+        return candidate
 
     def read(self, node: object, line: int | None = None) -> Term:
         """A variable, IRI or literal; a blank node is a variable that is not selected."""
@@ -54,8 +56,8 @@ class Terms:
             return Literal(str(node), datatype, _lower(node.language))
         assert isinstance(node, CompValue)
         if node.name == "literal":
-            found = self.read(node["datatype"], line) if "datatype" in node else None
-            kind = found.value if isinstance(found, Iri) else None
+            written_type = self.read(node["datatype"], line) if "datatype" in node else None
+            kind = written_type.value if isinstance(written_type, Iri) else None
             kind = None if kind == str(rdflib.XSD.string) else kind
             language = str(node["lang"]) if "lang" in node else None
             return Literal(str(node["string"]), kind, _lower(language))

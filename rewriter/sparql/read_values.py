@@ -22,7 +22,7 @@ class ValuesReader:
         """VALUES: every variable has a value in every row."""
         names = [Variable(str(v)) for v in read_field(part, "var", ())]
         self.check_fixed(names, line)
-        found: list[tuple[Iri | Literal, ...]] = []
+        rows: list[tuple[Iri | Literal, ...]] = []
         for row in read_field(part, "value", ()):
             nodes = list(row) if isinstance(row, ParseResults) else [row]
             if "UNDEF" in [node for node in nodes if type(node) is str]:
@@ -39,11 +39,11 @@ class ValuesReader:
                     "add or remove values",
                     line,
                 )
-            found.append(tuple(self.read_constant(node, line) for node in nodes))
-        if not found or not names:
+            rows.append(tuple(self.read_constant(node, line) for node in nodes))
+        if not rows or not names:
             fix = "write at least one variable and one row, or remove it"
             raise self.refuse("VALUES without values", "it allows no answer", fix, line)
-        return Values(tuple(names), tuple(found), Source(self.file, line))
+        return Values(tuple(names), tuple(rows), Source(self.file, line))
 
     def read_bind(self, part: CompValue, before: Join, line: int) -> Values:
         """BIND of a constant to a variable that is not bound yet."""
@@ -78,10 +78,10 @@ class ValuesReader:
 
     def read_constant(self, node: object, line: int) -> Iri | Literal:
         """An IRI or literal."""
-        found = self.terms.read(node, line)
-        if isinstance(found, Variable):
-            raise self.refuse(f"?{found.name} as a value", "a value is fixed", _CONSTANT, line)
-        return found
+        term = self.terms.read(node, line)
+        if isinstance(term, Variable):
+            raise self.refuse(f"?{term.name} as a value", "a value is fixed", _CONSTANT, line)
+        return term
 
     def check_fixed(self, variables: list[Variable], line: int) -> None:
         """Raise the error for a time with a fixed value."""

@@ -56,10 +56,10 @@ class _Splitter:
     def split(self, formula: Formula, positive: bool) -> tuple[Case, ...]:
         match formula:
             case Comparison(filter=f):
-                found = self.fix(f if positive else negate_filter(f))
-                if isinstance(found, bool):
-                    return ((),) if found else ()
-                return ((found,),)
+                fixed = self.fix(f if positive else negate_filter(f))
+                if isinstance(fixed, bool):
+                    return ((),) if fixed else ()
+                return ((fixed,),)
             case Never():
                 return ()
             case Negation(part=part):
@@ -72,16 +72,16 @@ class _Splitter:
                 assert_never(unreachable)
 
     def _meet(self, parts: tuple[Formula, ...], positive: bool) -> tuple[Case, ...]:
-        found: tuple[Case, ...] = ((),)
+        met: tuple[Case, ...] = ((),)
         for part in parts:
             cases = self.split(part, positive)
-            self._check(len(found) * len(cases))
-            found = tuple(
+            self._check(len(met) * len(cases))
+            met = tuple(
                 merged
-                for a, b in product(found, cases)
+                for a, b in product(met, cases)
                 if not exclude_each_other(merged := _merge(a, b))
-            ) or tuple(_merge(a, b) for a, b in list(product(found, cases))[:1])
-        return found
+            ) or tuple(_merge(a, b) for a, b in list(product(met, cases))[:1])
+        return met
 
     def _join(self, parts: tuple[Formula, ...], positive: bool) -> tuple[Case, ...]:
         cases = [case for part in parts for case in self.split(part, positive)]
@@ -95,14 +95,14 @@ class _Splitter:
         return self._separate(kept) if self.disjoint else tuple(kept)
 
     def _separate(self, cases: list[Case]) -> tuple[Case, ...]:
-        found: list[Case] = []
+        disjoint: list[Case] = []
         for i, case in enumerate(cases):
             pieces = [case]
             for other in cases[:i]:
                 pieces = [p for piece in pieces for p in _without(piece, other)]
-                self._check(len(found) + len(pieces))
-            found.extend(pieces)
-        return tuple(found)
+                self._check(len(disjoint) + len(pieces))
+            disjoint.extend(pieces)
+        return tuple(disjoint)
 
     def _check(self, size: int) -> None:
         if size > self.limit:

@@ -171,17 +171,17 @@ def _disjuncts(select: SelectShape, file: str, grouped: int | None) -> list[SpjQ
             outputs.append((name, _constant_output(value)))
     needed = outputs if grouped is None else outputs[:grouped]
     selected = [NotNull(o.value, source) for _, o in needed if isinstance(o, LiteralOutput)]
-    found = []
+    disjuncts = []
     for alternative in select.alternatives:
         conditions = tuple(_condition(c, source) for c in alternative)
         tables = tuple(Occurrence(t.alias, t.table) for t in select.tables)
         if grouped is None:
             conditions = (*conditions, *dict.fromkeys(selected))
-            found.append(SpjQuery(tables, conditions, tuple(outputs)))
+            disjuncts.append(SpjQuery(tables, conditions, tuple(outputs)))
         else:
             query = SpjQuery(tables, conditions, tuple(outputs))
-            found += _split_nulls(query, selected, select.line)
-    return found
+            disjuncts += _split_nulls(query, selected, select.line)
+    return disjuncts
 
 
 def _split_nulls(query: SpjQuery, group: list[NotNull], line: int | None) -> list[SpjQuery]:
@@ -197,7 +197,7 @@ def _split_nulls(query: SpjQuery, group: list[NotNull], line: int | None) -> lis
             fix=f"add {doubtful[-1].attribute} IS NOT NULL to WHERE, or group by fewer columns",
             line=line,
         )
-    found = []
+    disjuncts = []
     for nulls in product((False, True), repeat=len(doubtful)):
         absent = {c.attribute: c for c, null in zip(doubtful, nulls, strict=True) if null}
         more = [IsNull(c.attribute, c.source) if c.attribute in absent else c for c in doubtful]
@@ -205,8 +205,8 @@ def _split_nulls(query: SpjQuery, group: list[NotNull], line: int | None) -> lis
             (n, NullOutput(o.value) if isinstance(o, LiteralOutput) and o.value in absent else o)
             for n, o in query.outputs
         )
-        found.append(replace(query, conditions=(*query.conditions, *more), outputs=outputs))
-    return found
+        disjuncts.append(replace(query, conditions=(*query.conditions, *more), outputs=outputs))
+    return disjuncts
 
 
 def _attribute(column: SourceColumn) -> Attribute:

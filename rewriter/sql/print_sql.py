@@ -148,7 +148,7 @@ def _mixed_variables(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
                 kinds.setdefault(name, set()).add(types.type_of(output.value))
             else:
                 kinds.setdefault(name, set()).add("text")
-    return frozenset(name for name, found in kinds.items() if len(found) > 1)
+    return frozenset(name for name, families in kinds.items() if len(families) > 1)
 
 
 def _select(

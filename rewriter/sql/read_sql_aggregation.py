@@ -112,13 +112,13 @@ def _grouped(tree: "exp.Select", scope: Scope) -> dict[SourceColumn, str]:
     for key in ("grouping_sets", "cube", "rollup", "totals", "all"):
         if group.args.get(key):
             raise _beyond(tree, "GROUP BY of several groupings", "write one query for each")
-    found: dict[SourceColumn, str] = {}
+    grouped: dict[SourceColumn, str] = {}
     for item in group.expressions:
         column = _meant(item, tree, scope)
         if not isinstance(column, exp.Column) or column.is_star:
             raise _beyond(item, "GROUP BY an expression", "group by a column")
-        found[_resolve(column, scope)] = column.sql("spark")
-    return found
+        grouped[_resolve(column, scope)] = column.sql("spark")
+    return grouped
 
 
 def _meant(item: "exp.Expr", tree: "exp.Select", scope: Scope) -> "exp.Expr":

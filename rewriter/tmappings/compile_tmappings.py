@@ -51,11 +51,11 @@ def compile_tmappings(
     if predicates is None:
         known = tbox.classes | tbox.object_properties | tbox.data_properties
         predicates = known | mappings.predicates()
-    found: list[MappingAssertion] = []
+    assertions: list[MappingAssertion] = []
     for iri in dict.fromkeys(sorted(predicates)):
-        found.extend(_drop_contained(list(_class_assertions(iri, mappings, tbox)), catalog))
-        found.extend(_drop_contained(list(_property_assertions(iri, mappings, tbox)), catalog))
-    return MappingSet(tuple(found), compiled=True)
+        assertions.extend(_drop_contained(list(_class_assertions(iri, mappings, tbox)), catalog))
+        assertions.extend(_drop_contained(list(_property_assertions(iri, mappings, tbox)), catalog))
+    return MappingSet(tuple(assertions), compiled=True)
 
 
 def _class_assertions(

@@ -20,12 +20,12 @@ def name_graphs(
     """The graphs with triples of `iri` or of what is below it, as FROM names them: IRIs, and
     templates with their columns in braces."""
     made = compile_tmappings(MappingSet(mappings.assertions), tbox, catalog, predicates=[iri])
-    found = (
+    mapped = (
         name
         for a in made.assertions
         for name in (tuple(_name(g) for g in a.graphs) or (DEFAULT_GRAPH,))
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(mapped))
 
 
 def _name(term: TermMap) -> str:

@@ -100,12 +100,12 @@ def _meet(assertion: MappingAssertion, term: TermMap, iri: str, catalog: Catalog
                 )
             )
     types = Types(catalog, [Occurrence(t.alias, t.table) for t in assertion.source.tables])
-    found = unify_outputs(output, ConstantOutput(iri, is_iri=True), types, assertion.place)
-    if found is None:
+    conditions = unify_outputs(output, ConstantOutput(iri, is_iri=True), types, assertion.place)
+    if conditions is None:
         return None
     return tuple(
         SourceCompare(SourceColumn(c.left.alias, c.left.column), "=", SourceConstant(c.right.value))
-        for c in found
+        for c in conditions
         if isinstance(c.right, Constant)
     )
 

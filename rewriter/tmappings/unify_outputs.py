@@ -139,15 +139,15 @@ def _show(parts: _Parts) -> str:
 def _atoms(parts: _Parts, types: Types, encoded: bool) -> list[str | frozenset[str] | None]:
     """Characters, and for each column the characters its values may have (None: any)."""
     digits, plain = frozenset("0123456789-"), frozenset("\0abc")
-    found: list[str | frozenset[str] | None] = []
+    atoms: list[str | frozenset[str] | None] = []
     for part in parts:
         if isinstance(part, str):
-            found.extend(part)
+            atoms.extend(part)
         elif isinstance(types.type_of(part), IntType):
-            found.append(digits)
+            atoms.append(digits)
         else:
-            found.append(plain if encoded else None)
-    return found
+            atoms.append(plain if encoded else None)
+    return atoms
 
 
 def _may_meet(left: _Parts, right: _Parts, types: Types, encoded: bool) -> bool:
@@ -262,14 +262,14 @@ def _match_text(
             fix="put a separator such as / between the template's columns",
             source=source,
         )
-    found: list[Compare] = []
+    conditions: list[Compare] = []
     for column, value in zip(columns, match.groups(), strict=True):
         plain = unquote(value) if encoded else value
         equation = _equate_constant(column, plain, types, source, exact=True)
         if equation is None:
             return None
-        found.extend(equation)
-    return tuple(found)
+        conditions.extend(equation)
+    return tuple(conditions)
 
 
 def literal_family(output: LiteralOutput) -> str:

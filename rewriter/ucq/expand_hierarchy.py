@@ -59,13 +59,13 @@ def _choose(
 
 def _says(atom: Atom, term: Term) -> set[tuple[NamedClass | Exists, object]]:
     """The basic concepts that an atom says `term` is in, with the time."""
-    found: set[tuple[NamedClass | Exists, object]] = set()
+    memberships: set[tuple[NamedClass | Exists, object]] = set()
     if isinstance(atom, ClassAtom):
         if atom.term == term:
-            found.add((NamedClass(atom.cls), atom.time))
-        return found
+            memberships.add((NamedClass(atom.cls), atom.time))
+        return memberships
     if atom.subject == term:
-        found.add((Exists(Role(atom.prop)), atom.time))
+        memberships.add((Exists(Role(atom.prop)), atom.time))
     if atom.object == term:
-        found.add((Exists(Role(atom.prop, inverse=True)), atom.time))
-    return found
+        memberships.add((Exists(Role(atom.prop, inverse=True)), atom.time))
+    return memberships

@@ -55,10 +55,10 @@ def _memberships(atom: Atom) -> tuple[tuple[Term, Basic], ...]:
     """What an atom says of its terms."""
     if isinstance(atom, ClassAtom):
         return ((atom.term, NamedClass(atom.cls)),)
-    found: tuple[tuple[Term, Basic], ...] = ((atom.subject, Exists(Role(atom.prop))),)
+    memberships: tuple[tuple[Term, Basic], ...] = ((atom.subject, Exists(Role(atom.prop))),)
     if isinstance(atom.object, Literal):
-        return found
-    return (*found, (atom.object, Exists(Role(atom.prop, inverse=True))))
+        return memberships
+    return (*memberships, (atom.object, Exists(Role(atom.prop, inverse=True))))
 
 
 def _meet(time: Variable | None, moment: Variable | None) -> bool:

@@ -95,14 +95,14 @@ def find_homomorphism(
 
 def _agree(mapping: dict[Term, Term], pairs: _Pairs) -> dict[Term, Term] | None:
     """`mapping` and the pairs, if they agree; a constant is mapped to itself."""
-    found = dict(mapping)
+    agreed = dict(mapping)
     for old, new in pairs:
         if isinstance(old, Variable):
-            if found.setdefault(old, new) != new:
+            if agreed.setdefault(old, new) != new:
                 return None
         elif old != new:
             return None
-    return found
+    return agreed
 
 
 def _bare(f: Filter, mapping: dict[Term, Term]) -> Filter | None:

@@ -66,12 +66,12 @@ def find_tree_witnesses(
 
 def free_variables(query: ConjunctiveQuery) -> frozenset[Variable]:
     """The variables that stand for named individuals or values: those of the head and filters."""
-    found = set(query.head)
+    free = set(query.head)
     for f in query.filters:
-        found.add(f.left)
+        free.add(f.left)
         if isinstance(f.right, Variable):
-            found.add(f.right)
-    return frozenset(found)
+            free.add(f.right)
+    return frozenset(free)
 
 
 class _Search:
@@ -94,25 +94,25 @@ class _Search:
             for rooted in (True, False):
                 for generator in self._candidates(y, rooted):
                     for mapping in self._extend({y: (generator,)}, self.at[y], 0, rooted):
-                        found = self._witness(mapping, generator)
-                        key = (found.atoms, found.roots, generator)
-                        if bool(found.roots) == rooted and key not in seen:
+                        witness = self._witness(mapping, generator)
+                        key = (witness.atoms, witness.roots, generator)
+                        if bool(witness.roots) == rooted and key not in seen:
                             seen.add(key)
-                            yield found
+                            yield witness
 
     def _candidates(self, y: Variable, rooted: bool) -> list[Role]:
         """The generators whose element `y` may be: what no atom of `y` speaks against."""
-        found: set[Role] = set()
+        roles: set[Role] = set()
         if rooted:
             for role in self._roles_from(y):
                 below = self.hierarchy.generators_below(role.inverted())
-                found.update(below)
+                roles.update(below)
         else:
-            found.update(self.hierarchy.generators)
+            roles.update(self.hierarchy.generators)
             for role in self._roles_from(y):
                 inside = self.hierarchy.concepts.subs(Exists(role))
-                found = {g for g in found if Exists(g.inverted()) in inside}
-        return sorted(found)
+                roles = {g for g in roles if Exists(g.inverted()) in inside}
+        return sorted(roles)
 
     def _roles_from(self, y: Variable) -> Iterator[Role]:
         """The roles that atoms claim to lead away from `y`."""

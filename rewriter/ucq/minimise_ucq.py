@@ -45,7 +45,7 @@ class _Kept:
     def __init__(self, queries: list[ConjunctiveQuery], *, indexed: bool) -> None:
         self.indexed = indexed
         self.sets = [_predicates(q) for q in queries] if indexed else []
-        self.often = Counter(p for found in self.sets for p in found)
+        self.often = Counter(p for predicates in self.sets for p in predicates)
         self.all: set[int] = set()
         self.filed: dict[str, set[int]] = {}
         self.listed: dict[str, set[int]] = {}
@@ -78,8 +78,8 @@ class _Kept:
         """Those that query i may contain, in order."""
         if not self.indexed:
             return sorted(self.all)
-        found = min((self.listed.get(p, set()) for p in self.sets[i]), key=len)
-        return sorted(k for k in found if self.sets[i] <= self.sets[k])
+        candidates = min((self.listed.get(p, set()) for p in self.sets[i]), key=len)
+        return sorted(k for k in candidates if self.sets[i] <= self.sets[k])
 
 
 def _predicates(query: ConjunctiveQuery) -> frozenset[str]:

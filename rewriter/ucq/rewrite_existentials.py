@@ -66,11 +66,11 @@ def rewrite_existentials(
         query.source,
         on_progress,
     )
-    found: dict[ConjunctiveQuery, None] = {}
+    rewritten: dict[ConjunctiveQuery, None] = {}
     for base in _use_reflexivity(query, tbox, 0):
         for made in _fold(base, tbox, budget, on_progress):
-            found[made] = None
-    return minimise_ucq(found, tbox, reduce=query.distinct, on_progress=on_progress)
+            rewritten[made] = None
+    return minimise_ucq(rewritten, tbox, reduce=query.distinct, on_progress=on_progress)
 
 
 def _use_reflexivity(query: ConjunctiveQuery, tbox: TBox, start: int) -> Iterator[ConjunctiveQuery]:
@@ -129,7 +129,7 @@ def _choices(
     witnesses: list[TreeWitness], tbox: TBox, *, anywhere: bool
 ) -> tuple[tuple[Basic, tuple[Because, ...]], ...]:
     """The most general concepts of data whose trees satisfy the witnesses, with the axioms."""
-    found: dict[Basic, tuple[Because, ...]] = {}
+    choices: dict[Basic, tuple[Because, ...]] = {}
     sources: dict[Role, tuple[Because, ...]] = {}
     for witness in witnesses:
         sources.setdefault(witness.generator, witness.axioms)
@@ -144,10 +144,10 @@ def _choices(
     for role, why in sources.items():
         for basic, because in tbox.hierarchy.concepts.subs(Exists(role)).items():
             if not is_auxiliary(basic):
-                found.setdefault(basic, (*because, *why))
+                choices.setdefault(basic, (*because, *why))
     covered: set[Basic] = set()
     kept: dict[Basic, tuple[Because, ...]] = {}
-    for basic, why in found.items():
+    for basic, why in choices.items():
         if basic in covered:
             continue
         below_it = _covers(basic, tbox)

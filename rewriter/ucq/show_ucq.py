@@ -82,8 +82,8 @@ def _terms(atom: Atom) -> tuple[Term, ...]:
 
 def _local(iri: str) -> str:
     """`:Fragment`, or the IRI in angle brackets if it has none."""
-    found = re.search(r"[#/:]([^#/:]+)$", iri)
-    return f":{found[1]}" if found else f"<{iri}>"
+    local = re.search(r"[#/:]([^#/:]+)$", iri)
+    return f":{local[1]}" if local else f"<{iri}>"
 
 
 def _show_constant(term: Term) -> str:

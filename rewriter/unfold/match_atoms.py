@@ -74,21 +74,21 @@ def find_assertions(
     """
     iri = atom.cls if isinstance(atom, ClassAtom) else atom.prop
     is_class = isinstance(atom, ClassAtom)
-    found = mappings.classes_of(iri) if is_class else mappings.properties_of(iri)
-    if not found and derived:
+    assertions = mappings.classes_of(iri) if is_class else mappings.properties_of(iri)
+    if not assertions and derived:
         return ()
-    if not found:
+    if not assertions:
         _refuse_unknown(iri, atom, mapped, tbox)
         on_warning(_say_why_none(iri, graphs(iri)), atom.source)
         return ()
     if atom.time is not None:
-        return found
-    static = tuple(a for a in found if a.stream_alias is None)
+        return assertions
+    static = tuple(a for a in assertions if a.stream_alias is None)
     if not static and not derived:
         raise QueryError(
             f"{iri} is used outside GRAPH",
             why="its triples come from streams and hold at points in time only "
-            f"(mapping {found[0].id}, {found[0].place})",
+            f"(mapping {assertions[0].id}, {assertions[0].place})",
             fix="put the pattern into GRAPH ?t { … }",
             source=atom.source,
         )
@@ -148,7 +148,9 @@ def match_atoms(
         query.source,
         on_progress,
     )
-    pairs = [(atom, _Choices(found)) for atom, found in zip(query.atoms, choices, strict=True)]
+    pairs = [
+        (atom, _Choices(assertions)) for atom, assertions in zip(query.atoms, choices, strict=True)
+    ]
     if len(largest[1]) >= _MANY:
         pairs = _order(pairs)
     for match in _extend(tuple(pairs), catalog, Match(), budget):
@@ -184,13 +186,13 @@ class _Choices:
     def fitting(self, atom: Atom, match: Match) -> Iterator[MappingAssertion]:
         """The assertions that may match, given what is bound."""
         yield from self.mapped
-        found: Sequence[MappingAssertion] = self.facts
+        candidates: Sequence[MappingAssertion] = self.facts
         for index, term in zip(self.by_end, _terms(atom), strict=False):
             known = match.bindings.get(term) if isinstance(term, Variable) else term_output(term)
             if isinstance(known, ConstantOutput):
                 exact = index.get(known.value, [])
-                found = exact if len(exact) < len(found) else found
-        yield from found
+                candidates = exact if len(exact) < len(candidates) else candidates
+        yield from candidates
 
 
 def _terms(atom: Atom) -> tuple[Term, ...]:

@@ -96,8 +96,8 @@ def check_steps(left: Attribute, right: Attribute, types: Types, source: Source 
 def _time_attribute(
     variable: Variable, times: Mapping[Variable, Sequence[Attribute]], source: Source | None
 ) -> Attribute:
-    found = times.get(variable)
-    if not found:
+    attributes = times.get(variable)
+    if not attributes:
         raise QueryError(
             f"the time ?{variable.name} is not bound by a stream",
             why=f"every pattern in GRAPH ?{variable.name} can be matched by static data, which "
@@ -105,7 +105,7 @@ def _time_attribute(
             fix=f"add a pattern over a stream to GRAPH ?{variable.name}, or remove the filter",
             source=source,
         )
-    return found[0]
+    return attributes[0]
 
 
 def translate_value_filter(
@@ -127,18 +127,18 @@ def translate_value_filter(
         right = term_output(filter_.right)
     offset = _number(filter_.offset, source)
     if isinstance(left, LiteralOutput) and literal_family(left) != "language":
-        found = _compare_values(filter_, left, right, offset, types)
-        if found is not None:
-            return found
+        cases = _compare_values(filter_, left, right, offset, types)
+        if cases is not None:
+            return cases
     elif isinstance(right, LiteralOutput) and isinstance(left, ConstantOutput):
         turned = replace(filter_, op=filter_.op.flipped())
-        found = _compare_values(turned, right, left, -offset, types)
-        if found is not None:
-            return found
+        cases = _compare_values(turned, right, left, -offset, types)
+        if cases is not None:
+            return cases
     elif _is_literal(left) and _is_literal(right):
-        found = _compare_constants(filter_, left, right, offset)
-        if found is not None:
-            return found
+        cases = _compare_constants(filter_, left, right, offset)
+        if cases is not None:
+            return cases
     if filter_.op not in (Op.EQ, Op.NE) or offset:
         raise QueryError(
             f"?{filter_.left.name} {filter_.op.value} … compares IRIs or texts made from data",
@@ -160,15 +160,15 @@ def translate_value_filter(
 def _binding(
     variable: Variable, bindings: Mapping[Variable, Output], source: Source | None
 ) -> Output:
-    found = bindings.get(variable)
-    if found is None:
+    output = bindings.get(variable)
+    if output is None:
         raise QueryError(
             f"?{variable.name} is not bound by a pattern",
             why="a filter compares what the patterns of the same group bind",
             fix=f"add a pattern with ?{variable.name}, or correct the name",
             source=source,
         )
-    return found
+    return output
 
 
 def _number(text: str, source: Source | None) -> int | Decimal:

@@ -152,15 +152,15 @@ def _count_assertions(
 ) -> Iterator[TraceStep]:
     for atom in {_iri(a): a for q in ucq for a in q.atoms}.values():
         iri, is_class = _iri(atom), isinstance(atom, ClassAtom)
-        own, found = (
+        own, compiled_own = (
             m.classes_of(iri) if is_class else m.properties_of(iri) for m in (mappings, compiled)
         )
-        axioms = dict.fromkeys(b.text for a in found for b in a.because)
+        axioms = dict.fromkeys(b.text for a in compiled_own for b in a.because)
         why = f", by {'; '.join(axioms)}" if axioms else ""
         yield TraceStep(
             "mappings closed under the hierarchy",
             iri,
-            f"{len(own)} assertions of its own, {len(found)} in all{why}",
+            f"{len(own)} assertions of its own, {len(compiled_own)} in all{why}",
         )
 
 
@@ -241,14 +241,14 @@ def _filter_cases(
         for other in others:
             check_steps(first, other, types, _time_source(query, variable))
             equal.append(Compare(first, Op.EQ, other, source=_time_source(query, variable)))
-    found: list[tuple[Condition, ...]] = [tuple(equal)]
+    conjunctions: list[tuple[Condition, ...]] = [tuple(equal)]
     for filter_ in query.filters:
         if isinstance(filter_, TimeFilter):
             cases = translate_time_filter(filter_, match.times, types)
         else:
             cases = translate_value_filter(filter_, match.bindings, types)
-        found = [(*conditions, *case) for conditions in found for case in cases]
-    yield from found
+        conjunctions = [(*conditions, *case) for conditions in conjunctions for case in cases]
+    yield from conjunctions
 
 
 def _time_source(query: ConjunctiveQuery, variable: Variable) -> Source | None:
@@ -259,11 +259,11 @@ def _outputs(
     query: ConjunctiveQuery, match: Match, catalog: Catalog
 ) -> tuple[tuple[str, Output], ...]:
     types = Types(catalog, match.occurrences)
-    found: list[tuple[str, Output]] = []
+    outputs: list[tuple[str, Output]] = []
     fixed = dict(query.constants)
     for variable in query.head:
         if variable in fixed:
-            found.append((variable.name, term_output(fixed[variable])))
+            outputs.append((variable.name, term_output(fixed[variable])))
             continue
         output = match.bindings.get(variable)
         is_time = any(a.time == variable for a in query.atoms)
@@ -289,5 +289,5 @@ def _outputs(
                     f"?{variable.name}",
                     source=query.source,
                 )
-        found.append((variable.name, output))
-    return tuple(found)
+        outputs.append((variable.name, output))
+    return tuple(outputs)

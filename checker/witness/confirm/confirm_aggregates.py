@@ -35,16 +35,16 @@ def confirm_aggregates(union: SpjUnion, catalog: Catalog, witness: Witness) -> b
     for aggregate in union.aggregation.aggregates:
         match aggregate.function:
             case AggregateFunction.MIN | AggregateFunction.MAX:
-                found = _confirms_extreme(work, aggregate)
+                confirmed = _confirms_extreme(work, aggregate)
             case AggregateFunction.SUM | AggregateFunction.COUNT:
-                found = _confirms_sum(work, aggregate)
+                confirmed = _confirms_sum(work, aggregate)
             case AggregateFunction.AVG:
-                found = _confirms_average(work, aggregate)
+                confirmed = _confirms_average(work, aggregate)
             case AggregateFunction.COUNT_DISTINCT:
-                found = _confirms_count(work, aggregate)
+                confirmed = _confirms_count(work, aggregate)
             case AggregateFunction.MEDIAN:
-                found = False
-        if found:
+                confirmed = False
+        if confirmed:
             return True
     return _confirms_own_groups(union, catalog, witness)
 
@@ -156,11 +156,11 @@ class _Matches:
         self, aggregate: Aggregate, optional: frozenset[int], suffix: int | None = None
     ) -> Groups:
         """The groups of the matches of some optional tuples, by number, and a suffix."""
-        found: Groups = {}
+        answers: Groups = {}
         for key, value, used, count in self.values(aggregate, suffix):
             if used <= optional:
-                found.setdefault(key, Counter())[value] += count
-        return found
+                answers.setdefault(key, Counter())[value] += count
+        return answers
 
     def shares(
         self, aggregate: Aggregate, suffix: int | None
@@ -240,7 +240,7 @@ def _confirms_count(work: _Matches, aggregate: Aggregate) -> bool:
             after.add(next(iter(used), None))
             if not late:
                 before.add(next(iter(used), None))
-        if not any(_counts_one(found.values(), i) for found in ways.values()):
+        if not any(_counts_one(group_ways.values(), i) for group_ways in ways.values()):
             return False
     return True
 
@@ -267,9 +267,9 @@ def _confirms_average(work: _Matches, aggregate: Aggregate) -> bool:
     """Suffix i shows a group, which was not there before, matches of tuple i and only of tuples
     on one side of i, and the values of tuple i's are extreme in it: so they move its average,
     whichever of the others are there. Tuple by tuple, the averages tell the subset."""
-    found = _contributions(work, aggregate)
+    contributions = _contributions(work, aggregate)
     known = work.groups(aggregate, work.everything)
-    if found is None:
+    if contributions is None:
         return False
     for earlier in (True, False):
         if all(
@@ -279,7 +279,7 @@ def _confirms_average(work: _Matches, aggregate: Aggregate) -> bool:
                 and _moves(values, base.get(group), [a.get(group) for a in added])
                 for group, values in added[i].items()
             )
-            for i, (base, added, _) in enumerate(found)
+            for i, (base, added, _) in enumerate(contributions)
         ):
             return True
     return False
@@ -307,10 +307,10 @@ def _contributions(
     """For each suffix, the groups without optional tuples, what each of these adds to them, and
     what it adds without the suffix; None: some match uses two optional tuples."""
     before = work.shares(aggregate, None)
-    found = []
+    contributions = []
     for i in range(work.witness.size):
         after = work.shares(aggregate, i)
         if before is None or after is None:
             return None
-        found.append((*after, before[1]))
-    return found
+        contributions.append((*after, before[1]))
+    return contributions

@@ -98,17 +98,17 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
     rows: list[list[Fraction]] = []
     brought: list[Brought] = []
     for suffix in witness.suffixes:
-        found: Brought = Counter()
+        counts: Brought = Counter()
         for (answer, told, late), count in trace_matches(union, catalog, witness, suffix).items():
             if late and told:
-                found[answer, told] += count
-        brought.append(found)
+                counts[answer, told] += count
+        brought.append(counts)
         new: dict[Any, list[int]] = {}
-        for (answer, told), count in found.items():
+        for (answer, told), count in counts.items():
             if len(told) == 1:
                 new.setdefault(answer, [0] * size)[next(iter(told))] += count
         rows += [list(map(Fraction, row)) for row in new.values()]
-    if all(len(told) == 1 for found in brought for _, told in found):
+    if all(len(told) == 1 for counts in brought for _, told in counts):
         return matrix_rank(rows, size) == size
     return size <= MAX_SUBSETS and _tells_subsets(brought, size)
 
@@ -117,9 +117,9 @@ def _tells_subsets(brought: list[Brought], size: int) -> bool:
     """Whether all subsets of the optional tuples differ in what some suffix brings, and the tuples
     alone do so by their own contributions (a single count of all never does, theory §9)."""
     matrix: list[list[Fraction]] = []
-    for found in brought:
+    for counts in brought:
         single: dict[Any, list[int]] = {}
-        for (answer, told), count in found.items():
+        for (answer, told), count in counts.items():
             # what a tuple adds where all others are there
             for n in told:
                 single.setdefault(answer, [0] * size)[n] += count
@@ -130,9 +130,9 @@ def _tells_subsets(brought: list[Brought], size: int) -> bool:
     for chosen in product((False, True), repeat=size):
         there = frozenset(n for n, taken in enumerate(chosen) if taken)
         outputs = []
-        for found in brought:
+        for counts in brought:
             given: Counter[Any] = Counter()
-            for (answer, used), count in found.items():
+            for (answer, used), count in counts.items():
                 if used <= there:
                     given[answer] += count
             outputs.append(frozenset(given.items()))

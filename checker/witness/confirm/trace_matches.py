@@ -24,9 +24,9 @@ def trace_matches(
         late = size <= number < size + len(suffix)
         marks[id(content)] = 1 << min(number, size) if number < size or late else 0
         instance.setdefault(given.table, []).append(content)
-    found: Counter[Way] = Counter()
+    ways: Counter[Way] = Counter()
     counted = count_matches(union, instance, lambda row: marks[id(row)])
     for (answer, marked), count in counted.items():
         used = frozenset(n for n in range(size) if marked >> n & 1)
-        found[answer, used, bool(marked >> size & 1)] = count
-    return found
+        ways[answer, used, bool(marked >> size & 1)] = count
+    return ways

@@ -48,10 +48,10 @@ def construct_witness(
     """
     copies = 4 * size - 1 if layout.ranked else size + 1 if layout.anchored else size
     copies = 2 * size if layout.again else copies
-    found = _lay_out(form, catalog, layout, copies, spread, statics or {}, least)
-    if found is None:
+    laid_out = _lay_out(form, catalog, layout, copies, spread, statics or {}, least)
+    if laid_out is None:
         return None
-    witness, values = found
+    witness, values = laid_out
     if layout.ranked:
         # `size` great values, the optional ones, and later, for suffix i, 2i - 1 small ones: of k
         # optional tuples medians (size + k) / 2 - i + 1 from below are seen (citations, 8)
@@ -136,10 +136,10 @@ def _listed(
     zero: Var = ("zero",)
     for value in values:
         fixed = [(var, zero, value), (zero, var, -value)]
-        found = _differ(form, [*edges, *fixed], unequal)
-        if found is not None:
+        solved = _differ(form, [*edges, *fixed], unequal)
+        if solved is not None:
             edges.extend(fixed)
-            return found
+            return solved
     return None
 
 
@@ -200,9 +200,9 @@ def _differ(
         else:
             one = next(
                 (
-                    (side[0], found)
+                    (side[0], solved)
                     for side in sides
-                    if (found := _solve(form, [*chosen, side[0]])) is not None
+                    if (solved := _solve(form, [*chosen, side[0]])) is not None
                 ),
                 None,
             )

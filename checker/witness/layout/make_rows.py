@@ -37,23 +37,23 @@ def make_rows(
             c.name for c in declared.columns if Attribute(alias, c.name) not in form.class_of
         ]
         others = spare.fill(table, unknown) if whole else {}
-        found = []
+        distinct = []
         for column in declared.columns:
             index = form.class_of.get(Attribute(alias, column.name))
             if index is None:
                 if whole:
                     missing = Attribute(alias, column.name) in absent
-                    found.append((column.name, None if missing else others[column.name]))
+                    distinct.append((column.name, None if missing else others[column.name]))
                 continue
             group = form.classes[index]
             shift = dict(group.attributes)[Attribute(alias, column.name)]
             number = solution.get(val(index, copy), 0) + shift
             if group.kind is Kind.STRING:
                 start, alone = texts[index]
-                found.append((column.name, start if alone else f"{start}{number}"))
+                distinct.append((column.name, start if alone else f"{start}{number}"))
                 continue
-            found.append((column.name, decode_value(number, form.unit, group.kind, column)))
-        return tuple(found)
+            distinct.append((column.name, decode_value(number, form.unit, group.kind, column)))
+        return tuple(distinct)
 
     fixed: list[WitnessRow] = []
     optional: list[WitnessRow] = []

@@ -139,10 +139,10 @@ class Checks:
         def job() -> tuple[MappingLint, ...]:
             workspace = self._open()
             if self._lints is None:
-                found = lint_mappings(workspace)
-                for refused in workspace.mappings.refused if not found else ():
+                made = lint_mappings(workspace)
+                for refused in workspace.mappings.refused if not made else ():
                     raise refused.error.again()
-                self._lints = found
+                self._lints = made
             return self._lints
 
         return self.worker.do(job)
@@ -249,10 +249,10 @@ def _files(project: Project) -> tuple[Path, ...]:
 
 def _stamp(file: Path) -> tuple[str, int, int] | None:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return str(file), found.st_mtime_ns, found.st_size
+    return str(file), status.st_mtime_ns, status.st_size
 
 
 def _without(outcome: Outcome, folder: Path) -> Outcome:

@@ -12,7 +12,7 @@ _MAX_LINES = COLOURS - 2
 def describe_run(run: Run | None) -> dict[str, Any]:
     """The numbers of a query's newest moment; None for what is not known."""
     last = None if run is None else run.last
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         "status": "not running" if run is None else run.status,
         "error": None if run is None else run.error,
         "shared": False if run is None else run.shared,
@@ -21,8 +21,8 @@ def describe_run(run: Run | None) -> dict[str, Any]:
     fields = ("batch", "state_rows", "bound_rows", "tuples_per_second", "tuples", "results")
     rest = ("rejected", "rejects", "finished", "lag_seconds", "time", "synopses")
     if last is None:
-        return found | dict.fromkeys((*fields, *rest))
-    return found | {
+        return description | dict.fromkeys((*fields, *rest))
+    return description | {
         "batch": last.batch,
         "state_rows": last.rows,
         "bound_rows": last.bound,

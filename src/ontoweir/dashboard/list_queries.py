@@ -43,10 +43,10 @@ def _record(name: str, checks: Checks, run: Run | None, mine: bool) -> dict[str,
 
 def _registered(entry: Mapping[str, Any]) -> dict[str, Any]:
     """What was decided at registration."""
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         k: v for k in ("verdict", "tier") if isinstance(v := entry.get(k), str)
     }
     rows, formula = entry.get("bound_rows"), entry.get("bound_formula")
     if isinstance(rows, bool) or not isinstance(rows, int) or not isinstance(formula, str):
-        return found
-    return found | {"bound": {"rows": rows, "formula": formula}}
+        return description
+    return description | {"bound": {"rows": rows, "formula": formula}}

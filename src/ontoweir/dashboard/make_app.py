@@ -114,8 +114,8 @@ def _add_files(app: Flask) -> None:
 def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
     @app.get("/")
     def overview() -> str:
-        found, problem = list_queries(checks, _runs(site))
-        return render_template("overview.html", queries=found, problem=problem)
+        listed, problem = list_queries(checks, _runs(site))
+        return render_template("overview.html", queries=listed, problem=problem)
 
     @app.get("/query")
     def query() -> str:
@@ -165,8 +165,8 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
 def _add_api(app: Flask, site: Site, checks: Checks) -> None:
     @app.get("/api/overview")
     def api_overview() -> Response:
-        found, problem = list_queries(checks, _runs(site))
-        return jsonify(queries=found, problem=problem)
+        listed, problem = list_queries(checks, _runs(site))
+        return jsonify(queries=listed, problem=problem)
 
     @app.get("/api/query")
     def api_query() -> Response:

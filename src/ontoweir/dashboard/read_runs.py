@@ -81,7 +81,7 @@ def read_runs(
         running: whether that run is known to go on.
         most: so many moments of each, the newest.
     """
-    found = read_plain_run(metrics, running=running, most=most)
+    runs = read_plain_run(metrics, running=running, most=most)
     try:
         folders = sorted(f for f in registry.iterdir() if (f / ENTRY).is_file())
     except OSError:
@@ -89,8 +89,8 @@ def read_runs(
     for folder in folders:
         run = read_run(folder, most=most)
         if run is not None:
-            found[run.name] = run
-    return found
+            runs[run.name] = run
+    return runs
 
 
 def read_plain_run(
@@ -127,13 +127,13 @@ def read_run(folder: Path, *, most: int = MAX_BATCHES) -> Run | None:
 
 
 def _moments(records: Sequence[Mapping[str, Any]], name: str) -> tuple[Moment, ...]:
-    found = []
+    moments = []
     for record in records:
         query = _dict(record.get("queries")).get(name)
         at = _time(record.get("time"))
         if isinstance(query, dict) and at is not None:
-            found.append(_moment(record, query, at))
-    return tuple(found)
+            moments.append(_moment(record, query, at))
+    return tuple(moments)
 
 
 def _moment(record: Mapping[str, Any], query: Mapping[str, Any], at: float) -> Moment:

@@ -23,13 +23,13 @@ def read_tail(file: Path, *, most: int = 300, longest: int = LONGEST) -> list[di
             text = lines.read(longest)
     except OSError:
         return []
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     whole = text.split(b"\n")[1 if start else 0 : -1]
     for line in whole[-most:]:
         record = parse_object(line)
         if record is not None:
-            found.append(record)
-    return found
+            records.append(record)
+    return records
 
 
 def read_object(file: Path, *, longest: int = LONGEST) -> dict[str, Any] | None:

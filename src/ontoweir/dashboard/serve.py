@@ -25,16 +25,16 @@ def parse_address(text: str, option: str) -> tuple[str, int]:
     Raises:
         UsageError: it is not an address.
     """
-    found = re.fullmatch(r"(?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):)?(\d{1,5})", text)
-    if found is None or int(found[2]) > 65_535:
+    parts = re.fullmatch(r"(?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):)?(\d{1,5})", text)
+    if parts is None or int(parts[2]) > 65_535:
         raise UsageError(
             f"{option} {text!r} is not an address",
             why="an address is PORT or HOST:PORT, the port at most 65535",
             fix=f"write e.g. {option} {PORT}",
             source=Source(option),
         )
-    host = HOST if found[1] is None else found[1].strip("[]")
-    return host.lower(), int(found[2])
+    host = HOST if parts[1] is None else parts[1].strip("[]")
+    return host.lower(), int(parts[2])
 
 
 def require_web() -> None:

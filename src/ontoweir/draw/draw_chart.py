@@ -139,10 +139,10 @@ def _line(series: Series, across: _Scale, up: _Scale) -> str:
     if not places:
         return ""
     path = "M " + " L ".join(f"{x} {y}" for x, y in places)
-    found = f'<path class="{colour}{" dashed" if series.dashed else ""}" d="{path}"/>'
+    svg = f'<path class="{colour}{" dashed" if series.dashed else ""}" d="{path}"/>'
     if series.dots or len(places) == 1:
-        found += "".join(f'<circle class="{colour}" cx="{x}" cy="{y}" r="3"/>' for x, y in places)
-    return found
+        svg += "".join(f'<circle class="{colour}" cx="{x}" cy="{y}" r="3"/>' for x, y in places)
+    return svg
 
 
 def _legend(chart: Chart) -> tuple[list[str], int]:

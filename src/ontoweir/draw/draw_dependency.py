@@ -62,34 +62,34 @@ def _lag(form: NormalForm, i: int, j: int) -> str:
 def _ties(form: NormalForm, i: int, j: int) -> tuple[list[str], bool]:
     """What two members compare, and whether some of it is unbounded over an unbounded lag."""
     apart = form.has_unbounded_lag(i, j) or form.has_unbounded_lag(j, i)
-    found: list[str] = []
+    ties: list[str] = []
     unbounded = False
     for group in form.classes:
         if {i, j} <= group.members:
-            found.append(f"{_name(form, group, i)} = {_name(form, group, j)}")
+            ties.append(f"{_name(form, group, i)} = {_name(form, group, j)}")
             unbounded |= apart and not group.domain.finite
     for q in form.inequalities:
         x, y = form.classes[q.x], form.classes[q.y]
         for near, far in ((i, j), (j, i)):
             if near in x.members and far in y.members:
                 op = "<" if q.strict or q.limit < 0 else "≤"
-                found.append(f"{_name(form, x, near)} {op} {_name(form, y, far)}")
+                ties.append(f"{_name(form, x, near)} {op} {_name(form, y, far)}")
                 unbounded |= apart and not q.clips
     for d in form.disequalities:
         x, y = form.classes[d.x], form.classes[d.y]
         for near, far in ((i, j), (j, i)):
             if near in x.members and far in y.members:
-                found.append(f"{_name(form, x, near)} ≠ {_name(form, y, far)}")
-    return list(dict.fromkeys(found)), unbounded
+                ties.append(f"{_name(form, x, near)} ≠ {_name(form, y, far)}")
+    return list(dict.fromkeys(ties)), unbounded
 
 
 def _name(form: NormalForm, group: ValueClass, member: int) -> str:
     """The attribute by which a member holds a class; the member's own without its alias."""
-    found = form.members[member]
-    own = [a for a, _ in group.attributes if a.alias == found.alias]
+    owner = form.members[member]
+    own = [a for a, _ in group.attributes if a.alias == owner.alias]
     if own:
         return own[0].column
-    folded = {s.alias for s in found.statics}
+    folded = {s.alias for s in owner.statics}
     return str(next(a for a, _ in group.attributes if a.alias in folded))
 
 

@@ -107,8 +107,8 @@ def lay_out_graph(nodes: Sequence[GraphNode], edges: Sequence[Edge]) -> Picture:
     ordered = [rows[r] for r in sorted(rows)]
     _order(ordered)
     _place(ordered)
-    found = [s for row in ordered for s in row]
-    left = min((s.x - s.width / 2 for s in found), default=0.0) - _MARGIN
+    placed = [s for row in ordered for s in row]
+    left = min((s.x - s.width / 2 for s in placed), default=0.0) - _MARGIN
     top = _MARGIN
     for row in ordered:
         height = max(s.height for s in row)
@@ -117,10 +117,10 @@ def lay_out_graph(nodes: Sequence[GraphNode], edges: Sequence[Edge]) -> Picture:
         top += height + _ROW_GAP
     own = {id(s) for s in slots.values()}
     return Picture(
-        width=max((s.x + s.width / 2 for s in found), default=0.0) + _MARGIN,
-        height=top - _ROW_GAP + _MARGIN if found else 0.0,
+        width=max((s.x + s.width / 2 for s in placed), default=0.0) + _MARGIN,
+        height=top - _ROW_GAP + _MARGIN if placed else 0.0,
         nodes=tuple(_box(s) for s in slots.values()),
-        labels=tuple(_box(s) for s in found if s.lines and id(s) not in own),
+        labels=tuple(_box(s) for s in placed if s.lines and id(s) not in own),
         lines=tuple(
             Line(_points(chain), e.style, e.arrow) for e, chain in zip(edges, chains, strict=True)
         ),
@@ -222,13 +222,13 @@ def _box(slot: _Slot) -> Box:
 
 def _points(chain: tuple[_Slot, ...]) -> tuple[tuple[float, float], ...]:
     """Straight down or up within a row, sideways only between rows: so no line crosses a box."""
-    found: list[tuple[float, float]] = []
+    points: list[tuple[float, float]] = []
     for slot, other in pairwise(chain):
         down = 1 if other.y > slot.y else -1
         if slot is chain[0]:
-            found.append((slot.x, slot.y + down * slot.height / 2))
-        found.append((slot.x, slot.y + down * slot.band / 2))
-        found.append((other.x, other.y - down * other.band / 2))
+            points.append((slot.x, slot.y + down * slot.height / 2))
+        points.append((slot.x, slot.y + down * slot.band / 2))
+        points.append((other.x, other.y - down * other.band / 2))
         if other is chain[-1]:
-            found.append((other.x, other.y - down * other.height / 2))
-    return tuple(point for point, _ in groupby(found))
+            points.append((other.x, other.y - down * other.height / 2))
+    return tuple(point for point, _ in groupby(points))

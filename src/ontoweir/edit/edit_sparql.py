@@ -100,11 +100,11 @@ def _head(tokens: Sequence[SparqlToken]) -> tuple[SparqlToken, tuple[SparqlToken
     first = next((i for i, t in enumerate(tokens) if _is_word(t, "SELECT")), None)
     if first is None:
         return None
-    found: list[SparqlToken] = []
+    head: list[SparqlToken] = []
     for token in tokens[first + 1 :]:
         if token.text == "{" or _is_word(token, "WHERE") or _is_word(token, "FROM"):
-            return tokens[first], tuple(found)
-        found.append(token)
+            return tokens[first], tuple(head)
+        head.append(token)
     return None
 
 

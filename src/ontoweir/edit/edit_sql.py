@@ -97,15 +97,15 @@ def drop_group(text: str, place: int) -> str | None:
         item_words = item_words[: item_words.index("as")]
     texts = [[t.text.lower() for t in item] for item in by]
     # `s.k` and `k` are the same, if no other is called so
-    found = [i for i, item in enumerate(texts) if item == item_words]
-    found = found or [i for i, item in enumerate(texts) if item[-1] == item_words[-1]]
-    if len(found) != 1:
+    places = [i for i, item in enumerate(texts) if item == item_words]
+    places = places or [i for i, item in enumerate(texts) if item[-1] == item_words[-1]]
+    if len(places) != 1:
         return None
     changes = [_drop_item(items, place)]
     if len(by) == 1:
         changes.append((grouped[0].start, by[0][-1].stop, ""))
     else:
-        changes.append(_drop_item(by, found[0]))
+        changes.append(_drop_item(by, places[0]))
     return _change(text, changes).rstrip() + ("\n" if text.endswith("\n") else "")
 
 
@@ -156,15 +156,15 @@ def add_condition(text: str, condition: str, aliases: Sequence[str]) -> str | No
 
 
 def _tokens(text: str) -> list[_Token]:
-    found, depth = [], 0
+    tokens, depth = [], 0
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or "other"
         if kind == "skip":
             continue
         depth -= match[0] == ")"
-        found.append(_Token(kind, match[0], match.start(), match.end(), depth))
+        tokens.append(_Token(kind, match[0], match.start(), match.end(), depth))
         depth += match[0] == "("
-    return found
+    return tokens
 
 
 def _selects(tokens: Sequence[_Token]) -> list[_Select] | None:
@@ -177,12 +177,12 @@ def _selects(tokens: Sequence[_Token]) -> list[_Select] | None:
             token.is_word("ALL", "DISTINCT") and len(parts) > 1 and not parts[-1]
         ):
             parts[-1].append(token)
-    found = []
+    selects = []
     for part in parts:
         if not part or not part[0].is_word("SELECT"):
             return None
         starts = [i for i, t in enumerate(part) if t.is_word(*_CLAUSES)]
-        found.append(
+        selects.append(
             _Select(
                 tuple(
                     (part[i], tuple(part[i + 1 : j]))
@@ -190,7 +190,7 @@ def _selects(tokens: Sequence[_Token]) -> list[_Select] | None:
                 )
             )
         )
-    return found
+    return selects
 
 
 def _change(text: str, changes: Sequence[tuple[int, int, str]]) -> str:

@@ -54,10 +54,10 @@ def prepend_item(text: str, path: Sequence[str], item: str) -> str | None:
     if not node.get(path[-1]):
         return edit_toml(text, path, f"[{item}]")
     wanted = copy.deepcopy(tomllib.loads(text))
-    found = wanted
+    value = wanted
     for key in path[:-1]:
-        found = found[key]
-    found[path[-1]].insert(0, tomllib.loads(f"value = {item}")["value"])
+        value = value[key]
+    value[path[-1]].insert(0, tomllib.loads(f"value = {item}")["value"])
     return _first(wanted, _longer_lists(text, tuple(path), item))
 
 
@@ -108,8 +108,8 @@ def _values(text: str, path: tuple[str, ...]) -> Iterator[int]:
         lines = text.split("\n")
         start = sum(len(earlier) + 1 for earlier in lines[: line - 1])
         key = rf"(?<![\w-])[\"']?{re.escape(path[-1])}[\"']?\s*=\s*"
-        for found in re.finditer(key, lines[line - 1]):
-            yield start + found.end()
+        for match in re.finditer(key, lines[line - 1]):
+            yield start + match.end()
 
 
 def _end(text: str, start: int) -> int:

@@ -110,12 +110,12 @@ def lint_mappings(workspace: Workspace) -> tuple[MappingLint, ...]:
     readable = replace(workspace.mappings, refused=())
     compiled = compile_tmappings(readable, tbox, catalog)
     prober = _Prober(catalog, tbox, read_project(catalog.file))
-    found: dict[tuple[Source, str, str | None], dict[object, PredicateLint]] = {}
+    lints: dict[tuple[Source, str, str | None], dict[object, PredicateLint]] = {}
     best: dict[str, Tier] = {}
     for assertion in compiled.assertions:
         if assertion.source.tables:
             made = prober.probe(assertion)
-            inside = found.setdefault((assertion.place, assertion.id, _stream(assertion)), {})
+            inside = lints.setdefault((assertion.place, assertion.id, _stream(assertion)), {})
             key = made.kind, made.iri, made.subject
             inside[key] = _merge(inside[key], made) if key in inside else made
             best[made.subject] = _better(best.get(made.subject, made.best), made.best)
@@ -126,17 +126,17 @@ def lint_mappings(workspace: Workspace) -> tuple[MappingLint, ...]:
             stream,
             tuple(replace(p, best=best[p.subject]) for p in inside.values()),
         )
-        for (place, name, stream), inside in sorted(found.items(), key=lambda e: e[0][:2])
+        for (place, name, stream), inside in sorted(lints.items(), key=lambda e: e[0][:2])
     )
 
 
 def overall(lints: Iterable[MappingLint]) -> dict[tuple[PredicateKind, str], dict[Probe, Tier]]:
     """Of every (kind, predicate), over all its mappings, the worst tier of each way."""
-    found: dict[tuple[PredicateKind, str], dict[Probe, Tier]] = {}
+    tiers: dict[tuple[PredicateKind, str], dict[Probe, Tier]] = {}
     for predicate in (p for lint in lints for p in lint.predicates):
-        worst = found.setdefault((predicate.kind, predicate.iri), {})
+        worst = tiers.setdefault((predicate.kind, predicate.iri), {})
         worst |= _worst(worst, predicate.probes)
-    return found
+    return tiers
 
 
 def _worst(one: Mapping[Probe, Tier], other: Mapping[Probe, Tier]) -> dict[Probe, Tier]:
@@ -239,7 +239,7 @@ class _Prober:
         """The columns that make the result and have no finite domain."""
         key = _shape(union)
         if key not in self.columns:
-            found: dict[UnboundedColumn, None] = {}
+            unbounded: dict[UnboundedColumn, None] = {}
             for query in union.disjuncts:
                 tables = {o.alias: o.table for o in query.occurrences}
                 form = normalise_query(query, distinct=True, catalog=self.catalog)
@@ -251,8 +251,8 @@ class _Prober:
                         column = table.column(attribute.column)
                         if isinstance(table, Stream) and column is not None:
                             made = UnboundedColumn(table.name, column.name, column.source)
-                            found[made] = None
-            self.columns[key] = tuple(found)
+                            unbounded[made] = None
+            self.columns[key] = tuple(unbounded)
         return self.columns[key]
 
     def mend(
@@ -262,10 +262,10 @@ class _Prober:
         if not unbounded:
             return (), ()
         if unbounded not in self.mended:
-            found = find_repairs(union, self.catalog, wanted=_declares)
+            repairs = find_repairs(union, self.catalog, wanted=_declares)
             self.mended[unbounded] = ((), ())
-            if found:
-                changes = found[0].changes
+            if repairs:
+                changes = repairs[0].changes
                 drafted = draft_changes(
                     changes, union, self.catalog, query="", project=self.project, sql=True
                 )

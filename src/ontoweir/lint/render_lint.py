@@ -54,7 +54,7 @@ def print_lint(lints: Sequence[MappingLint], console: Console) -> None:
             rows.setdefault(words, []).append(names[iri])
     if rows:
         console.print(Text("All mappings of a class or property together", style="bold"))
-        console.print(_table([(", ".join(found), dict(key)) for key, found in rows.items()]))
+        console.print(_table([(", ".join(names_of), dict(key)) for key, names_of in rows.items()]))
     _print_columns(lints, console)
 
 
@@ -110,10 +110,12 @@ def _join(predicates: Iterable[PredicateLint], names: dict[str, str]) -> str:
 
 def _short_names(iris: Iterable[str]) -> dict[str, str]:
     """The part behind the last # or /, where it is that of one IRI only."""
-    found: dict[str, set[str]] = {}
+    iris_of: dict[str, set[str]] = {}
     for iri in iris:
-        found.setdefault(re.split(r"[#/]", iri)[-1] or iri, set()).add(iri)
-    return {iri: short if len(same) == 1 else iri for short, same in found.items() for iri in same}
+        iris_of.setdefault(re.split(r"[#/]", iri)[-1] or iri, set()).add(iri)
+    return {
+        iri: short if len(same) == 1 else iri for short, same in iris_of.items() for iri in same
+    }
 
 
 def describe_lint(lints: Sequence[MappingLint]) -> list[dict[str, Any]]:

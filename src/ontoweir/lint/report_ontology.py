@@ -115,8 +115,8 @@ def _kind(because: Because) -> str:
     return because.text.partition("(")[0]
 
 
-def _left_out(found: LeftOut) -> dict[str, Any]:
-    return {"axiom": found.axiom, "rule": found.rule, **_place(found.source)}
+def _left_out(left_out: LeftOut) -> dict[str, Any]:
+    return {"axiom": left_out.axiom, "rule": left_out.rule, **_place(left_out.source)}
 
 
 def _place(source: Source) -> dict[str, Any]:

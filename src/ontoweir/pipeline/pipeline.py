@@ -133,9 +133,9 @@ class Workspace:
         Raises:
             UsageError: the project has no query of that name.
         """
-        found = [path for path in self.project.queries if path.stem == name]
-        if found:
-            return found[0]
+        files = [path for path in self.project.queries if path.stem == name]
+        if files:
+            return files[0]
         raise UsageError(
             f"unknown query {name!r}",
             why=f"it is none of the {len(self.project.queries)} that queries in [project] names",
@@ -186,11 +186,11 @@ class Workspace:
                     self.on_warning(text)
 
         first = branches[0]
-        found = [
+        queries_of = [
             rewrite_existentials(branch, self.tbox, on_progress=self.on_progress)
             for branch in branches
         ]
-        rewritten = tuple(q for queries in found for q in queries)
+        rewritten = tuple(q for queries in queries_of for q in queries)
         if not first.distinct and rewritten != branches:
             axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
             warn(
@@ -278,7 +278,7 @@ class Workspace:
 
         watch = Watch(self.repair_time_limit, self.on_progress)
         with self._showing():
-            found = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
+            repairs = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
         if watch.stopped:
             self.on_warning(
                 f"{compiled.name}: the search for repairs stopped after "
@@ -297,7 +297,7 @@ class Workspace:
                 ),
                 r.verdict,
             )
-            for r in found
+            for r in repairs
         )
 
     def _recompile(

@@ -40,9 +40,9 @@ def warn_mappings(
     makes no IRI; an XML Schema datatype that does not exist; a datatype that no declared value of
     the column has; objects that are almost, but not quite, the subjects of another triples map.
     """
-    found = list(assertions)
-    subjects = {t for a in found if (t := _pattern(a.subject)) is not None}
-    for a in found:
+    listed = list(assertions)
+    subjects = {t for a in listed if (t := _pattern(a.subject)) is not None}
+    for a in listed:
         if (what := _misspelt(a, tbox)) is not None:
             name = a.predicate.removeprefix(_namespace(a.predicate))
             yield f"{_locate(a, name)}: {what}"

@@ -260,7 +260,7 @@ def _resolve_sources(data: dict[str, object], lines: TomlLines, folder: Path) ->
 
 
 def _read_imports(imports: TomlTable, folder: Path) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+    imports_: dict[str, Path] = {}
     for iri in imports.values:
         text = imports.text(iri) or ""
         path = Path(os.path.normpath(folder / text))
@@ -271,8 +271,8 @@ def _read_imports(imports: TomlTable, folder: Path) -> dict[str, Path]:
                 why=f"an import of {iri} stands for it; paths are relative to the project file",
                 fix="create the file or correct the path",
             )
-        found[iri] = path
-    return found
+        imports_[iri] = path
+    return imports_
 
 
 def _expand(project: TomlTable, key: str, folder: Path) -> tuple[Path, ...]:

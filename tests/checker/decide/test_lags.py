@@ -96,8 +96,8 @@ def test_answers_keep_the_lag(seed: int, tmp_path: Path) -> None:
         ('columns = ["k"]', 'columns = ["z"]', "unknown column 'z'"),
         ('to = ["k"]', 'to = ["z"]', "unknown column 'z'"),
         ('to = ["k"]', 'to = ["k", "a"]', "1 columns join 2"),
-        ('"5 seconds"', '"soon"', "no whole number"),
-        ('"5 seconds"', '"1500 milliseconds"', "no whole number"),
+        ('"5 seconds"', '"soon"', "not a whole number"),
+        ('"5 seconds"', '"1500 milliseconds"', "not a whole number"),
         ("within", "whithin", "whithin"),
     ],
 )

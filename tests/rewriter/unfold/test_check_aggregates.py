@@ -81,7 +81,7 @@ def test_can_be_aggregated(function: str, columns: tuple[str, ...]) -> None:
         ("MEDIAN", ("time",), "aggregates r.time, which is timestamp"),
         ("MAX", ("s",), "aggregates r.s, which is string"),
         ("MIN", ("b",), "aggregates r.b, which is boolean"),
-        ("MAX", ("iri",), "no literals of a column"),
+        ("MAX", ("iri",), "not literals of a column"),
         ("MAX", ("i", "day"), "values of different types: int and date"),
     ],
 )

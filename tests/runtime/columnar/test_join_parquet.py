@@ -101,7 +101,7 @@ def test_many_groups_and_large_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1PAR1PAR1", b"x" * 100])
 def test_what_is_no_parquet(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x").write_bytes(content)
-    with pytest.raises(ValueError, match="no Parquet"):
+    with pytest.raises(ValueError, match="not a Parquet"):
         ParquetJoiner(io.BytesIO()).add(tmp_path / "x")
 
 

@@ -93,5 +93,5 @@ def read_output(text: str) -> Path:
 
 def choose_channel(output: Path) -> TextIO:
     """Where messages on what was done go: stderr, where standard output is the output."""
-    found = find_output(output)
-    return sys.stderr if isinstance(found, StreamOutput) and found.standard else sys.stdout
+    place = find_output(output)
+    return sys.stderr if isinstance(place, StreamOutput) and place.standard else sys.stdout

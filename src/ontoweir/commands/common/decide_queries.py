@@ -64,7 +64,7 @@ def decide_queries(
         return [render(_decide(workspace, name, timed)) for name in names]
     global _shared
     _shared = (workspace, render, timed)
-    found: list[T] = []
+    rendered: list[T] = []
     try:
         context = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(processes, context, initializer=_begin) as pool:
@@ -77,7 +77,7 @@ def decide_queries(
                         warnings(message)
                     if isinstance(outcome, OntoweirError):
                         raise outcome
-                    found.append(outcome)
+                    rendered.append(outcome)
             except BaseException:
                 for child in multiprocessing.active_children():
                     child.terminate()
@@ -90,7 +90,7 @@ def decide_queries(
         ) from None
     finally:
         _shared = None
-    return found
+    return rendered
 
 
 _shared: tuple[Workspace, Callable[[Outcome], Any], bool] | None = None

@@ -31,11 +31,11 @@ def render_as_json(catalog: Catalog) -> Render:
     """Verdicts as JSON describes them."""
     from ontoweir.report.describe import describe_verdict
 
-    def render(found: Outcome) -> RenderedVerdict:
-        if isinstance(found, RefusedQuery):
-            return RenderedVerdict(REFUSED, None, describe_refused(found), found.error)
-        shown = describe_verdict(found.verdict, catalog, found.repairs)
-        return RenderedVerdict(found.verdict.name, found.verdict.tier, shown)
+    def render(outcome: Outcome) -> RenderedVerdict:
+        if isinstance(outcome, RefusedQuery):
+            return RenderedVerdict(REFUSED, None, describe_refused(outcome), outcome.error)
+        shown = describe_verdict(outcome.verdict, catalog, outcome.repairs)
+        return RenderedVerdict(outcome.verdict.name, outcome.verdict.tier, shown)
 
     return render
 
@@ -48,16 +48,16 @@ def render_as_text(catalog: Catalog, names: Sequence[str], *, verbose: bool) -> 
 
     console, width = Console(highlight=False), max(map(len, names), default=0)
 
-    def render(found: Outcome) -> RenderedVerdict:
-        if isinstance(found, RefusedQuery):
+    def render(outcome: Outcome) -> RenderedVerdict:
+        if isinstance(outcome, RefusedQuery):
             with console.capture() as captured:
-                render_refused(found, console, width=width)
-            return RenderedVerdict(REFUSED, None, captured.get(), found.error)
+                render_refused(outcome, console, width=width)
+            return RenderedVerdict(REFUSED, None, captured.get(), outcome.error)
         with console.capture() as captured:
             render_verdict(
-                found.verdict, console, catalog, found.repairs, width=width, verbose=verbose
+                outcome.verdict, console, catalog, outcome.repairs, width=width, verbose=verbose
             )
-        return RenderedVerdict(found.verdict.name, found.verdict.tier, captured.get())
+        return RenderedVerdict(outcome.verdict.name, outcome.verdict.tier, captured.get())
 
     return render
 

@@ -28,5 +28,5 @@ def describe_refusals(workspace: "Workspace") -> dict[str, Any]:
     that is there where there are any."""
     if "mappings" not in workspace.__dict__:  # plain SQL needs none, and none are read
         return {}
-    found = [{"mapping": r.id, **describe_error(r.error)} for r in workspace.mappings.refused]
-    return {"refused_mappings": found} if found else {}
+    described = [{"mapping": r.id, **describe_error(r.error)} for r in workspace.mappings.refused]
+    return {"refused_mappings": described} if described else {}

@@ -187,7 +187,7 @@ def _decide(
             decide_or_refuse(workspace, file.stem, lambda: workspace.compile_sql(file), timed=timed)
         ]
     else:
-        decided = decide_queries(workspace, names, warnings, lambda found: found, timed=timed)
+        decided = decide_queries(workspace, names, warnings, lambda outcome: outcome, timed=timed)
     if args.static_data:
         from ontoweir.run.read_statistics import read_statistics
 
@@ -228,12 +228,12 @@ def _print_page(
     if args.format == "html":
         print(render_page(workspace, decided, warnings), end="")
         return
-    found = [d for d in decided if isinstance(d, Decided)]
+    shown = [d for d in decided if isinstance(d, Decided)]
     sarif = render_sarif(
-        [d.verdict for d in found],
+        [d.verdict for d in shown],
         workspace.project.root,
         list(warnings.seen),
-        repairs=[d.repairs for d in found],
+        repairs=[d.repairs for d in shown],
         refused=[d for d in decided if isinstance(d, RefusedQuery)],
         errors=[] if args.sql is not None else [r.error for r in workspace.mappings.refused],
     )

@@ -62,7 +62,7 @@ def _report(args: argparse.Namespace) -> int:
     refuse_inputs(workspace.project, output)
     require_queries(workspace)
     names = args.query or workspace.query_names()
-    decided = decide_queries(workspace, names, warnings, lambda found: found)
+    decided = decide_queries(workspace, names, warnings, lambda outcome: outcome)
     errors = [d.error for d in decided if isinstance(d, RefusedQuery)]
     errors += [r.error for r in workspace.mappings.refused]
     if errors and not args.skip_refused:

@@ -72,10 +72,10 @@ def _rewrite(args: argparse.Namespace) -> int:
         refused = describe_refusals(workspace)
     warnings.release()
     if args.format == "json":
-        found = {"query": name, "size": len(lines), "disjuncts": list(lines), **refused}
+        description = {"query": name, "size": len(lines), "disjuncts": list(lines), **refused}
         if more:
-            found["truncated"] = True
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+            description["truncated"] = True
+        print(json.dumps(description, indent=2, ensure_ascii=False))
     else:
         separator = "\n\n" if args.show in ("spj", "plan") else "\n"
         print(separator.join(lines) if lines else "-- selects nothing")

@@ -36,15 +36,15 @@ def _list(args: argparse.Namespace) -> int:
     from ontoweir.registry.registry_entry import summarise_bound
 
     registry = find_registry(args.registry, find_root(args.named or args.project))
-    found = [read_status(registry, entry) for entry in list_entries(registry)]
+    statuses = [read_status(registry, entry) for entry in list_entries(registry)]
     if args.format == "json":
-        print(json.dumps([{name: status[name] for name in _FIELDS} for status in found]))
+        print(json.dumps([{name: status[name] for name in _FIELDS} for status in statuses]))
         return 0
-    if not found:
+    if not statuses:
         print(f"no query is registered in {registry}; `ontoweir list PROJECT` looks elsewhere")
         return 0
-    width = max(len(s["name"]) for s in found)
-    for s in found:
+    width = max(len(s["name"]) for s in statuses)
+    for s in statuses:
         bound = summarise_bound(s["verdict"], s["bound_rows"])
         print(f"{s['name']:{width}}  {s['state']:8}  {s['tier']:21}  {bound}")
         if s["error"] is not None:

@@ -39,13 +39,13 @@ def _status(args: argparse.Namespace) -> int:
         name, project = None, name  # as `list` and `register` are called
     registry = find_registry(args.registry, find_root(project))
     entries = list_entries(registry) if name is None else [find_entry(registry, name)]
-    found = [read_status(registry, entry) for entry in entries]
+    statuses = [read_status(registry, entry) for entry in entries]
     if args.format == "json":
-        print(json.dumps(found if name is None else found[0]))
+        print(json.dumps(statuses if name is None else statuses[0]))
         return 0
-    if not found:
+    if not statuses:
         print(f"no query is registered in {registry}; --project names another project's folder")
-    for status in found:
+    for status in statuses:
         print("\n".join(_lines(status)))
     return 0
 

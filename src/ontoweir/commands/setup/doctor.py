@@ -20,11 +20,11 @@ def add_doctor(commands: Any) -> None:
 def _doctor(args: argparse.Namespace) -> int:
     from ontoweir.report.doctor import examine
 
-    found = examine()
+    parts = examine()
     if args.format == "json":
-        print(json.dumps([asdict(part) for part in found]))
+        print(json.dumps([asdict(part) for part in parts]))
     else:
-        for part in found:
+        for part in parts:
             mend = "" if part.mend is None else f"; mend it: {part.mend}"
             print(f"{part.state:9}{part.what}{mend}")
-    return 0 if all(part.state in ("ok", "optional") for part in found) else 3
+    return 0 if all(part.state in ("ok", "optional") for part in parts) else 3
