@@ -1,7 +1,7 @@
 """Read OWL/XML into RDF triples: an XML spelling of the calls of functional syntax.
 
 https://www.w3.org/TR/owl2-xml-serialization/. Nothing outside the file is ever read: expat loads
-no external entity unless it is told to.
+no external entity unless it is asked to.
 """
 
 from collections.abc import Callable

@@ -37,16 +37,16 @@ def lies_below(left: Array, right: Array, limit: int | Fraction, *, strict: bool
     if limit != int(limit) and left.dtype.kind != "f" and right.dtype.kind != "f":
         limit, strict = floor(limit), False
     other = add_exact(right, limit)
-    found: Array = (left < other) if strict else (left <= other)
-    return found
+    holds: Array = (left < other) if strict else (left <= other)
+    return holds
 
 
 def differs(left: Array, right: Array, shift: int | Fraction) -> Array:
     """Where `left != right + shift`."""
     if shift != int(shift) and left.dtype.kind != "f" and right.dtype.kind != "f":
         return np.ones(len(left), dtype=np.bool_)
-    found: Array = left != add_exact(right, shift)
-    return found
+    unequal: Array = left != add_exact(right, shift)
+    return unequal
 
 
 def fits(column: Array) -> Array:

@@ -57,7 +57,7 @@ def check_domain(values: "pa.ChunkedArray", column: Column) -> "pa.ChunkedArray"
 
 
 def lies_inside(values: "pa.ChunkedArray", column: Column) -> bool:
-    """Whether all values lie in the column's domain, where their extremes tell; False says
+    """Whether all values lie in the column's domain, where their extremes show it; False says
     nothing."""
     if column.enum is not None or not pa.types.is_integer(values.type):
         return False

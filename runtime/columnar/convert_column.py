@@ -209,9 +209,9 @@ def _by_value(
     whole = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
     coded = whole.dictionary_encode()
     made = pa.array([convert(v) for v in coded.dictionary.to_pylist()], target)
-    found = made.take(coded.indices)
-    bad = pc.and_(pc.is_valid(whole), pc.is_null(found)).to_numpy(zero_copy_only=False)
-    return pa.chunked_array([found]), bad if bad.any() else None
+    converted = made.take(coded.indices)
+    bad = pc.and_(pc.is_valid(whole), pc.is_null(converted)).to_numpy(zero_copy_only=False)
+    return pa.chunked_array([converted]), bad if bad.any() else None
 
 
 def _cast(
@@ -337,8 +337,8 @@ def _to_days(values: "pa.ChunkedArray") -> "tuple[pa.ChunkedArray, Array | None]
     micros = pc.fill_null(moments.cast(pa.int64()), 1).to_numpy()
     valid, days = pc.is_valid(values).to_numpy(), micros // _DAY
     bad = valid & (days * _DAY != micros)
-    found = pa.array(days.astype(np.int32), mask=~valid | bad).cast(pa.date32())
-    return pa.chunked_array([found]), bad if bad.any() else None
+    dates = pa.array(days.astype(np.int32), mask=~valid | bad).cast(pa.date32())
+    return pa.chunked_array([dates]), bad if bad.any() else None
 
 
 def _read_utf8(value: bytes) -> str | None:

@@ -1,7 +1,7 @@
 """Put Parquet files of one schema together without decoding them.
 
 A Parquet file is `PAR1`, row groups, a footer, its length and `PAR1`. The footer is a Thrift struct
-in the compact protocol that tells at which byte everything is (apache/parquet-format,
+in the compact protocol that says at which byte everything is (apache/parquet-format,
 parquet.thrift; thrift-compact-protocol.md). So the row groups of other files are copied as they
 are, and their places in the footer are moved.
 """
@@ -110,9 +110,9 @@ class _Upto:
 
     def read(self, size: int = -1) -> bytes:
         """As of a file."""
-        found = self.source.read(min(size, self.left) if size >= 0 else self.left)
-        self.left -= len(found)
-        return found
+        content = self.source.read(min(size, self.left) if size >= 0 else self.left)
+        self.left -= len(content)
+        return content
 
 
 class _Reader:
@@ -123,13 +123,13 @@ class _Reader:
 
     def struct(self) -> Struct:
         """Fields up to a stop."""
-        found: Struct = {}
+        fields: Struct = {}
         number = 0
         while head := self._byte():
             kind = head & 15
             number = number + (head >> 4) if head >> 4 else self._whole()
-            found[number] = (kind, self._value(kind))
-        return found
+            fields[number] = (kind, self._value(kind))
+        return fields
 
     def _byte(self) -> int:
         self.at += 1

@@ -1,4 +1,4 @@
-"""What the tuples of a stream are held to, whatever is asked of them."""
+"""Constraints enforced on a stream's rows, even where no query uses the column."""
 
 from ontoweir.mappings.model.catalog import Column, DateType, FloatType, Stream, TimestampType
 

@@ -79,6 +79,6 @@ def _look_up(
         case _:
             assert_never(at)
     moved = add_exact(numbers, at.shift)
-    # what lies beyond 64 bits tells no numbers of 64 bits apart
+    # what lies beyond 64 bits distinguishes no numbers of 64 bits
     inside = moved[fits(moved)]
     return np.unique(inside.astype(np.int64) if inside.dtype == object else inside)

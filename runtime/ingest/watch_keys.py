@@ -75,7 +75,7 @@ def watch_keys(
         stream: the stream.
         keys: keys of it without the timestamp.
         steps: the timestamp of every row, in steps; a row that is read again has the same.
-        rows: the rows that were let in; no column of a key is NULL.
+        rows: the rows that were admitted; no column of a key is NULL.
 
     Raises:
         DataError: two rows of different timestamps share a key.

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ontoweir.checker.model.plan import SynopsisTable
-from ontoweir.runtime.columnar.columns import frontier, stamp, value
+from ontoweir.runtime.columnar.columns import frontier, is_frontier, past_frontier, stamp, value
 from ontoweir.runtime.columnar.frame import (
     EVENT,
     LONG_AGO,
+    SLOT,
+    UNTIL,
     WEIGHT,
     Array,
     Frame,
@@ -75,8 +77,8 @@ def look_up_sums(
         lower = first[group] if since is None else search.rank_at(group, since[row])
         lower = np.minimum(lower, upper)
         now = frame[EVENT][row]
-        found = {n: fit_totals(of[upper] - of[lower], now) for n, of in totals.items()}
-        sums = Frame(len(row), found)
+        sums_by_name = {n: fit_totals(of[upper] - of[lower], now) for n, of in totals.items()}
+        sums = Frame(len(row), sums_by_name)
         hit = sums[WEIGHT] > 0
         row, group, sums = row[hit], group[hit], sums.take(hit)
         mine = frame.take(row)
@@ -94,16 +96,16 @@ def look_up_best(
 ) -> Iterator[Frame]:
     """Join with the best frontier per key as of strictly before the marker.
 
-    Events carry ("until",), the marker at which a better one replaced them.
+    Events carry UNTIL, the marker at which a better one replaced them.
     """
     keys = [value(k.value) for k in table.keys]
     if table.samples:
         events, slots = keep_apart(events, table)
     else:
         events, slots = pareto_front(events, keys, len(table.frontier))
-    events = events.with_columns({("slot",): slots})
+    events = events.with_columns({SLOT: slots})
     apart = {value(a.value) for a in table.samples}
-    slotted = [*(k for k in keys if k not in apart), ("slot",)]
+    slotted = [*(k for k in keys if k not in apart), SLOT]
     events, first, search, runs, start, length = _grouped(frame, events, slotted)
     names = [*keys, *[frontier(i) for i in range(len(table.frontier))]]
     for cut in blocks(length):
@@ -113,11 +115,11 @@ def look_up_best(
         now = frame[EVENT][row]
         found = search.rank(group, now) - 1
         hit = found >= first[group]
-        hit[hit] &= events[("until",)][found[hit]] >= now[hit]
+        hit[hit] &= events[UNTIL][found[hit]] >= now[hit]
         row, found = row[hit], found[hit]
         mine = frame.take(row)
         theirs = {n: events[n][found] for n in names if n not in frame.columns}
-        theirs = {(("p", table.members, n[1]) if n[0] == "f" else n): c for n, c in theirs.items()}
+        theirs = {_name_past(n, table): c for n, c in theirs.items()}
         yield mine.with_columns(theirs)
 
 
@@ -148,7 +150,7 @@ def join_single_matches(
         row = row + cut.start
         left = frame.take(row)
         theirs = {
-            (("p", table.members, n[1]) if n[0] == "f" else n): events[n][position]
+            _name_past(n, table): events[n][position]
             for n in events.columns
             if n not in frame.columns
         }
@@ -183,3 +185,8 @@ def _running(column: Array) -> Array:
     if float(np.sum(np.abs(column.astype(np.float64)))) > _FAR:
         column = column.astype(object)  # in Python's whole numbers, as differences may fit
     return np.concatenate([np.zeros(1, column.dtype), np.cumsum(column)])
+
+
+def _name_past(name: Name, table: SynopsisTable) -> Name:
+    """The name of a table's column among those of matches that join it."""
+    return past_frontier(table.members, name[1]) if is_frontier(name) else name

@@ -4,7 +4,7 @@ import numpy as np
 
 from ontoweir.checker.model.plan import KeptTimestamp, SynopsisTable
 from ontoweir.runtime.columnar.columns import stamp, table_columns
-from ontoweir.runtime.columnar.frame import EVENT, LONG_AGO, Array, Frame, aggregate
+from ontoweir.runtime.columnar.frame import EVENT, LONG_AGO, UNTIL, Array, Frame, aggregate
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import FOREVER, pareto_front
 from ontoweir.runtime.kernel.thin_rows import thin_rows
@@ -40,8 +40,8 @@ def compact_table(table: SynopsisTable, rows: Frame, now: int, *, bag: bool) -> 
         best, _ = keep_apart(kept_rows, table)
     else:
         best, _ = pareto_front(kept_rows, by, len(table.frontier))
-    names = [n for n in best.columns if n != ("until",)]
-    return best.take(best[("until",)] == FOREVER).select(names)
+    names = [n for n in best.columns if n != UNTIL]
+    return best.take(best[UNTIL] == FOREVER).select(names)
 
 
 def _own(frame: Frame) -> Frame:

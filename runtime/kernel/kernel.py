@@ -15,7 +15,7 @@ from ontoweir.checker.model.normal_form import TimeLimit
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.rewriter.model.spj import FoldFunction
 from ontoweir.runtime.columnar.add_exact import add_exact
-from ontoweir.runtime.columnar.columns import frontier, table_columns, total, value
+from ontoweir.runtime.columnar.columns import frontier, is_value, table_columns, total, value
 from ontoweir.runtime.columnar.frame import (
     EVENT,
     LONG_AGO,
@@ -73,7 +73,7 @@ class _Chunk:
         self.new: dict[Members, Frame] = {}
         self.view = PlanView(plan.form, {t.members: t for t in plan.tables})
 
-    # -- growing -----------------------------------------------------------------------------
+    # -- joining -----------------------------------------------------------------------------
 
     def grow(self, table: SynopsisTable) -> Frame:
         """E_Z: the matches of a table that this chunk's tuples complete."""
@@ -92,10 +92,10 @@ class _Chunk:
                     limit = max(limit, 2 * waiting)
         if not parts:
             return self._empty(table)
-        found = concat(parts)
+        matches = concat(parts)
         if not table.frontier and len(parts) > 1:  # each of them is aggregated
-            found = aggregate(found, by, bag=self.bag)
-        return found if self.bag else self._novel(table, found)
+            matches = aggregate(matches, by, bag=self.bag)
+        return matches if self.bag else self._novel(table, matches)
 
     def _complete(
         self,
@@ -133,7 +133,7 @@ class _Chunk:
         return Frame(0, columns)
 
     def _dtype(self, name: Name) -> type:
-        if name[0] == "v":
+        if is_value(name):
             return np.int64 if self.form.classes[name[1]].grain else np.float64
         return np.int64
 
@@ -144,7 +144,7 @@ class _Chunk:
         seen = {order[0]}
         for member in order[1:]:
             other = self.batches[member]
-            shared = [n for n in other.columns if n in frame.columns and n[0] == "v"]
+            shared = [n for n in other.columns if n in frame.columns and is_value(n)]
             on = [EVENT, *shared]
             runs, start, length = pair_up(
                 [frame[n] for n in on], [other[n] for n in on], frame.rows, other.rows
@@ -224,7 +224,7 @@ class _Chunk:
             else concat([old.select(list(frame.columns)), frame])
         )
         if table.frontier:
-            last = table is self.plan.tables[-1]  # what was told before is not told again
+            last = table is self.plan.tables[-1]  # what was emitted before is not emitted again
             if table.samples:
                 best, _ = keep_apart(frame, table)
             else:
@@ -287,11 +287,11 @@ def advance_kernel(
     Args:
         plan: the plan.
         state: what the last chunk carried.
-        batches: per member, its tuples of the chunk: ("e",), ("t", member), values, ("w",).
+        batches: per member, its tuples of the chunk: EVENT, the stamp, values, WEIGHT.
         now: the last timestamp of the chunk (a step); every later tuple is later than it.
 
     Returns:
-        The results completed in the chunk (("e",) is `at`), and the state to carry.
+        The results completed in the chunk (EVENT is `at`), and the state to carry.
     """
     chunk = _advance(plan, plan.tables, state, batches, now)
     return chunk.new[plan.tables[-1].members], chunk.carry(now)

@@ -7,7 +7,7 @@ import numpy as np
 from ontoweir.checker.model.normal_form import Kind
 from ontoweir.checker.model.plan import Frontier, SynopsisTable
 from ontoweir.runtime.columnar.add_exact import add_exact, clamp, narrow
-from ontoweir.runtime.columnar.columns import frontier, stamp, value
+from ontoweir.runtime.columnar.columns import frontier, is_past_frontier, stamp, value
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, Name, aggregate, sums_of
 from ontoweir.runtime.kernel.apply_join_predicates import in_frontier
 from ontoweir.runtime.kernel.bucket_values import bucket_values
@@ -60,7 +60,7 @@ def _greatest(view: PlanView, frame: Frame, wanted: Frontier) -> Array:
             missing.add((term.value, term.sign))
     shifts = {(t.value, t.sign): t.shift for t in terms}
     for name in frame.columns:
-        if name[0] != "p" or not missing:
+        if not is_past_frontier(name) or not missing:
             continue
         kept = view.tables[name[1]].frontier[name[2]]
         part = kept.terms

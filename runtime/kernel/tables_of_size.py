@@ -14,14 +14,14 @@ def tables_of_size(plan: SynopsisPlan, level: int) -> tuple[SynopsisTable, ...]:
     are not a level."""
     by_members = {t.members: t for t in plan.tables}
     needed: set[frozenset[int]] = set()
-    pending = [
+    unvisited = [
         t.members for t in plan.tables[:-1] if t.stored and level in (ALL_SIZES, len(t.members))
     ]
-    while pending:
-        members = pending.pop()
+    while unvisited:
+        members = unvisited.pop()
         if members not in needed:
             needed.add(members)
-            pending += [past for step in by_members[members].steps for past in step.past]
+            unvisited += [past for step in by_members[members].steps for past in step.past]
     return tuple(t for t in plan.tables if t.members in needed)
 
 

@@ -1,4 +1,4 @@
-"""Of rows that are only to be told apart from later values, as many as are needed."""
+"""Of rows that are only compared for inequality with later values, as many as are needed."""
 
 from collections.abc import Sequence
 

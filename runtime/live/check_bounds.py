@@ -40,13 +40,13 @@ def _suspects(query: RunningQuery, over: Iterable[SynopsisSize]) -> str:
         if m.alias in aliases or not aliases
     }
     catalog = query.work.catalog
-    found: list[str] = [_place(d) for d in query.declarations if d.table in streams]
+    suspects: list[str] = [_place(d) for d in query.declarations if d.table in streams]
     for name in sorted(streams):
         limit = catalog.streams[name].max_per_timestamp
         if limit is not None:
-            found.append(f"max_per_timestamp = {limit} of {name}")
+            suspects.append(f"max_per_timestamp = {limit} of {name}")
     formulas = ", ".join(dict.fromkeys(size.formula for size in over))
-    return f"{'; '.join(found) or 'no declaration'} (formula: {formulas})"
+    return f"{'; '.join(suspects) or 'no declaration'} (formula: {formulas})"
 
 
 def _place(declared: Declaration) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.model.live_job import RunningQuery
+from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.update_groups import GroupState
 
 _NUMBER = 8
@@ -27,7 +28,7 @@ class SynopsisSize:
 
 def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisSize, ...]:
     """The synopses of a query's plans, in the plans' order; last the groups of its aggregates."""
-    found: list[SynopsisSize] = []
+    sizes: list[SynopsisSize] = []
     several = len(query.plans) > 1
     rest = query.bound
     for number, (prepared, kernel) in enumerate(zip(query.plans, state.kernels, strict=True)):
@@ -38,7 +39,7 @@ def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisS
             columns = () if frame is None else tuple(frame.columns.values())
             bound = table.bound.rows
             rest = None if rest is None or bound is None else rest - bound
-            found.append(
+            sizes.append(
                 SynopsisSize(
                     (f"{number + 1}: " if several else "") + _title(prepared.plan, table),
                     tuple(prepared.plan.form.members[i].alias for i in sorted(table.members)),
@@ -54,8 +55,8 @@ def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisS
         each = size / state.groups.rows if state.groups.rows else 0
         limit = None if rest is None or not each else round(rest * each)
         formula = "groups, and the values that medians count"
-        found.append(SynopsisSize("groups", (), state.groups.rows, size, rest, limit, formula))
-    return tuple(found)
+        sizes.append(SynopsisSize("groups", (), state.groups.rows, size, rest, limit, formula))
+    return tuple(sizes)
 
 
 def text_bytes(state: ExecutionState) -> int:
@@ -79,6 +80,6 @@ def _bytes_of_groups(state: GroupState) -> int:
     if not state.groups:
         return 0
     group, known = next(iter(state.groups.items()))
-    plain = sum(1 for name in known if name[0] != "hist")
+    plain = sum(1 for name in known if name[0] != MeasureKind.HISTOGRAM)
     counted = state.rows - len(state.groups)
     return _NUMBER * (len(state.groups) * (len(group) + plain) + 2 * counted)

@@ -115,7 +115,7 @@ class BatchProcessor:
         self.entries = count_entries(self.spark_folder) if options.forget else 0
         """How many files Spark's logs have, about."""
         self.limit = options.forget
-        options.told(self.state, job)
+        options.on_state(self.state, job)
 
     @property
     def spark_folder(self) -> SparkFolder:
@@ -199,7 +199,7 @@ class BatchProcessor:
         with self.mutex:
             if self.closed:
                 # so it counts as not finished
-                raise Stopped("it has been told to stop", why="-", fix="-")
+                raise Stopped("it has been asked to stop", why="-", fix="-")
             try:
                 self.advance(frame, batch)
             except Stopped:
@@ -248,13 +248,13 @@ class BatchProcessor:
             if low is not None:
                 compare_files(self.record.read, read)
             # what Spark hands over is in the first step
-            rows = read_batch(others, frame, told=self.sources.told) if low is None else {}
+            rows = read_batch(others, frame, observed=self.sources.observed) if low is None else {}
             cuts = [c for c in opened.cuts(*self.options.step) if low is None or c > low]
             for high in (*cuts, None):
                 self.step(opened, rows, (low, high), read, batch)
                 low, rows = high, {}
                 if high is not None and self.closed:
-                    raise Stopped("it has been told to stop", why="-", fix="-")
+                    raise Stopped("it has been asked to stop", why="-", fix="-")
         finally:
             opened.close()
 
@@ -293,8 +293,8 @@ class BatchProcessor:
         shown = measure_batch(self.job, before, self.state, seconds, time.time())
         shown["spark_batch"] = batch
         write_metrics(self.options.metrics or self.options.output, shown)
-        self.options.watch(shown)
-        self.options.told(self.state, self.job)
+        self.options.on_published(shown)
+        self.options.on_state(self.state, self.job)
 
     def _passes(self, history: History, bad: BadFile) -> bool:
         """Whether a bad file has been counted before.

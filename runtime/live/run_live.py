@@ -61,12 +61,14 @@ def run_live(
     taker = BatchProcessor(job, fingerprint, options, session)
     if taker.is_worn:
         taker.rotate()
-    told = bool(options.listeners)
+    observed = bool(options.listeners)
 
     def begin() -> "StreamingQuery":
-        frame, taker.sources = open_sources(job, session, spark, taker.record.sources, told=told)
+        frame, taker.sources = open_sources(
+            job, session, spark, taker.record.sources, observed=observed
+        )
         writer = frame.writeStream
-        silent = not told and len(taker.sources.listed) == len(job.histories)
+        silent = not observed and len(taker.sources.listed) == len(job.histories)
         if not call_without_rows(writer, session, taker.take, silent):
             writer = writer.foreachBatch(taker.take)
         # Java's current folder is the one that this process had when Java was started

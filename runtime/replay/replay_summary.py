@@ -10,8 +10,8 @@ class ReplaySummary:
 
     `markers`: distinct timestamps; `tuples`: rows read in the replayed span, those rejected
     included; `results`: rows written; `state_rows_max`: the most state rows after any chunk (with
-    SELECT DISTINCT and several ranges, without answers that ranges before have told);
-    `late`: always 0 in a replay; `rejected`: tuples not let in, by reason; `ranges`: of how many
+    SELECT DISTINCT and several ranges, without answers that ranges before have emitted);
+    `late`: always 0 in a replay; `rejected`: tuples not admitted, by reason; `ranges`: of how many
     ranges of time, each a Spark task; `one_range_because`: why there was only one.
     """
 

@@ -16,7 +16,7 @@ from ontoweir.runtime.replay.ranges.replay_range import (
     unpack_outcome,
 )
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
-from ontoweir.runtime.replay.store_statics import store_statics
+from ontoweir.runtime.replay.ranges.store_statics import store_statics
 from ontoweir.runtime.spark.explain_java import tell_cause
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def run_ranges(
         return ranges.map(lambda item: replay_range(key, packed, item)).collect()
 
     with ThreadPoolExecutor(1) as pool:
-        found = await_job(pool.submit(work), look, lambda: context.cancelJobGroup(key))
-    return [unpack_outcome(item) for item in found]
+        packed_outcomes = await_job(pool.submit(work), look, lambda: context.cancelJobGroup(key))
+    return [unpack_outcome(item) for item in packed_outcomes]
 
 
 def await_job(

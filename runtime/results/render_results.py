@@ -256,4 +256,4 @@ def _encode_all(texts: "pa.Array") -> "pa.Array":
 
 
 def _encode(text: str) -> str:
-    return _RESERVED.sub(lambda found: quote(found[0], safe=""), text)
+    return _RESERVED.sub(lambda match: quote(match[0], safe=""), text)

@@ -32,7 +32,7 @@ OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"]
 
 _COMPRESSION = "zstd"
 _SAMPLE = 4_096
-"""Rows that tell whether a column's values repeat."""
+"""Rows that are looked at to see whether a column's values repeat."""
 
 
 def write_part(table: pa.Table, file: str) -> None:
@@ -160,7 +160,7 @@ class ResultWriter:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """What the system does not let be written is told with the place.
+        """What the system does not let be written is reported with the place.
 
         Raises:
             RunError: that is so; but whoever reads a pipe may have enough of it.

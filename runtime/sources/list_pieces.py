@@ -93,7 +93,7 @@ def read_ends(statistics: "pq.Statistics") -> tuple[object, object] | None:
 def read_time_span(
     group: "pq.RowGroupMetaData", place: int | None
 ) -> tuple[int | None, int | None]:
-    """The first and last timestamp of a row group in µs, where its statistics tell."""
+    """The first and last timestamp of a row group in µs, where its statistics say."""
     statistics = None if place is None else group.column(place).statistics
     ends = None if statistics is None else read_ends(statistics)
     if ends is None:

@@ -325,7 +325,7 @@ def missing_column(name: str, there: Sequence[str], path: str, data: DataSource)
         fix='add options = { header = "true" } to its source'
         if headless
         else (
-            f"write {alike!r} in the catalog: names of columns are told apart by their case"
+            f"write {alike!r} in the catalog: names of columns differ in their case"
             if alike is not None
             else "correct the column's name in the catalog, or the data"
         ),

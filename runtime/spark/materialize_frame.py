@@ -50,12 +50,12 @@ def materialize_frame(frame: "DataFrame", folder: Path) -> pa.Table:
     for name, kind in zip(plain.columns, kinds, strict=True):
         if kind == "void":
             plain = plain.withColumn(name, fn.lit(None).cast("string"))
-    place, seen = folder / uuid.uuid4().hex, Observation()
-    counted = plain.observe(seen, fn.count(fn.lit(1)).alias("rows"))
+    place, observation = folder / uuid.uuid4().hex, Observation()
+    counted = plain.observe(observation, fn.count(fn.lit(1)).alias("rows"))
     # Spark's own file system may be another
     write_parquet(counted, f"file://{place.absolute()}")
     parts = sorted(place.glob("part-*.parquet"))
-    rows = seen.get["rows"]
+    rows = observation.get["rows"]
     if not parts or sum(pq.read_metadata(p).num_rows for p in parts) != rows:
         if rows * len(names) * _CELL < LARGEST_COLLECTED:
             return frame.toArrow()

@@ -71,7 +71,7 @@ def load_statics(
     Raises:
         DataError: a file or column is missing, or a row breaks a type, domain, key or max_rows.
         CatalogError: a view is wrong.
-        RunError: what tasks write beside it is not seen here.
+        RunError: what tasks write beside it is not visible here.
     """
     with ExitStack() as stack:
         loader = _Loader(spark, catalog, _find_folder(beside), stack, here=here)

@@ -28,10 +28,10 @@ def find_horizon(stream: Stream, files: Iterable[str], known: dict[str, int | No
         None where no file says so: there is none, or its times are found by reading it with Spark
         alone.
     """
-    found = {file: known[file] if file in known else _read_first(stream, file) for file in files}
+    firsts = {file: known[file] if file in known else _read_first(stream, file) for file in files}
     known.clear()
-    known.update(found)
-    return min((first for first in found.values() if first is not None), default=None)
+    known.update(firsts)
+    return min((first for first in firsts.values() if first is not None), default=None)
 
 
 def _read_first(stream: Stream, file: str) -> int | None:

@@ -39,10 +39,10 @@ def list_arrivals(spark: SparkFolder, source: int, batch: int) -> tuple[ArrivedF
     """
     last = _reached(spark.offsets_of(batch), source)
     first = _reached(spark.offsets_of(batch - 1), source) + 1 if batch else 0
-    found: list[ArrivedFile] = []
+    arrived: list[ArrivedFile] = []
     for number in range(first, last + 1):
-        found += _logged(spark.entry_of(source, number), number)
-    return tuple(sorted(found, key=lambda f: (f.modified, f.path)))
+        arrived += _logged(spark.entry_of(source, number), number)
+    return tuple(sorted(arrived, key=lambda f: (f.modified, f.path)))
 
 
 def _reached(file: Path, source: int) -> int:

@@ -26,13 +26,13 @@ def list_partitions(stream: Stream, offsets: Path) -> tuple[str, ...]:
         offsets: Spark's file of the micro-batch's offsets (a line for each source).
     """
     wanted = _subscribed({n.lower(): v for n, v in stream.data.options})
-    found: dict[str, None] = {}
+    partitions_read: dict[str, None] = {}
     for parts in _topics(offsets):
         for topic, partitions in parts.items():
             if wanted(topic):
                 for partition in partitions:
-                    found[f"{stream.name}{PARTITION_OF}{topic}/{partition}"] = None
-    return tuple(found)
+                    partitions_read[f"{stream.name}{PARTITION_OF}{topic}/{partition}"] = None
+    return tuple(partitions_read)
 
 
 def _subscribed(options: Mapping[str, str]) -> Callable[[str], bool]:
@@ -75,7 +75,7 @@ def list_waiting(
         return frozenset(), frozenset()
     options = {name.lower(): value for name, value in stream.data.options}
     pattern = options.get("pathglobfilter")
-    found: set[str] = set()
+    same_time: set[str] = set()
     later: set[str] = set()
     there: set[str] = set()
     for place in glob.glob(path) if glob.has_magic(path) else [path]:
@@ -96,13 +96,13 @@ def list_waiting(
                 later.add(file)
             same = when == modified and is_data(stream.data, file)
             if same and status.st_size and not _is_empty(file, stream.data.format):
-                found.add(file)
+                same_time.add(file)
     passed &= there  # what has been moved away is forgotten
-    return frozenset(found), frozenset(later)
+    return frozenset(same_time), frozenset(later)
 
 
 def walk_files(place: str) -> Iterator[str]:
-    """The files in a folder and those in it, hidden ones aside; a file is itself."""
+    """The files in a folder and those in it, except hidden ones; a file is itself."""
     if not os.path.isdir(place):
         yield place
         return

@@ -51,21 +51,21 @@ class OpenBatch:
         """The times (µs) that part the steps: none where one step has all."""
         known = [p for held in self.portions.values() for p in held]
         known.sort(key=lambda p: -(1 << 63) if p.low is None else p.low)
-        found: list[int] = []
+        times: list[int] = []
         taken = bytes_taken = 0
         for portion in known:
             full = taken and (taken + portion.rows > rows or bytes_taken + portion.size > size)
-            if full and portion.low is not None and (not found or portion.low > found[-1]):
-                found.append(portion.low)
+            if full and portion.low is not None and (not times or portion.low > times[-1]):
+                times.append(portion.low)
                 taken = bytes_taken = 0
             taken += portion.rows
             bytes_taken += portion.size
-        return found
+        return times
 
     def read(self, low: int | None, high: int | None) -> dict[str, pa.Table]:
         """The rows from a time on and before another, by stream; a file that turns out not to be
         readable joins the bad ones."""
-        found = {}
+        tables = {}
         for history in self.histories:
             name, time = history.stream.name, history.stream.timestamp
             parts = []
@@ -80,8 +80,8 @@ class OpenBatch:
                     self.bad[name].append(BadFile(portion.file, error))
             whole = [p for p in parts if p.num_rows]
             if whole:
-                found[name] = pa.concat_tables(whole, promote_options="permissive")
-        return found
+                tables[name] = pa.concat_tables(whole, promote_options="permissive")
+        return tables
 
     def describe(self) -> dict[str, list[list[Any]]]:
         """What a commit says of the files: path, size, modification time, hash of both ends."""
@@ -136,8 +136,8 @@ def open_batch(
             and f.path not in passed.get(name, ())
         ]
         files[name] = mine
-        found = open_arrivals(history, mine, spark, staged / str(place)) if mine else ([], [])
-        opened.portions[name], opened.bad[name] = found
+        arrivals = open_arrivals(history, mine, spark, staged / str(place)) if mine else ([], [])
+        opened.portions[name], opened.bad[name] = arrivals
     return opened
 
 

@@ -89,7 +89,7 @@ def _choose(histories: Sequence[History]) -> list[str]:
     for number, one in enumerate(folders):
         for other in folders[number + 1 :]:
             if os.path.commonpath([one, other]) in (one, other):
-                return []  # one holds the other: their files are told apart by folder
+                return []  # one holds the other: their files differ by folder
     there = 0
     for history in fit:
         there += sum(1 for _ in walk_files(folder_of(history.stream)))

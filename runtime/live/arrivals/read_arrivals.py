@@ -282,11 +282,11 @@ def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "Da
 
 def _mark(rows: pa.Table, times: Mapping[str, int]) -> pa.Table:
     """Paths as they were listed, and when each file was modified."""
-    found = rows.column(FILE).to_pylist()
-    known = {uri: local_path(uri) for uri in set(found)}
+    uris = rows.column(FILE).to_pylist()
+    known = {uri: local_path(uri) for uri in set(uris)}
     place = rows.column_names.index(FILE)
-    rows = rows.set_column(place, FILE, pa.array([known[u] for u in found], pa.string()))
-    modified = [times.get(known[u], 0) for u in found]
+    rows = rows.set_column(place, FILE, pa.array([known[u] for u in uris], pa.string()))
+    modified = [times.get(known[u], 0) for u in uris]
     return rows.append_column(MODIFIED, pa.array(modified, pa.int64()))
 
 

@@ -96,7 +96,8 @@ def partitions_of(stream: str, partitions: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A row that was not let in: its timestamp (µs; None: it has none), and its content as text."""
+    """A row that was not admitted. `at_us`: its timestamp (µs; None: it has none); `row`: its
+    content as text."""
 
     stream: str
     at_us: int | None

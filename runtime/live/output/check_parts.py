@@ -63,12 +63,12 @@ def check_parts(
 def _compare(file: Path, part: PublishedPart) -> str | None:
     """What is wrong with a part (None: nothing)."""
     try:
-        found = file.stat()
+        status = file.stat()
     except FileNotFoundError:
         return "is gone"
-    if found.st_size != part.size:
-        return f"has {found.st_size:,} bytes, and was published with {part.size:,}"
-    if found.st_ctime_ns != part.changed and hash_file(file) != part.digest:
+    if status.st_size != part.size:
+        return f"has {status.st_size:,} bytes, and was published with {part.size:,}"
+    if status.st_ctime_ns != part.changed and hash_file(file) != part.digest:
         return "is not what was published"
     return None
 

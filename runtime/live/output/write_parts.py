@@ -2,7 +2,7 @@
 
 A Parquet file has the id of its run, its micro-batch and a hash of its rows in its metadata; the
 folder of any format says whose it is in `.ontoweir-run`. So a file that a micro-batch wrote which
-is not in the checkpoint (that is an older copy) is told from one of another run.
+is not in the checkpoint (that is an older copy) is distinguished from one of another run.
 """
 
 import hashlib
@@ -55,14 +55,16 @@ class PartWriter:
                 if target.exists() and not is_mine(target, self.run):
                     raise foreign_part(target)
                 put_part(content, target)
-            found = target.stat()
+            status = target.stat()
         except OSError as error:
             raise RunError(
                 f"answers cannot be written to {target}: {error.strerror or error}",
                 why="they are committed, but not where they belong yet",
                 fix="make room, or mend the folder, and start again: they are written then",
             ) from error
-        self.parts.add(PublishedPart(place, name, batch, found.st_size, found.st_ctime_ns, digest))
+        self.parts.add(
+            PublishedPart(place, name, batch, status.st_size, status.st_ctime_ns, digest)
+        )
         self.fresh |= {target.parent, self.parts.file}
 
     def _own(self, folder: Path) -> None:
@@ -102,11 +104,11 @@ def is_mine(file: Path, run: str) -> bool:
     """Whether a part is of a run, as it says itself, or, if it cannot, as its folder says."""
     if file.suffix == ".parquet":
         try:
-            found = (pq.read_schema(file).metadata or {}).get(_RUN)
+            owner = (pq.read_schema(file).metadata or {}).get(_RUN)
         except (OSError, pa.ArrowException):
-            found = None
-        if found is not None:
-            return bool(found == run.encode())
+            owner = None
+        if owner is not None:
+            return bool(owner == run.encode())
     try:
         return (file.parent / OWNER).read_text(encoding="utf-8") == run
     except (OSError, UnicodeDecodeError):

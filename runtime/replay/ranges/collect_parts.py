@@ -46,7 +46,7 @@ class PartCollector:
         self._joined = joined
         self._folder, self._writer, self._expand = folder, writer, expand
         self._first = first
-        self._told: pa.Table | None = None
+        self._emitted: pa.Table | None = None
         self._range = self._part = 0
 
     def take(self, finished: Sequence[RangeOutcome] = ()) -> None:
@@ -91,8 +91,8 @@ class PartCollector:
 
     def _ended(self) -> bool:
         """Whether the present range says that it has no more parts."""
-        told = read_progress(self._folder, self._range)
-        return told is not None and told.done and self._part >= told.parts
+        progress = read_progress(self._folder, self._range)
+        return progress is not None and progress.done and self._part >= progress.parts
 
     def _write(self, table: pa.Table) -> None:
         if self._first is not None:
@@ -112,18 +112,18 @@ class PartCollector:
         """What no range has answered before."""
         if not variables:  # yes, once
             return table if self._writer.rows == 0 else table.slice(0, 0)
-        if self._told is not None and self._range:
-            table = _without(table, self._told, variables)
+        if self._emitted is not None and self._range:
+            table = _without(table, self._emitted, variables)
         mine = table.select(variables)
-        self._told = mine if self._told is None else pa.concat_tables([self._told, mine])
+        self._emitted = mine if self._emitted is None else pa.concat_tables([self._emitted, mine])
         return table
 
 
-def _without(table: pa.Table, told: pa.Table, variables: list[str]) -> pa.Table:
-    """The rows whose variables are not among those told, in their order."""
+def _without(table: pa.Table, emitted: pa.Table, variables: list[str]) -> pa.Table:
+    """The rows whose variables are not among those emitted, in their order."""
     place = "__place"
     numbered = table.append_column(place, pa.array(np.arange(table.num_rows)))
-    fresh = numbered.select([*variables, place]).join(told, variables, join_type="left anti")
+    fresh = numbered.select([*variables, place]).join(emitted, variables, join_type="left anti")
     return table.take(pa.array(np.sort(fresh.column(place).to_numpy())))
 
 
@@ -137,20 +137,20 @@ class ProgressWatch:
         self._last = -1
 
     def look(self, folder: str, ranges: Sequence[int]) -> None:
-        """Tell the listener, if there is news."""
+        """Report to the listener, if there is news."""
         if self._listener is None:
             return
-        found = [p for p in (read_progress(folder, i) for i in ranges) if p is not None]
-        times = [p.now_us for p in found if p.now_us is not None]
-        tuples = self._before.tuples + sum(p.tuples for p in found)
+        reported = [p for p in (read_progress(folder, i) for i in ranges) if p is not None]
+        times = [p.now_us for p in reported if p.now_us is not None]
+        tuples = self._before.tuples + sum(p.tuples for p in reported)
         if not times or tuples == self._last:
             return
         self._last = tuples
         progress = ReplayProgress(
-            markers=sum(p.markers for p in found),
+            markers=sum(p.markers for p in reported),
             tuples=tuples,
             total_tuples=max(self._total, tuples),
-            state_rows=max(p.state_rows for p in found),
+            state_rows=max(p.state_rows for p in reported),
             bound=self._bound,
             at=datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=max(times)),
         )
@@ -162,10 +162,10 @@ class ProgressWatch:
 
 
 def read_progress(folder: str, index: int) -> RangeProgress | None:
-    """How far a range is, as its task tells (None: nothing yet)."""
+    """How far a range is, as its task reports (None: nothing yet)."""
     try:
-        found = pickle.loads(progress_file(folder, index).read_bytes())
+        progress = pickle.loads(progress_file(folder, index).read_bytes())
     except (OSError, EOFError):
         return None
-    assert isinstance(found, RangeProgress)
-    return found
+    assert isinstance(progress, RangeProgress)
+    return progress

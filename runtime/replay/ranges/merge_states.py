@@ -6,6 +6,7 @@ import numpy as np
 
 from ontoweir.checker.model.normal_form import Kind
 from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.runtime.columnar.columns import is_value
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import Array, Frame, concat
 from ontoweir.runtime.engine.execution import ExecutionState
@@ -44,8 +45,8 @@ def merge_states(
             if level not in (ALL_SIZES, len(table.members)):
                 continue
             parts = [f for f in (tables.get(table.members),) if f is not None]
-            if (found := more.kernels[i].tables.get(table.members)) is not None:
-                parts.append(_recode(plan, found, theirs, pool))
+            if (other := more.kernels[i].tables.get(table.members)) is not None:
+                parts.append(_recode(plan, other, theirs, pool))
             if not parts:
                 continue
             names = list(parts[-1].columns)
@@ -61,7 +62,7 @@ def _recode(plan: SynopsisPlan, frame: Frame, texts: Sequence[str], pool: String
     """A table whose codes of strings are those of another pool."""
     changed: dict[tuple[object, ...], Array] = {}
     for name, column in frame.columns.items():
-        if name[0] != "v" or plan.form.classes[name[1]].kind is not Kind.STRING:
+        if not is_value(name) or plan.form.classes[name[1]].kind is not Kind.STRING:
             continue
         uniques, inner = np.unique(column, return_inverse=True)
         codes = [pool.code(texts[c]) if 0 <= c < len(texts) else c for c in uniques.tolist()]

@@ -38,7 +38,7 @@ def plan_ranges(
     """Ranges of about as many rows each.
 
     Args:
-        histories: the streams; the spans of time of their row groups tell where to cut.
+        histories: the streams; the spans of time of their row groups say where to cut.
         wanted: how many ranges.
         rows_per_range: at least about so many rows in each.
         span: what is replayed, [start, stop) in µs; cuts lie inside.

@@ -1,4 +1,4 @@
-"""The chunks of a task's history, let in, one ahead of what is computed."""
+"""The chunks of a task's history, admitted, one ahead of what is computed."""
 
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -33,7 +33,7 @@ from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plan
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
-from ontoweir.runtime.replay.store_statics import open_statics
+from ontoweir.runtime.replay.ranges.store_statics import open_statics
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.results.write_behind import write_behind
 from ontoweir.runtime.results.write_results import write_part
@@ -104,8 +104,27 @@ class RangeOutcome:
     matches: PartRows = ()
 
 
-Prepared = tuple[ExecutionContext, tuple[PreparedPlan, ...], Mapping[str, Sequence[ReferenceCheck]]]
-_prepared: dict[str, Prepared] = {}
+@dataclass(frozen=True, slots=True)
+class PreparedWork:
+    """What all tasks of a run begin with: its plans, with static data encoded, and the references
+    that it enforces, by stream."""
+
+    work: ExecutionContext
+    plans: tuple[PreparedPlan, ...]
+    checks: Mapping[str, Sequence[ReferenceCheck]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDelta:
+    """What a chunk has for a GroupTask: new matches, and of the state but the groups how many rows
+    it has, and which."""
+
+    matches: PartRows
+    rows: int
+    sizes: Sequence[str]
+
+
+_prepared: dict[str, PreparedWork] = {}
 
 
 def replay_range(key: str, packed: Any, task: bytes) -> bytes:
@@ -126,10 +145,10 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
     return pickle.dumps(outcome)
 
 
-def prepare_work(work: ExecutionContext) -> Prepared:
+def prepare_work(work: ExecutionContext) -> PreparedWork:
     """What all tasks of a run begin with."""
     plans = tuple(prepare_plan(p, work) for p in work.plans)
-    return work, plans, reference_checks(work.references, work.statics)
+    return PreparedWork(work, plans, reference_checks(work.references, work.statics))
 
 
 def unpack_outcome(packed: bytes) -> RangeOutcome:
@@ -138,10 +157,10 @@ def unpack_outcome(packed: bytes) -> RangeOutcome:
     Raises:
         OntoweirError: the task ended with it.
     """
-    found = pickle.loads(packed)
-    if isinstance(found, RangeOutcome):
-        return found
-    kind, what, why, fix, source = found
+    outcome = pickle.loads(packed)
+    if isinstance(outcome, RangeOutcome):
+        return outcome
+    kind, what, why, fix, source = outcome
     raise kind(what, why=why, fix=fix, source=source)
 
 
@@ -155,7 +174,7 @@ def progress_file(folder: str, index: int) -> Path:
     return Path(folder, f"{index:06d}.progress")
 
 
-def run_task(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -> RangeOutcome:
+def run_task(prepared: PreparedWork, task: RangeTask, look: Callable[[], None]) -> RangeOutcome:
     """Chunk after chunk, each with the state of the one before; `look` is called after each.
 
     Raises:
@@ -166,15 +185,15 @@ def run_task(prepared: Prepared, task: RangeTask, look: Callable[[], None]) -> R
             with ExitStack() as held:
                 return _replay(prepared, task, look, held)
         case GroupTask():
-            return _group(prepared[0], task, look)
+            return _group(prepared.work, task, look)
         case _:
             assert_never(task)
 
 
 def _replay(
-    prepared: Prepared, task: HistoryTask, look: Callable[[], None], held: ExitStack
+    prepared: PreparedWork, task: HistoryTask, look: Callable[[], None], held: ExitStack
 ) -> RangeOutcome:
-    work, plans, checks = prepared
+    work, plans, checks = prepared.work, prepared.plans, prepared.checks
     histories = work.histories
     if task.level is not None:
         wanted = level_streams(work.plans, task.level)
@@ -190,13 +209,13 @@ def _replay(
         if task.level is not None:
             state = advance_level(work, plans, admitted, chunk, state, task.level)
         elif task.grouped:
-            state, found = advance_parts(work, plans, admitted, chunk, state)
+            state, fresh = advance_parts(work, plans, admitted, chunk, state)
             assert work.aggregates is not None
-            matches = merge_group_deltas(work.aggregates, matches, found)
+            matches = merge_group_deltas(work.aggregates, matches, fresh)
             file = part_file(task.folder, task.index, parts)
             rest = state.rows - count_own(work, state)
-            packed = pickle.dumps((found, rest, _list_sizes(work, state)))
-            write = partial(_replace, file, packed)
+            delta = GroupDelta(fresh, rest, _list_sizes(work, state))
+            write = partial(_replace, file, pickle.dumps(delta))
             parts += 1
         else:
             state, answers = advance_rows(work, plans, admitted, chunk, state)
@@ -216,8 +235,8 @@ def _replay(
         )
         most = max(most, state.rows)
         check_bound(work, state)
-        told = progress_file(task.folder, task.index)
-        later(partial(_tell, write, told, progress, look))
+        file = progress_file(task.folder, task.index)
+        later(partial(_report, write, file, progress, look))
     state = replace(state, cursors={})
     return RangeOutcome(task.index, state, progress, most, dict(rejected), matches)
 
@@ -230,21 +249,21 @@ def _group(work: ExecutionContext, task: GroupTask, look: Callable[[], None]) ->
     for part in range(task.parts):
         file = part_file(task.found, task.index, part)
         try:
-            found, rest, sizes = pickle.loads(file.read_bytes())
+            delta: GroupDelta = pickle.loads(file.read_bytes())
         except OSError as error:
             raise RunError(
                 f"{file} is not there, which a task has written",
                 why="workers exchange what is new for groups in a folder beside the output",
                 fix="write --output to a file system that all of them see",
             ) from error
-        found = drop_known(work.aggregates, found, task.before)
-        answers, groups = advance_groups(work.aggregates, found, groups)
+        fresh = drop_known(work.aggregates, delta.matches, task.before)
+        answers, groups = advance_groups(work.aggregates, fresh, groups)
         if answers.num_rows:
             _write(part_file(task.folder, task.index, progress.parts), answers, work.parquet)
             progress = replace(progress, parts=progress.parts + 1)
-        rows = rest + count_emitted(work, groups) + groups.rows
+        rows = delta.rows + count_emitted(work, groups) + groups.rows
         most = max(most, rows)
-        _check_rows(work, rows, [*sizes, f"groups {groups.rows}"])
+        _check_rows(work, rows, [*delta.sizes, f"groups {groups.rows}"])
         _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
         look()
     progress = replace(progress, done=True)
@@ -256,7 +275,7 @@ def _nothing() -> None:
     """What there is to write where nothing is answered."""
 
 
-def _tell(
+def _report(
     write: Callable[[], None], file: Path, progress: RangeProgress, look: Callable[[], None]
 ) -> None:
     """The end of a chunk: its answers, then how far the range is."""

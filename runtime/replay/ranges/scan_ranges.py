@@ -87,7 +87,7 @@ def scan_ranges(
         try:
             scan.find_starts(starts)
         except OntoweirError:
-            # in order, the replay tells what is wrong first
+            # in order, the replay reports what is wrong first
             ranges = scan.ranges = Ranges((), "a range cannot be replayed")
             starts = [scan.begin(0)]
     outcomes = scan.answer(starts, output.writer, output.expand)
@@ -172,13 +172,13 @@ class _Scan:
     ) -> list[RangeOutcome]:
         """What is new for groups, range by range, and then answers."""
         assert self.work.aggregates is not None
-        found = self._folder("matches")
-        outcomes = self._read(starts, None, found, grouped=True)
+        place = self._folder("matches")
+        outcomes = self._read(starts, None, place, grouped=True)
         tasks: list[RangeTask] = []
         before: PartRows = ()
         for outcome in outcomes:
             parts = outcome.progress.parts
-            tasks.append(GroupTask(outcome.index, found, parts, before, folder))
+            tasks.append(GroupTask(outcome.index, place, parts, before, folder))
             before = merge_group_deltas(self.work.aggregates, before, outcome.matches)
         grouped = self._run(tasks, folder, collector)
         return [replace(o, most=g.most) for o, g in zip(outcomes, grouped, strict=True)]

@@ -89,8 +89,8 @@ def _guard(app: Flask, site: Site) -> None:
     @app.errorhandler(HTTPException)
     def show_http(error: HTTPException) -> tuple[str | Response, int]:
         code = error.code or 500
-        told = {404: "there is no such page", 413: f"more than {_BODY:,} bytes; shorten it"}
-        return _fail(told.get(code, error.name.lower()), code)
+        messages = {404: "there is no such page", 413: f"more than {_BODY:,} bytes; shorten it"}
+        return _fail(messages.get(code, error.name.lower()), code)
 
     @app.errorhandler(Exception)
     def show_bug(error: Exception) -> tuple[str | Response, int]:

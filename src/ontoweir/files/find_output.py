@@ -40,7 +40,7 @@ class StreamOutput:
 
     @property
     def standard(self) -> bool:
-        """Whether it is standard output; what else is told then belongs on stderr."""
+        """Whether it is standard output; what else is reported then belongs on stderr."""
         return self.descriptor == 1
 
 
@@ -73,15 +73,15 @@ def find_output(output: Path) -> FoundOutput:
     raise _refused(output, "its links form a circle", "remove the link, or name another file")
 
 
-def require_folder(output: Path, found: FoundOutput) -> None:
+def require_folder(output: Path, place: FoundOutput) -> None:
     """Refuse a file whose folder is not there, or cannot be written to.
 
     Raises:
         UsageError: that is so.
     """
-    if isinstance(found, StreamOutput):
+    if isinstance(place, StreamOutput):
         return
-    folder = found.path.parent
+    folder = place.path.parent
     if not folder.is_dir():
         raise _refused(output, f"there is no folder {folder}", "make it, or write elsewhere")
     if not os.access(folder, os.W_OK):

@@ -85,7 +85,7 @@ class Workspace:
 
     @contextmanager
     def _showing(self) -> Iterator[None]:
-        """Whoever shows progress is told when that is over."""
+        """Whoever shows progress hears when that is over."""
         try:
             yield
         finally:

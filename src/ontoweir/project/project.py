@@ -122,8 +122,8 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
     try:
         return tomllib.loads(text), locate_toml(text, shown)
     except tomllib.TOMLDecodeError as error:
-        found = re.search(r"at line (\d+)", str(error))
-        line = int(found[1]) if found else len(text.splitlines()) or 1
+        match = re.search(r"at line (\d+)", str(error))
+        line = int(match[1]) if match else len(text.splitlines()) or 1
         raise CatalogError(
             f"not TOML: {error}",
             why="the project file is written in TOML (toml.io)",
@@ -139,12 +139,12 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
 def _settings(
     overrides: Sequence[str], environ: Mapping[str, str], data: Mapping[str, object]
 ) -> list[tuple[tuple[str, ...], object, str]]:
-    found: list[tuple[tuple[str, ...], object, str]] = []
+    settings: list[tuple[tuple[str, ...], object, str]] = []
     for name in sorted(environ):
         parts = name.removeprefix(_PREFIX).split("__")
         # One level (ONTOWEIR_HOME, say) is not a setting; a setting starts with a known section.
         if name.startswith(_PREFIX) and len(parts) > 1 and parts[0].lower() in SECTIONS:
-            found.append((_match_case(parts, data), _parse_value(environ[name]), name))
+            settings.append((_match_case(parts, data), _parse_value(environ[name]), name))
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
@@ -153,8 +153,8 @@ def _settings(
                 why="an override is section.key=value",
                 fix="write e.g. --set streams.traffic.max_per_timestamp=500",
             )
-        found.append((split_path(key.strip()), _parse_value(value.strip()), f"--set {text}"))
-    return found
+        settings.append((split_path(key.strip()), _parse_value(value.strip()), f"--set {text}"))
+    return settings
 
 
 def _match_case(parts: Sequence[str], data: Mapping[str, object]) -> tuple[str, ...]:
@@ -276,7 +276,7 @@ def _read_imports(imports: TomlTable, folder: Path) -> dict[str, Path]:
 
 
 def _expand(project: TomlTable, key: str, folder: Path) -> tuple[Path, ...]:
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for pattern in project.texts(key):
         full = os.path.normpath(folder / pattern)
         if glob.has_magic(pattern):
@@ -291,5 +291,5 @@ def _expand(project: TomlTable, key: str, folder: Path) -> tuple[Path, ...]:
                 why=f"{project.name(key)} names it; paths are relative to the project file",
                 fix="create the file or correct the path",
             )
-        found.update(dict.fromkeys(map(Path, hits)))
-    return tuple(found)
+        files.update(dict.fromkeys(map(Path, hits)))
+    return tuple(files)

@@ -46,18 +46,18 @@ class Entry:
     version: int = ENTRY_VERSION
 
 
-def tell_verdict(told: Mapping[str, Any]) -> str:
+def summarise_verdict(status: Mapping[str, Any]) -> str:
     """A verdict, its tier where that says more, and its bound: of an entry, or of a status.
 
-    >>> tell_verdict({"verdict": "bounded", "tier": "stateless", "bound_rows": 0})
+    >>> summarise_verdict({"verdict": "bounded", "tier": "stateless", "bound_rows": 0})
     'bounded, stateless, ≤ 0 rows of state'
     """
-    verdict, tier, rows = told["verdict"], told["tier"], told["bound_rows"]
+    verdict, tier, rows = status["verdict"], status["tier"], status["bound_rows"]
     both = verdict if verdict == tier else f"{verdict}, {tier}"
-    return f"{both}, {tell_bound(verdict, rows)} of state"
+    return f"{both}, {summarise_bound(verdict, rows)} of state"
 
 
-def tell_bound(verdict: str, rows: int | None) -> str:
+def summarise_bound(verdict: str, rows: int | None) -> str:
     """The most rows that are kept: a number, "finite" where it is bounded without one, or "∞"."""
     if rows is not None:
         return f"≤ {rows:,} rows"

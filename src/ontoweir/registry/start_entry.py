@@ -64,12 +64,12 @@ def start_entry(
     options: RunOptions,
     *,
     checkpoint: Path | None = None,
-    watch: Callable[[Mapping[str, Any]], None] | None = None,
+    on_published: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> RunningEntry:
     """Start an entry. What goes wrong with it is in its status, and in `error`.
 
     State that an entry of the same name has left, which this one replaces, is removed; answers in
-    the output folder that are not this entry's are moved aside.
+    the output folder that are not this entry's are moved away.
 
     Args:
         workspace: the project.
@@ -79,7 +79,7 @@ def start_entry(
         options: where answers go, and how the run goes; its checkpoint and metrics are not used.
         checkpoint: the folder of its state, rejected rows and metrics, instead of the entry's: one
             that nothing is ever removed from.
-        watch: is called with the record of every micro-batch.
+        on_published: is called with the record of every micro-batch.
 
     Raises:
         UsageError: another process serves it.
@@ -113,7 +113,7 @@ def start_entry(
         running.prepared = prepare_run(workspace, [compiled], [verdict], spark, own)
         running.alarm = StateAlarm(options.alarm, workspace.on_warning)
         place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
-        running.run = _run(running, place, spark, options, watch)
+        running.run = _run(running, place, spark, options, on_published)
         status["state"] = "running"
         write_status(folder, status)
     except OntoweirError as error:
@@ -139,22 +139,22 @@ def _run(
     from ontoweir.runtime.live.model.describe_live import describe_live
     from ontoweir.runtime.live.run_live import run_live
 
-    def told(state: Any, job: Any) -> None:
+    def take(state: Any, job: Any) -> None:
         if running.alarm is not None:
             running.alarm(state, job)
         if running.before:
             return  # only at the start: what was committed before
-        found = describe_live(state, job)
-        held = found["queries"][running.entry.name]
-        counts = {n: found[n] for n in ("tuples", "markers", "results", "rejected", "late")}
+        described = describe_live(state, job)
+        held = described["queries"][running.entry.name]
+        counts = {n: described[n] for n in ("tuples", "markers", "results", "rejected", "late")}
         counts["waiting_rows"] = state.waiting
         running.before, running.reasons = counts, dict(state.reasons)
-        batch = None if found["batch"] < 0 else found["batch"]
+        batch = None if described["batch"] < 0 else described["batch"]
         running.status |= {**counts, **held, "batch": batch, "rejects": dict(state.reasons)}
         most = max(running.status["state_rows_max"], held["state_rows"])
         running.status["state_rows_max"] = most
 
-    def watch(record: Mapping[str, Any]) -> None:
+    def publish(record: Mapping[str, Any]) -> None:
         add_record(running.status, record)
         write_status(running.folder, running.status)
         if more is not None:
@@ -165,8 +165,8 @@ def _run(
         output=place[1],
         once=options.once,
         seconds=options.seconds,
-        told=told,
-        watch=watch,
+        on_state=take,
+        on_published=publish,
         sink=running.sink,
         listeners=options.listeners,
         parts_may_go=options.parts_may_go,

@@ -16,14 +16,14 @@ def explain_code(code: str) -> str:
     Raises:
         UsageError: there is no such code.
     """
-    found = _pages().get(code.strip().upper())
-    if found is None:
+    page = _pages().get(code.strip().upper())
+    if page is None:
         raise UsageError(
             f"unknown code {code!r}",
             why="no diagnostic has it",
             fix=f"write one of: {', '.join(_pages())}",
         )
-    return found
+    return page
 
 
 def code_titles() -> dict[str, str]:
@@ -43,7 +43,7 @@ def _pages() -> dict[str, str]:
     text = read_pages()
     starts = [(m[1], m.start()) for m in _HEADING.finditer(text)]
     shared = {m[1]: m[0] for m in _BLOCK.finditer(text[: starts[0][1]])}
-    found = {}
+    pages = {}
     for (code, start), end in zip(starts, [*(s for _, s in starts[1:]), len(text)], strict=True):
         page = text[start:end].strip()
         languages = {m[1] for m in _BLOCK.finditer(page)}
@@ -51,5 +51,5 @@ def _pages() -> dict[str, str]:
             page += f"\n\nThe tables of the example:\n\n{shared['toml']}"
         if "sparql" in languages:
             page += f"\n\nThe triples of the example:\n\n{shared['turtle']}"
-        found[code] = page
-    return found
+        pages[code] = page
+    return pages

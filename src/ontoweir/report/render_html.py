@@ -68,8 +68,8 @@ def _name(verdict: Verdict | RefusedQuery) -> str:
 
 def _cells(verdict: Verdict | RefusedQuery) -> str:
     if isinstance(verdict, RefusedQuery):
-        told = f'{SHOW_REFUSED}</td><td></td><td class="formula soft">{escape(verdict.error.what)}'
-        return f"<td>{told}</td>"
+        cells = f'{SHOW_REFUSED}</td><td></td><td class="formula soft">{escape(verdict.error.what)}'
+        return f"<td>{cells}</td>"
     formula = escape(verdict.bound.formula if verdict.bound else "")
     return (
         f"<td>{show_tier(verdict)}</td><td class=number>{show_rows(verdict)}</td>"

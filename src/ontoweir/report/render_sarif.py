@@ -56,12 +56,14 @@ def render_sarif(
         refused: queries without a verdict; each reason is an error, once.
         errors: of mappings that are refused, whichever queries they concern.
     """
-    found: dict[str, dict[str, Any]] = {}
+    results_by_key: dict[str, dict[str, Any]] = {}
     for verdict, mending in zip(verdicts, repairs, strict=True):
         fixes = [_fix(r, root) for r in mending if all(e.source.line for e in r.edits)]
         for result in (*_failures(verdict, root, fixes), *_conditions(verdict, root)):
-            found.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
-    return make_log([*found.values(), *refusal_results(refused, errors, root)], root, warnings)
+            results_by_key.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
+    return make_log(
+        [*results_by_key.values(), *refusal_results(refused, errors, root)], root, warnings
+    )
 
 
 def refusal_results(
@@ -83,10 +85,10 @@ def make_log(
     results: Sequence[dict[str, Any]], root: Path, warnings: Sequence[str]
 ) -> dict[str, Any]:
     """A SARIF log with one run: results, and warnings about the input."""
-    found = {r["partialFingerprints"]["ontoweir/v1"]: r for r in results}
+    distinct = {r["partialFingerprints"]["ontoweir/v1"]: r for r in results}
     for text in warnings:
         result = _warning(text, root)
-        found.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
+        distinct.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -103,7 +105,7 @@ def make_log(
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {SRCROOT: {"uri": _base(root).as_uri().rstrip("/") + "/"}},
                 "invocations": [{"executionSuccessful": True}],
-                "results": list(found.values()),
+                "results": list(distinct.values()),
             }
         ],
     }
@@ -234,7 +236,7 @@ def make_result(
     *,
     key: tuple[str, ...],
 ) -> dict[str, Any]:
-    """A result at a place; `key` tells it from others of its code."""
+    """A result at a place; `key` distinguishes it from others of its code."""
     digest = hashlib.sha256("\0".join((code, *key)).encode()).hexdigest()
     labels, root, source = place.labels, place.root, place.source
     shown = next((x.source for x in labels if x.source == source and x.source.column), source)
@@ -244,7 +246,7 @@ def make_result(
         "level": level,
         "message": {"text": _plain(text)},
         "locations": [] if shown is None else [_location(shown, place.mark, root)],
-        # GitHub tells alerts apart by the second one, and by the place where it is missing
+        # GitHub distinguishes alerts by the second one, and by the place where it is missing
         "partialFingerprints": {"ontoweir/v1": digest, "primaryLocationLineHash": digest[:16]},
     }
     if labels:

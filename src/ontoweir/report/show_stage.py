@@ -73,14 +73,14 @@ def show_stage(
         case "spj":
             return [print_spj(q, distinct=union.distinct) for q in union.disjuncts], False
         case "lto":
-            found = []
+            forms = []
             for number, query_ in enumerate(union.disjuncts, 1):
                 form = normalise_query(
                     drop_windows(query_, catalog), distinct=union.distinct, catalog=catalog
                 )
                 if form.satisfiable:
-                    found.append((number, form))
-            lines = (f"SQL {n}: {lto}" for n, form in found for lto in derive_lto(form))
+                    forms.append((number, form))
+            lines = (f"SQL {n}: {lto}" for n, form in forms for lto in derive_lto(form))
             shown = list(islice(lines, limit + 1))
             return shown[:limit], len(shown) > limit
         case "trace":
@@ -95,8 +95,8 @@ def _ucq(
     branches: Sequence[ConjunctiveQuery], tbox: TBox, on_progress: OnProgress = ignore_progress
 ) -> list[str]:
     """The minimal union of all branches."""
-    found = [q for branch in branches for q in show_ucq(branch, tbox, on_progress=on_progress)]
-    return [format_cq(q) for q in (minimise_ucq(found) if len(branches) > 1 else found)]
+    queries = [q for branch in branches for q in show_ucq(branch, tbox, on_progress=on_progress)]
+    return [format_cq(q) for q in (minimise_ucq(queries) if len(branches) > 1 else queries)]
 
 
 def _sql(union: SpjUnion, catalog: Catalog, dialect: str) -> list[str]:
@@ -115,14 +115,14 @@ def _sql(union: SpjUnion, catalog: Catalog, dialect: str) -> list[str]:
 
 def _plans(workspace: Workspace, compiled: CompiledQuery) -> list[str]:
     verdict = workspace.check(compiled)
-    found = []
+    texts = []
     for number, disjunct in enumerate(verdict.disjuncts, 1):
         match disjunct:
             case Bounded(plan=plan):
-                found.append(f"SQL {number}\n  " + "\n  ".join(describe_plan(plan)))
+                texts.append(f"SQL {number}\n  " + "\n  ".join(describe_plan(plan)))
             case Unsatisfiable():
-                found.append(f"SQL {number}\n  selects nothing: no synopsis")
+                texts.append(f"SQL {number}\n  selects nothing: no synopsis")
             case Failing(because=because):
-                told = "\n  ".join(f"{d.code}: {d.message}" for d in because)
-                found.append(f"SQL {number}\n  no plan\n  {told}")
-    return found
+                reasons = "\n  ".join(f"{d.code}: {d.message}" for d in because)
+                texts.append(f"SQL {number}\n  no plan\n  {reasons}")
+    return texts

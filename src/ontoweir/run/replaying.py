@@ -84,10 +84,10 @@ def check_output(output: Path, form: "OutputFormat") -> None:
     """
     from ontoweir.runtime.results.write_results import refuse_parquet
 
-    found = find_output(output)
-    if isinstance(found, StreamOutput) and form == "parquet":
+    place = find_output(output)
+    if isinstance(place, StreamOutput) and form == "parquet":
         raise refuse_parquet(output)
-    require_folder(output, found)
+    require_folder(output, place)
 
 
 def choose_format(output: Path) -> "OutputFormat":

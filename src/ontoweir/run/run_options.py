@@ -25,7 +25,7 @@ class RunOptions:
     and each has its own in the registry); `sink`: one of SINKS by its name, with its options (or
     a MemorySink, from Python);
     `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
-    `most_waiting`: rows that may wait for a marker; `listeners`: are told Spark's progress;
+    `most_waiting`: rows that may wait for a marker; `listeners`: of Spark's progress;
     `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
     bound holds so many rows; `parts_may_go`: published files may be moved away by who reads them.
     """
@@ -138,7 +138,7 @@ def read_pairs(option: str, texts: list[str]) -> dict[str, str]:
     Raises:
         UsageError: a text has no name or no value.
     """
-    found = {}
+    pairs = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
@@ -150,5 +150,5 @@ def read_pairs(option: str, texts: list[str]) -> dict[str, str]:
                 else f"write e.g. {option} spark.driver.memory=4g",
                 source=Source(option),
             )
-        found[name.strip()] = value.strip()
-    return found
+        pairs[name.strip()] = value.strip()
+    return pairs

@@ -64,7 +64,7 @@ def run_queries(
         output=options.output,
         once=options.once,
         seconds=options.seconds,
-        told=record.take,
+        on_state=record.take,
         sink=sink,
         metrics=options.metrics,
         listeners=options.listeners,
@@ -132,10 +132,10 @@ class _SessionRecord:
         for query, held in zip(job.queries, state.queries, strict=True):
             self.most[query.name] = max(self.most.get(query.name, 0), held.rows)
         if self.progress and sys.stderr.isatty():
-            found = describe_live(state, job)
+            now = describe_live(state, job)
             print(
-                f"batch {found['batch']}: {found['tuples']:,} tuples, {found['markers']:,} "
-                f"markers, {found['results']:,} results, {found['rejected']:,} rejected",
+                f"batch {now['batch']}: {now['tuples']:,} tuples, {now['markers']:,} "
+                f"markers, {now['results']:,} results, {now['rejected']:,} rejected",
                 file=sys.stderr,
             )
 

@@ -95,7 +95,7 @@ def _choose(repairs: Sequence[DescribedRepair], compiled: CompiledQuery) -> Desc
         and (bound := r.verdict.bound) is not None
         and bound.rows is not None
     ]
-    return min(mine, key=lambda found: found[:2])[2] if mine else None
+    return min(mine, key=lambda candidate: candidate[:2])[2] if mine else None
 
 
 def _run(name: str, repair: DescribedRepair, catalog: Catalog, witness: Witness) -> Repaired:

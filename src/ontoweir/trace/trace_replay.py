@@ -36,7 +36,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What was seen of a replay, in the order of time; `bound`: the most rows that there can be,
+    """The progress of a replay, in the order of time; `bound`: the most rows that there can be,
     with the static data as it is."""
 
     name: str
@@ -46,7 +46,7 @@ class Trace:
 
 
 class _Watcher:
-    """Keeps what a replay tells."""
+    """Keeps the progress of a replay."""
 
     def __init__(self) -> None:
         self.looks: list[Look] = []

@@ -154,7 +154,7 @@ def test_a_run_is_drawn(run: Run, example: Path, tmp_path: Path) -> None:
     assert run("plot", "--show", "throughput", *asked, "--query", BOUNDED).code == 0
     ran = run("plot", "--show", "state", *asked, "--query", UNBOUNDED)
     assert ran.code == 2
-    assert "no micro-batch of how-often-congestion-got-worse is told of" in ran.err
+    assert "no micro-batch of how-often-congestion-got-worse is recorded" in ran.err
 
 
 @pytest.mark.parametrize(

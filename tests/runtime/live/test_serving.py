@@ -56,7 +56,7 @@ def serve(
         options,
         spark,
         stop,
-        tell=lambda text: None,
+        on_event=lambda text: None,
     )
 
 

@@ -92,6 +92,6 @@ def read_output(text: str) -> Path:
 
 
 def choose_channel(output: Path) -> TextIO:
-    """Where it is told what was done: on stderr, where standard output is the output."""
+    """Where messages on what was done go: stderr, where standard output is the output."""
     found = find_output(output)
     return sys.stderr if isinstance(found, StreamOutput) and found.standard else sys.stdout

@@ -10,9 +10,9 @@ def warn_rejects(summary: Mapping[str, Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from ontoweir.report.tell_rejects import tell_rejects
+    from ontoweir.report.describe_rejects import describe_rejects
 
-    text = tell_rejects(summary)
+    text = describe_rejects(summary)
     if text is not None:
         console = Console(file=sys.stderr, highlight=False, force_jupyter=False)
         console.print(Text(f"WARNING: {text}", style="bold red"), soft_wrap=True)

@@ -33,7 +33,7 @@ _FIELDS = (
 def _list(args: argparse.Namespace) -> int:
     from ontoweir.registry.entry_status import read_status
     from ontoweir.registry.list_entries import list_entries
-    from ontoweir.registry.registry_entry import tell_bound
+    from ontoweir.registry.registry_entry import summarise_bound
 
     registry = find_registry(args.registry, find_root(args.named or args.project))
     found = [read_status(registry, entry) for entry in list_entries(registry)]
@@ -45,7 +45,7 @@ def _list(args: argparse.Namespace) -> int:
         return 0
     width = max(len(s["name"]) for s in found)
     for s in found:
-        bound = tell_bound(s["verdict"], s["bound_rows"])
+        bound = summarise_bound(s["verdict"], s["bound_rows"])
         print(f"{s['name']:{width}}  {s['state']:8}  {s['tier']:21}  {bound}")
         if s["error"] is not None:
             print(f"{'':{width}}  {s['error']}")

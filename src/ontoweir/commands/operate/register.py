@@ -49,7 +49,7 @@ def add_register(commands: Any) -> None:
 def _register(args: argparse.Namespace) -> int:
     from ontoweir.pipeline.pipeline import read_text
     from ontoweir.registry.register_query import QueryText, register_query
-    from ontoweir.registry.registry_entry import tell_verdict
+    from ontoweir.registry.registry_entry import summarise_verdict
 
     workspace, warnings = open_workspace(args)
     if args.query is not None:
@@ -70,7 +70,7 @@ def _register(args: argparse.Namespace) -> int:
         refused = describe_refusals(workspace)
         print(json.dumps({**asdict(entry), "registration": what, **refused}))
         return 0
-    print(f"{entry.name}: {tell_verdict(asdict(entry))}")
+    print(f"{entry.name}: {summarise_verdict(asdict(entry))}")
     match what:
         case "new":
             pass

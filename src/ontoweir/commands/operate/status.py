@@ -9,7 +9,7 @@ from typing import Any
 from ontoweir.commands.common.arguments import add_registry_argument, find_root
 from ontoweir.dashboard.show_numbers import show_lag
 from ontoweir.registry.find_registry import find_registry
-from ontoweir.registry.registry_entry import tell_verdict
+from ontoweir.registry.registry_entry import summarise_verdict
 
 
 def add_status(commands: Any) -> None:
@@ -59,7 +59,7 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     yield f"{status['name']}: {status['state']}"
     if status["error"] is not None:
         yield f"  {status['error']}"
-    yield f"  {tell_verdict(status)}"
+    yield f"  {summarise_verdict(status)}"
     yield f"  state: {status['state_rows']:,} rows"
     yield (
         f"  {status['tuples']:,} tuples, {status['markers']:,} markers, "

@@ -8,14 +8,14 @@ LOUD = 0.01
 _SHOWN = 3
 
 
-def tell_rejects(summary: Mapping[str, Any]) -> str | None:
+def describe_rejects(summary: Mapping[str, Any]) -> str | None:
     """A sentence where more than one tuple in a hundred was rejected; else None.
 
-    >>> tell_rejects({"tuples": 300, "rejected": 200, "rejects": {"late": 200}})
+    >>> describe_rejects({"tuples": 300, "rejected": 200, "rejects": {"late": 200}})
     '200 of 300 tuples (67 %) were rejected and are in no answer: late (200)'
 
     Args:
-        summary: of a replay or a run. `decided`: how many tuples it has rejected or let in, if
+        summary: of a replay or a run. `decided`: how many tuples it has rejected or admitted, if
             that are others than it has read: some had waited before, some wait behind it.
     """
     tuples, rejected = summary.get("decided", summary["tuples"]), summary["rejected"]
@@ -23,10 +23,10 @@ def tell_rejects(summary: Mapping[str, Any]) -> str | None:
         return None
     share = 100 * rejected / max(tuples, rejected)
     reasons = sorted(summary["rejects"].items(), key=lambda r: (-r[1], r[0]))
-    told = "; ".join(f"{reason} ({count:,})" for reason, count in reasons[:_SHOWN] if count)
+    shown = "; ".join(f"{reason} ({count:,})" for reason, count in reasons[:_SHOWN] if count)
     if len(reasons) > _SHOWN:
-        told += f"; and {len(reasons) - _SHOWN} other reasons"
+        shown += f"; and {len(reasons) - _SHOWN} other reasons"
     return (
         f"{rejected:,} of {max(tuples, rejected):,} tuples ({share:.0f} %) were rejected and are "
-        f"in no answer: {told}"
+        f"in no answer: {shown}"
     )
