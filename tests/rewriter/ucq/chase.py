@@ -4,6 +4,7 @@ The restricted chase, to a depth beyond which neither a small query nor a small 
 """
 
 from collections.abc import Iterator
+from random import Random
 from typing import TypeAlias
 
 from hypothesis.errors import UnsatisfiedAssumption
@@ -12,7 +13,10 @@ from ontoweir.ontology.tbox import (
     THING,
     Axiom,
     Basic,
+    DisjointConcepts,
+    DisjointRoles,
     Exists,
+    IrreflexiveRole,
     NamedClass,
     ReflexiveRole,
     Role,
@@ -163,3 +167,34 @@ def certain_answers(
     """The answers over the chase that name no element that it makes."""
     found = answers(query, chase(data, ontology))
     return {row for row in found if not any(x.startswith("_") for x in row)}
+
+
+def random_facts(query: ConjunctiveQuery, tbox: TBox, random: Random) -> set[Fact]:
+    """A few facts about the query's constants and two more, mostly of the query's predicates."""
+    terms = [term for atom in query.atoms for term in arguments(atom)]
+    names = ["ada", "ben", *(term.value for term in terms if isinstance(term, Iri))]
+    asked = [(a.cls, 1) if isinstance(a, ClassAtom) else (a.prop, 2) for a in query.atoms]
+    known = [*((c, 1) for c in tbox.classes), *((p, 2) for p in tbox.object_properties)]
+    found: set[Fact] = set()
+    for _ in range(5):
+        name, arity = random.choice(asked if random.random() < 0.6 else sorted(known))
+        one, other = random.choice(names), random.choice(names)
+        found.add((name, one) if arity == 1 else (name, one, other))
+    return found
+
+
+def is_consistent(data: set[Fact], tbox: TBox) -> bool:
+    """Whether data closed under the hierarchy keeps the disjointness axioms."""
+    for axiom in tbox.axioms:
+        match axiom:
+            case DisjointConcepts(left, right):
+                wrong = bool(members(data, left) & members(data, right))
+            case DisjointRoles(left, right):
+                wrong = bool(pairs(data, left) & pairs(data, right))
+            case IrreflexiveRole(role):
+                wrong = any(x == y for x, y in pairs(data, role))
+            case _:
+                wrong = False
+        if wrong:
+            return False
+    return True
