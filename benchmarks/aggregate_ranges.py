@@ -28,7 +28,13 @@ from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.replay import replay
-from ontoweir.runtime.replay.replay_range import RangeOutcome, RangeTask, prepare_work, run_task
+from ontoweir.runtime.replay.ranges.replay_range import (
+    RangeOutcome,
+    RangeTask,
+    prepare_work,
+    run_task,
+)
+from ontoweir.runtime.replay.replay_request import ReplayRequest
 
 QUERIES = {
     "three streams": "SELECT T.b, COUNT(*) AS n, MAX(U.e) AS high FROM S, T, U "
@@ -78,12 +84,8 @@ def _measure(folder: Path, name: str, counts: Sequence[int]) -> bool:
         output, begun = folder / "answers.parquet", time.process_time()
         summary = replay.replay_history(
             job,
-            output=output,
-            format="parquet",
+            ReplayRequest(output, "parquet", small=0, ranges=count, rows_per_range=100_000),
             spark=SimpleNamespace(),  # no task goes to Spark
-            small=0,
-            ranges=count,
-            rows_per_range=100_000,
         )
         whole = time.process_time() - begun
         path = whole - sum(map(sum, passes)) + sum(map(max, passes))

@@ -17,7 +17,7 @@ from pathlib import Path
 from rdflib import Graph
 
 from ontoweir.ontology.load_ontology import load_ontology
-from ontoweir.ontology.map_axioms import Call, Part, map_axiom
+from ontoweir.ontology.syntax.map_axioms import Call, Part, map_axiom
 
 E = "http://e/"
 OWL = "http://www.w3.org/2002/07/owl#"

@@ -41,7 +41,7 @@ CITYBENCH = ROOT.parent / "shared" / "data" / "citybench"
 KNOWN = {"flink": tuple(FLINK), "pathway": (CLEARED,), "stream-join": (CLEARED,)}
 SLOW = ("spark-sql", "flink", "pathway", "stream-join")
 """They run twice, over at most so many tuples."""
-MOST = 10_000_000
+MAX_ROWS = 10_000_000
 QUICK = "ours,ours-spark,numpy,duckdb,polars"
 
 
@@ -254,7 +254,7 @@ def main() -> int:
             for way in options.ways.split(","):
                 if query not in KNOWN.get(way, tuple(WINDOWS)):
                     continue
-                if way in SLOW and tuples > MOST:
+                if way in SLOW and tuples > MAX_ROWS:
                     continue
                 outcome = Outcome(query, way, tuples)
                 with console.status(f"{query} {tuples:,} {way}"):

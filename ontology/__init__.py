@@ -1,4 +1,5 @@
 """From ontology files to a TBox of OWL 2 QL and its saturated hierarchy.
 
-Doors: `load_ontology`, `tbox`. owlready2 stays in here.
+Takes files, with what they import; makes a `TBox`. Room: `syntax`, files as triples. Doors:
+`load_ontology`, `tbox`, `axioms`.
 """

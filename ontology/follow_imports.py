@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from rdflib import OWL, RDF, URIRef
 
 from ontoweir.errors import OntologyError, Source
-from ontoweir.ontology.import_catalog import FILE_NAME, ImportCatalog, path_of_iri, read_catalog
-from ontoweir.ontology.read_triples import Triples, read_triples
+from ontoweir.ontology.import_catalog import CATALOG_FILE, ImportCatalog, path_of_iri, read_catalog
+from ontoweir.ontology.syntax.read_triples import Triples, read_triples
 
 if TYPE_CHECKING:
     from owlready2 import Ontology, World
@@ -37,7 +37,9 @@ def follow_imports(
         if isinstance(source, Path):
             reader.read(source, None)
         else:
-            from ontoweir.ontology.read_owlready import read_owlready  # owlready2 is slow to import
+            from ontoweir.ontology.syntax.read_owlready import (
+                read_owlready,  # owlready2 is slow to import
+            )
 
             for triples in read_owlready(source):
                 reader.keep(None, triples)
@@ -110,7 +112,7 @@ class _Reader:
     def catalog(self, folder: Path) -> ImportCatalog | None:
         """The catalog in a folder, if there is one."""
         if folder not in self.catalogs:
-            file = folder / FILE_NAME
+            file = folder / CATALOG_FILE
             self.catalogs[folder] = read_catalog(file) if file.exists() else None
         return self.catalogs[folder]
 

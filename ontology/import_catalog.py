@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from ontoweir.errors import OntologyError, Source
 
-FILE_NAME = "catalog-v001.xml"
+CATALOG_FILE = "catalog-v001.xml"
 _BASE = "http://www.w3.org/XML/1998/namespace base"
 _REFUSED = ("nextCatalog", "delegateURI", "rewriteURI", "uriSuffix")
 
@@ -30,7 +30,7 @@ def read_catalog(path: Path) -> ImportCatalog:
     """The catalog at `path`; the first entry for an IRI counts.
 
     Raises:
-        OntologyError: it cannot be read, is no XML or no catalog, or names other catalogs.
+        OntologyError: it cannot be read, is not XML or no catalog, or names other catalogs.
     """
     made = ImportCatalog(str(path))
     parser = expat.ParserCreate(namespace_separator=" ")

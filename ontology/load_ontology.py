@@ -14,7 +14,7 @@ from ontoweir.ontology.axioms import Axiom, ClassFact, Fact, RoleFact
 from ontoweir.ontology.follow_imports import OntologySource, follow_imports
 from ontoweir.ontology.read_axioms import read_axioms
 from ontoweir.ontology.read_expressions import Kinds
-from ontoweir.ontology.read_triples import Triples
+from ontoweir.ontology.syntax.read_triples import Triples
 from ontoweir.ontology.tbox import TBox
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -24,7 +24,6 @@ from ontoweir.ontology.axioms import (
     SubExists,
     SubRole,
 )
-from ontoweir.ontology.map_axioms import SWRL
 from ontoweir.ontology.read_expressions import (
     Complement,
     Kinds,
@@ -39,7 +38,8 @@ from ontoweir.ontology.read_expressions import (
     show_node,
 )
 from ontoweir.ontology.read_facts import read_fact
-from ontoweir.ontology.read_triples import Triples, read_list
+from ontoweir.ontology.syntax.map_axioms import SWRL
+from ontoweir.ontology.syntax.read_triples import Triples, read_list
 
 Report = Callable[[str, str, Source], None]
 """Called with an axiom that is left out, the rule, and its place."""

@@ -127,7 +127,7 @@ class Inclusions(Generic[Node]):
         return done
 
 
-class Hierarchy:
+class SaturatedHierarchy:
     """The saturated ontology. Answers are computed once and kept; the object is otherwise
     immutable."""
 
@@ -256,12 +256,12 @@ def saturate_tbox(
     classes: frozenset[str],
     object_properties: frozenset[str],
     data_properties: frozenset[str],
-) -> Hierarchy:
+) -> SaturatedHierarchy:
     """The saturated hierarchy of the axioms over a vocabulary.
 
     Everything is below owl:Thing, but the values of data properties.
     """
-    made = Hierarchy()
+    made = SaturatedHierarchy()
     generators: dict[Role, None] = {}
     auxiliary: dict[tuple[Role, tuple[Basic, ...]], Role] = {}
     for axiom in axioms:

@@ -23,7 +23,7 @@ from ontoweir.ontology.axioms import (
     SubRole,
     Value,
 )
-from ontoweir.ontology.saturate_tbox import Hierarchy, saturate_tbox
+from ontoweir.ontology.saturate_tbox import SaturatedHierarchy, saturate_tbox
 
 __all__ = [
     "THING",
@@ -66,7 +66,7 @@ class TBox:
     data_properties: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
-    hierarchy: Hierarchy = field(init=False, repr=False, compare=False)
+    hierarchy: SaturatedHierarchy = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         concepts, roles = _names(self.axioms, self.facts)

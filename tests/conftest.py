@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.case_files import Golden, compare_block, write_block
 from tests.paths import ROOT, SHARED
 from tests.selection import is_fast, rank_test, uses_session
 from tests.waiting import HANG_TIMEOUT
@@ -37,6 +38,7 @@ settings.register_profile(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="a large budget for random tests")
+    parser.addoption("--update-cases", action="store_true", help="write what comes of case files")
     parser.addoption("--fast", action="store_true", help="unit tests alone (tests/selection.py)")
 
 
@@ -84,6 +86,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Sche
 
     config.option.loadscopereorder = False
     return Scheduler(config, log)
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compares what comes of a case with its file; `--update-cases` writes it there."""
+    return write_block if request.config.getoption("--update-cases") else compare_block
 
 
 @pytest.fixture(scope="session")

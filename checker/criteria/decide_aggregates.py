@@ -56,4 +56,4 @@ def decide_aggregates(form: NormalForm, aggregates: tuple[Aggregate, ...]) -> Cr
                 )
             )
     name = "[A] Th. 8.5" if len(form.members) == 1 else "[A] Th. 8.6"
-    return Criterion(name, tuple(failures), sufficient=False, necessary=False)
+    return Criterion(name, tuple(failures), necessary=False)

@@ -35,12 +35,11 @@ class Failure:
 class Criterion:
     """The outcome of one criterion by name; it holds iff nothing failed.
 
-    `sufficient`, `necessary`: what follows from its holding or failing, for this query.
+    `necessary`: whether its failing means that the query is unbounded.
     """
 
     name: str
     failures: tuple[Failure, ...]
-    sufficient: bool
     necessary: bool
 
     @property
@@ -70,7 +69,7 @@ def decide_lag(form: NormalForm) -> Criterion:
         failures = []
     if form.folds is not None and not form.distinct:
         failures = [*_groups_unbounded(form), *(f for f in failures if f.condition != "E1")]
-    return Criterion("lag", tuple(failures), sufficient=True, necessary=_is_exact(form))
+    return Criterion("lag", tuple(failures), necessary=_is_exact(form))
 
 
 def _is_exact(form: NormalForm) -> bool:

@@ -9,7 +9,7 @@ implies it and its clipped values are infinitely many (see normal_form.Inequalit
 
 from ontoweir.checker.criteria.decide_lag import Criterion, Failure
 from ontoweir.checker.model.normal_form import NormalForm
-from ontoweir.checker.normalise.split_times import MOST_PARTS, TimeOrder
+from ontoweir.checker.normalise.split_times import MAX_PARTS, TimeOrder
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op
 
 
@@ -78,10 +78,10 @@ def _equal(form: NormalForm, condition: str, exempt: set[int]) -> list[Failure]:
                 c.source,
             )
         )
-    told = {f.value for f in found}
+    reported = {f.value for f in found}
     for group in form.classes:  # equalities that inequalities imply are in P⁺ too
         holders = sorted(group.members - exempt) or sorted(group.members)
-        if len(group.members) < 2 or group.domain.finite or group.index in told:
+        if len(group.members) < 2 or group.domain.finite or group.index in reported:
             continue
         if len(group.members & exempt) >= len(group.members):
             continue
@@ -99,7 +99,7 @@ def decide_arasu(form: NormalForm) -> Criterion:
         failures += _equal(form, "C2", set())
         failures += _reference_failures(form, "C3", 1 if form.distinct else 0, set())
     name = "[A] Th. 5.10" if form.distinct else "[A] Th. 5.6"
-    return Criterion(name, tuple(failures), sufficient=False, necessary=False)
+    return Criterion(name, tuple(failures), necessary=False)
 
 
 def _reference_failures(
@@ -129,26 +129,26 @@ def decide_set(form: NormalForm) -> Criterion:
     """[S] Th. 2 (sets), as published: claimed sufficient; it is not (theory §6, errata 3, 4)."""
     failures = _projected(form, "C1", set()) + _equal(form, "C2", set())
     failures += _reference_failures(form, "C3", 1, set())
-    return Criterion("[S] Th. 2", tuple(failures), sufficient=False, necessary=False)
+    return Criterion("[S] Th. 2", tuple(failures), necessary=False)
 
 
 def decide_tree(form: NormalForm, parts: tuple[TimeOrder, ...] | None) -> Criterion:
     """[S] Th. 1 (bags), as published: sufficient, not necessary (theory §6, errata 1, 2).
 
-    `parts`: by split_times; None, too many of them, is told as a failure.
+    `parts`: by split_times; None, too many of them, counts as a failure.
     """
     if parts is None:
         many = Failure(
             "orders",
-            f"the timestamps can be ordered in more than {MOST_PARTS} ways: not decided",
+            f"the timestamps can be ordered in more than {MAX_PARTS} ways: not decided",
             "compare timestamps by < instead of <=",
         )
-        return Criterion("[S] Th. 1", (many,), sufficient=True, necessary=False)
+        return Criterion("[S] Th. 1", (many,), necessary=False)
     failures: dict[Failure, None] = {}
     for order in parts:
         for failure in _tree(form, order):
             failures[failure] = None
-    return Criterion("[S] Th. 1", tuple(failures), sufficient=True, necessary=False)
+    return Criterion("[S] Th. 1", tuple(failures), necessary=False)
 
 
 def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:

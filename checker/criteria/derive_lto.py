@@ -13,7 +13,7 @@ from itertools import pairwise, product
 
 from ontoweir.checker.model.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.model.normal_form import Kind, Member, NormalForm
-from ontoweir.checker.normalise.split_times import MOST_PARTS, TimeOrder, split_times
+from ontoweir.checker.normalise.split_times import MAX_PARTS, TimeOrder, split_times
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import (
@@ -107,7 +107,7 @@ def derive_lto(form: NormalForm) -> Iterator[LtoQuery]:
     parts = split_times(form)
     if parts is None:
         raise QueryError(
-            f"the timestamps can be ordered in more than {MOST_PARTS} ways",
+            f"the timestamps can be ordered in more than {MAX_PARTS} ways",
             why="each order of timestamps leads to LTO queries of its own",
             fix="compare timestamps by < instead of <=; the verdict does not need LTO queries",
         )

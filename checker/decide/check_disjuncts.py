@@ -28,10 +28,10 @@ from ontoweir.checker.verdict.verdict import (
     Tier,
     Unsatisfiable,
 )
-from ontoweir.checker.witness.confirm_aggregates import MOST_SUBSETS
+from ontoweir.checker.witness.canonical_orders import canonical_orders
+from ontoweir.checker.witness.confirm.confirm_aggregates import MAX_SUBSETS
 from ontoweir.checker.witness.evaluate_naively import counting_steps
 from ontoweir.checker.witness.find_witness import find_witness
-from ontoweir.checker.witness.other_orders import other_orders
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
@@ -284,7 +284,7 @@ class DisjunctChecker:
         look()
         sizes: tuple[int, ...] = (self.size,)
         if self.aggregates:
-            sizes = tuple(dict.fromkeys((self.size, min(self.size, MOST_SUBSETS))))
+            sizes = tuple(dict.fromkeys((self.size, min(self.size, MAX_SUBSETS))))
         answers = self.reference_query(self.whole)
         for query in failing:
             for form, failures in self._orders(query):
@@ -299,7 +299,7 @@ class DisjunctChecker:
         how it is written does not decide whether a witness is found."""
         yield self.forms[query]
         if 1 < len(query.occurrences) <= _FEW:
-            for other in other_orders(query):
+            for other in canonical_orders(query):
                 form = self.normal(other)
                 yield form, decide_lag(form).failures
 

@@ -7,8 +7,8 @@ from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.normalise.relax_chains import relax_chains
 from ontoweir.checker.normalise.simplify_union import simplify_union
-from ontoweir.checker.normalise.unorder_chains import unorder_chains
 from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.checker.split.split_by_keys import split_by_keys
@@ -30,7 +30,7 @@ from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, watching
 from ontoweir.rewriter.passes.remove_redundant_occurrences import remove_redundant_occurrences
 
-MOST_STEPS = 20_000
+MAX_STEPS = 20_000
 """How long redundant occurrences are looked for: a query with all of them is decided, too."""
 
 
@@ -53,7 +53,7 @@ def check_query(
         timed: False for the arrival model ([A]): timestamps are ignored.
         disprove: look for a witness where there is no plan.
         size: how many optional tuples the witness has.
-        watch: how long that may take, and who is told how far it is (watch_time.py in
+        watch: how long that may take, and who hears how far it is (watch_time.py in
             rewriter/model). A query whose time is over is undecided, and says so.
 
     Raises:
@@ -70,7 +70,7 @@ def check_query(
         if apart == simple:
             return verdict
         other = _check(apart, catalog, known, timed, False, size)
-        return other if _rests_on_less(other, verdict) else verdict
+        return other if _needs_fewer_declarations(other, verdict) else verdict
 
 
 def _check(
@@ -85,7 +85,7 @@ def _check(
     return decide(union, catalog, known, timed, disprove, size)
 
 
-def _rests_on_less(other: Verdict, verdict: Verdict) -> bool:
+def _needs_fewer_declarations(other: Verdict, verdict: Verdict) -> bool:
     """Whether a bounded verdict needs fewer declarations, and no more rows to speak of."""
     if other.plans is None or not set(other.conditions) < set(verdict.conditions):
         return False
@@ -216,10 +216,10 @@ def _verdict(
 
 def reduce_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     """[A] section 8.1: under set semantics, first without redundant occurrences, and without
-    disjuncts whose answers another one gives (of parts of aggregates, which are told by their
+    disjuncts whose answers another one gives (of parts of aggregates, which are known by their
     places, those stay: another one may give a group, but not its minimum)."""
     reduced = [_without_redundant(q, catalog) for q in union.disjuncts]
-    reduced = [unorder_chains(q, catalog) for q in reduced]
+    reduced = [relax_chains(q, catalog) for q in reduced]
     if any(query.folds is not None for query in reduced):
         return replace(union, disjuncts=tuple(reduced))
     kept: list[SpjQuery] = []
@@ -237,7 +237,7 @@ def reduce_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
 def _without_redundant(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     """Without redundant occurrences, where they are found in good time."""
     try:
-        return remove_redundant_occurrences(query, catalog, limit=MOST_STEPS)
+        return remove_redundant_occurrences(query, catalog, limit=MAX_STEPS)
     except QueryError:
         return query
 

@@ -1,4 +1,4 @@
-"""Plans for a query that is not bounded, for those who insist: whatever is needed is kept.
+"""Plans for a query that is not bounded (`--allow-unbounded`): whatever is needed is kept.
 
 The plan is that of the query with every value taken for bounded (theory §8 without its premise;
 citations 17): the answers are the same, and the state grows with the streams.
@@ -67,12 +67,12 @@ def _plan(
         return None
     plan = make_plan(form) if decide_lag(form).holds else ()
     if not isinstance(plan, SynopsisPlan):
-        plan = make_plan(_take_for_bounded(form))
+        plan = make_plan(_assume_bounded(form))
     assert isinstance(plan, SynopsisPlan)  # nothing is in the way of what may be kept
     return plan
 
 
-def _take_for_bounded(form: NormalForm) -> NormalForm:
+def _assume_bounded(form: NormalForm) -> NormalForm:
     """The form with every domain taken for finite, of unknown size and unknown values."""
     classes = tuple(
         c

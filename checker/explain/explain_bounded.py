@@ -20,7 +20,7 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
     elif not any(t.keys or t.frontier for t in stored):
         what = "whether there was a match" if form.distinct else "how many matches there were"
         found[Reason(f"only {what} is kept, and none of their values")] = None
-    live = {k.member: k.live for t in stored for k in t.kept if k.live is not None}
+    live = {k.member: k.expire_after for t in stored for k in t.kept if k.expire_after is not None}
     kept = dict.fromkeys(k.value for t in stored for k in t.keys)
     for value in kept:
         group = form.classes[value]

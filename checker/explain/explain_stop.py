@@ -20,4 +20,4 @@ def explain_stop(what: str, union: SpjUnion) -> Diagnostic:
 def name_stopped() -> Criterion:
     """In the place of a criterion that was not reached: it neither holds nor fails."""
     what = f"not decided in {show_limit()}"
-    return Criterion("lag", (Failure("time", what, ""),), sufficient=False, necessary=False)
+    return Criterion("lag", (Failure("time", what, ""),), necessary=False)

@@ -23,7 +23,7 @@ ZERO_NODE, LOW_NODE, HIGH_NODE, FIRST_NODE = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DifferenceLimit:
     """An explicit limit `left - right <= limit` between nodes, and the condition it came from."""
 
     left: int
@@ -153,9 +153,9 @@ class ConstraintGraph:
             return 0
         return 1 if tied else 2
 
-    def limits(self) -> list[Step]:
+    def limits(self) -> list[DifferenceLimit]:
         """The explicit limits on values, in nodes."""
-        steps: list[Step] = []
+        steps: list[DifferenceLimit] = []
         for condition in self.query.conditions:
             if isinstance(condition, OneOf):
                 steps.extend(self._listed(condition))
@@ -173,21 +173,21 @@ class ConstraintGraph:
                 if kind is Kind.STRING and condition.op not in (Op.EQ, Op.NE):
                     continue
                 shift = self.units.value(condition.right.value, kind)
-            steps.extend(limit_steps(left, right, condition.op, shift, condition.source))
+            steps.extend(difference_limits(left, right, condition.op, shift, condition.source))
         return steps
 
-    def _listed(self, condition: OneOf) -> Iterable[Step]:
+    def _listed(self, condition: OneOf) -> Iterable[DifferenceLimit]:
         """The least and the greatest value of a list of constants."""
         node = self.values[condition.attribute]
         kind = kind_of(self.columns[condition.attribute].type)
         if kind is not Kind.STRING:
             numbers = [self.units.value(value, kind) for value in condition.values]
-            yield Step(ZERO_NODE, node, Limit(-min(numbers)), condition.source)
-            yield Step(node, ZERO_NODE, Limit(max(numbers)), condition.source)
+            yield DifferenceLimit(ZERO_NODE, node, Limit(-min(numbers)), condition.source)
+            yield DifferenceLimit(node, ZERO_NODE, Limit(max(numbers)), condition.source)
 
-    def domains(self) -> list[Step]:
+    def domains(self) -> list[DifferenceLimit]:
         """The limits that declared domains and static data set."""
-        steps: list[Step] = []
+        steps: list[DifferenceLimit] = []
         for attribute, node in self.values.items():
             column, table = self.columns[attribute], self.tables[attribute.alias]
             kind = kind_of(column.type)
@@ -205,15 +205,17 @@ class ConstraintGraph:
             for value in lows:
                 if value is not None:
                     limit = Limit(-self.units.value(value, kind))
-                    steps.append(Step(ZERO_NODE, node, limit, column.source))
+                    steps.append(DifferenceLimit(ZERO_NODE, node, limit, column.source))
             for value in highs:
                 if value is not None:
                     steps.append(
-                        Step(node, ZERO_NODE, Limit(self.units.value(value, kind)), column.source)
+                        DifferenceLimit(
+                            node, ZERO_NODE, Limit(self.units.value(value, kind)), column.source
+                        )
                     )
             if kind is Kind.BOOLEAN:
-                steps.append(Step(ZERO_NODE, node, Limit(0), None))
-                steps.append(Step(node, ZERO_NODE, Limit(1), None))
+                steps.append(DifferenceLimit(ZERO_NODE, node, Limit(0), None))
+                steps.append(DifferenceLimit(node, ZERO_NODE, Limit(1), None))
         return steps
 
     def references(self, stream: Stream, column: Column) -> Iterable[tuple[Relation, Column]]:
@@ -227,7 +229,9 @@ class ConstraintGraph:
                 if target is not None:
                     yield relation, target
 
-    def _static_limits(self, relation: Relation, column: Column, node: int) -> Iterable[Step]:
+    def _static_limits(
+        self, relation: Relation, column: Column, node: int
+    ) -> Iterable[DifferenceLimit]:
         """A value of a static column is between its least and greatest, known or not; a double
         without one, though its values are known, is infinite, which limits nothing."""
         known, kind = (
@@ -236,25 +240,31 @@ class ConstraintGraph:
         )
         values = known is not None and known.distinct > 0 and kind is Kind.FLOAT
         if known is None or not values or known.minimum is not None:
-            yield Step(LOW_NODE, node, Limit(0), None)
+            yield DifferenceLimit(LOW_NODE, node, Limit(0), None)
         if known is None or not values or known.maximum is not None:
-            yield Step(node, HIGH_NODE, Limit(0), None)
+            yield DifferenceLimit(node, HIGH_NODE, Limit(0), None)
         if known is None or kind is Kind.STRING:
             return
         if known.minimum is not None:
-            yield Step(ZERO_NODE, node, Limit(-self.units.value(known.minimum, kind)), None)
+            yield DifferenceLimit(
+                ZERO_NODE, node, Limit(-self.units.value(known.minimum, kind)), None
+            )
         if known.maximum is not None:
-            yield Step(node, ZERO_NODE, Limit(self.units.value(known.maximum, kind)), None)
+            yield DifferenceLimit(
+                node, ZERO_NODE, Limit(self.units.value(known.maximum, kind)), None
+            )
 
-    def time_steps(self, owner: Mapping[str, int]) -> tuple[list[Step], list[TimeDifference]]:
+    def time_steps(
+        self, owner: Mapping[str, int]
+    ) -> tuple[list[DifferenceLimit], list[TimeDifference]]:
         """The explicit limits on timestamps (node 0, then one node a member), and `≠` atoms."""
-        steps: list[Step] = []
+        steps: list[DifferenceLimit] = []
         different: list[TimeDifference] = []
         for index, occurrence in enumerate(self.streams):
             stream = self.catalog.streams[occurrence.table]
             if stream.start_us is not None:
                 first = stream.start_us // stream.step_us
-                steps.append(Step(0, index + 1, Limit(-first), stream.source))
+                steps.append(DifferenceLimit(0, index + 1, Limit(-first), stream.source))
         for condition in self.query.conditions:
             if not isinstance(condition, Compare) or not self.is_time(condition.left):
                 continue
@@ -268,7 +278,7 @@ class ConstraintGraph:
                 if right:
                     different.append(TimeDifference(left - 1, right - 1, shift, condition.source))
                 continue
-            steps.extend(limit_steps(left, right, condition.op, shift, condition.source))
+            steps.extend(difference_limits(left, right, condition.op, shift, condition.source))
         return steps, different
 
 
@@ -276,19 +286,19 @@ def _show(side: Attribute | Constant) -> str:
     return str(side) if isinstance(side, Attribute) else repr(side.value)
 
 
-def limit_steps(
+def difference_limits(
     left: int, right: int, op: Op, shift: int | Fraction, source: Source | None
-) -> Iterable[Step]:
+) -> Iterable[DifferenceLimit]:
     """`left op right + shift` as limits on differences (none for `≠`)."""
     match op:
         case Op.LT | Op.LE:
-            return [Step(left, right, Limit(shift, op is Op.LT), source)]
+            return [DifferenceLimit(left, right, Limit(shift, op is Op.LT), source)]
         case Op.GT | Op.GE:
-            return [Step(right, left, Limit(-shift, op is Op.GT), source)]
+            return [DifferenceLimit(right, left, Limit(-shift, op is Op.GT), source)]
         case Op.EQ:
             return [
-                Step(left, right, Limit(shift), source),
-                Step(right, left, Limit(-shift), source),
+                DifferenceLimit(left, right, Limit(shift), source),
+                DifferenceLimit(right, left, Limit(-shift), source),
             ]
         case Op.NE:
             return []
@@ -296,7 +306,9 @@ def limit_steps(
             assert_never(op)
 
 
-def irredundant_steps(base: DifferenceBounds, steps: list[Step]) -> list[Step]:
+def irredundant_limits(
+    base: DifferenceBounds, steps: list[DifferenceLimit]
+) -> list[DifferenceLimit]:
     """Those steps that the base and the other kept steps do not imply."""
     kept = list(dict.fromkeys(steps))
     for step in list(kept):

@@ -79,40 +79,52 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
+class ServedComparison:
+    """A comparison with class `value`, still to come, that a frontier value is kept for: with sign
+    1 `term <= value`, with sign -1 `value <= term`, up to a shift."""
+
+    value: int
+    sign: int
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Frontier:
     """A frontier value, the greatest of its terms; of two matches with one key the one with the
-    less frontier value serves every future partner that the other serves.
-
-    `serves`: the comparisons it is kept for, as (class outside, sign, strict): with sign 1
-    `term <= outside`, with sign -1 `outside <= term`, up to a shift.
-    """
+    less frontier value serves every future partner that the other serves."""
 
     terms: tuple[Term, ...]
-    serves: tuple[tuple[int, int, bool], ...]
+    serves: tuple[ServedComparison, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The timestamp of a member, kept until `live` steps after it (its lag to someone outside
-    has run out, the match is dropped), or forgotten after `settle` steps (minimum distances
-    pass). Exactly one is given where only one applies."""
+class KeptTimestamp:
+    """The timestamp of a member of a partial match.
+
+    `expire_after`: the match is dropped so many steps after it, when nobody outside can follow
+    within the limit any more. `forget_after`: the timestamp is forgotten after so many steps, when
+    every least distance has passed. At least one is given; both are numbers of steps.
+    """
 
     member: int
-    live: int | None
-    settle: int | None
+    expire_after: int | None
+    forget_after: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
-    """A value class in a table's key that is needed only because later values, `partners` of them,
-    must differ from it: whatever its domain, few rows of each remaining key suffice."""
+class DistinctSample:
+    """A value class in a table's key that is needed only because later values must differ from it.
+
+    Whatever its domain, a sample suffices: `partners + 1` distinct values for each remaining key,
+    where `partners` later values must differ from it.
+    """
 
     value: int
     partners: int
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanStep:
     """New matches of a table: tuples of the members `now` at the marker, with matches of the
     tables `past` (pairwise disjoint member sets) from strictly before it."""
 
@@ -129,24 +141,24 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SynopsisTable:
     """Partial matches over `members`: their key, kept timestamps, frontier, and how they arise.
 
     `stored`: kept from marker to marker (the last table is stored only as the set of results
     already written, for set semantics, or as the groups' minima or maxima).
     `sums`: the folds (their places in the normal form) whose sums go with the weight.
-    `apart`: the classes of its key of which few values suffice (sets only).
+    `samples`: the classes of its key of which few values suffice (sets only).
     """
 
     members: frozenset[int]
     keys: tuple[Key, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptTimestamp, ...]
     frontier: tuple[Frontier, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
     stored: bool
     bound: Bound
     sums: tuple[int, ...] = ()
-    apart: tuple[Apart, ...] = ()
+    samples: tuple[DistinctSample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +170,7 @@ class SynopsisPlan:
     """
 
     form: NormalForm
-    tables: tuple[Table, ...]
+    tables: tuple[SynopsisTable, ...]
 
     def __post_init__(self) -> None:
         known: set[frozenset[int]] = set()

@@ -16,7 +16,7 @@ Edge: TypeAlias = tuple[Var, Var, int | Fraction]
 Number: TypeAlias = int | Fraction
 
 _ZERO: Var = ("zero",)
-_MOST_ROUNDS = 40
+_MAX_ROUNDS = 40
 """Rounding down can go on for long; a layout that takes longer is given up."""
 
 
@@ -52,7 +52,7 @@ def solve_differences(
         nodes = {_ZERO: 0}
         for part, fixed, step in parts:
             nodes.update((v, _down(fixed + room * step, grain(v))) for v in part)
-        if _lower(nodes, tightest, grain, _MOST_ROUNDS + len(nodes)) and nodes[_ZERO] == 0:
+        if _lower(nodes, tightest, grain, _MAX_ROUNDS + len(nodes)) and nodes[_ZERO] == 0:
             return nodes
         if room > 2 * len(nodes):
             return None

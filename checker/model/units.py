@@ -23,7 +23,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.rewriter.model.spj import Compare, Constant, OneOf, SpjQuery
 
-_MOST_PLACES = 6
+_MAX_PLACES = 6
 """Constants with more decimal places do not refine the unit of numbers."""
 
 
@@ -109,7 +109,7 @@ def choose_units(query: SpjQuery, catalog: Catalog) -> Units:
             elif scale and isinstance(value, Decimal | float):
                 # where decimals set a unit, a float must be able to equal this constant in it
                 places = Decimal(str(value)).normalize().as_tuple().exponent
-                scale = max(scale, min(-int(places), _MOST_PLACES))
+                scale = max(scale, min(-int(places), _MAX_PLACES))
     return Units(10**scale, {text: code for code, text in enumerate(sorted(strings))})
 
 

@@ -29,7 +29,7 @@ _OUTCOMES = {
 _OPS = {outcomes: op for op, outcomes in _OUTCOMES.items()}
 _ALL = _LESS | _EQUAL | _GREATER
 
-MOST_DISJUNCTS = 1_000
+MAX_DISJUNCTS = 1_000
 """Of larger unions every pair would take long: they stay as they are."""
 
 
@@ -40,7 +40,7 @@ def merge_disjuncts(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     what either lets pass (of bags only if none lets pass what the other does). If that is
     everything, it stays that both sides are not NULL.
     """
-    if not 1 < len(union.disjuncts) <= MOST_DISJUNCTS:
+    if not 1 < len(union.disjuncts) <= MAX_DISJUNCTS:
         return union
     bag = not union.distinct or union.aggregation is not None
     rest: list[SpjQuery] = []

@@ -7,7 +7,7 @@ from ontoweir.checker.model.constraint_graph import (
     HIGH_NODE,
     LOW_NODE,
     ConstraintGraph,
-    irredundant_steps,
+    irredundant_limits,
 )
 from ontoweir.checker.model.declarations import Declaration, lag_declaration
 from ontoweir.checker.model.difference_bounds import DifferenceBounds, Limit
@@ -108,7 +108,7 @@ def _assemble(work: ConstraintGraph) -> NormalForm:
                 int(times.tighten(s.left, s.right, s.limit).value),
                 s.source,
             )
-            for s in irredundant_steps(base, between)
+            for s in irredundant_limits(base, between)
         )
         if satisfiable
         else ()

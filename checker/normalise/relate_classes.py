@@ -11,8 +11,8 @@ from ontoweir.checker.model.constraint_graph import (
     LOW_NODE,
     ZERO_NODE,
     ConstraintGraph,
-    Step,
-    irredundant_steps,
+    DifferenceLimit,
+    irredundant_limits,
 )
 from ontoweir.checker.model.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.model.normal_form import Disequality, Inequality, ValueClass
@@ -24,8 +24,8 @@ from ontoweir.rewriter.model.spj import Attribute, Compare, Op
 def relate_inequalities(
     work: ConstraintGraph,
     owner: Mapping[str, int],
-    explicit: list[Step],
-    declared: list[Step],
+    explicit: list[DifferenceLimit],
+    declared: list[DifferenceLimit],
     bounds: DifferenceBounds,
     class_of: Mapping[Attribute, int],
     classes: tuple[ValueClass, ...],
@@ -34,7 +34,7 @@ def relate_inequalities(
     if not bounds.satisfiable:
         return ()
     attribute_of = {node: attribute for attribute, node in work.values.items()}
-    cross: list[Step] = []
+    cross: list[DifferenceLimit] = []
     base = DifferenceBounds(work.grains)
     for step in declared:
         base.add(step.left, step.right, step.limit)
@@ -57,7 +57,7 @@ def relate_inequalities(
         else:
             cross.append(step)
     found = []
-    for step in irredundant_steps(base, cross):
+    for step in irredundant_limits(base, cross):
         left, right = attribute_of[step.left], attribute_of[step.right]
         x, y = classes[class_of[left]], classes[class_of[right]]
         limit = bounds.tighten(step.left, step.right, step.limit)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ontoweir.checker.normalise.merge_disjuncts import merge_disjuncts
-from ontoweir.checker.normalise.state_equalities import state_equalities
+from ontoweir.checker.normalise.normalise_equalities import normalise_equalities
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.model.spj import (
@@ -24,16 +24,16 @@ def simplify_union(union: SpjUnion, catalog: Catalog, *, whole: bool = True) -> 
 
     `whole`: occurrences are one row by keys that no run can enforce, too.
     """
-    stated = (state_equalities(q, catalog) for q in union.disjuncts)
+    stated = (normalise_equalities(q, catalog) for q in union.disjuncts)
     disjuncts = tuple(remove_self_joins(q, catalog, whole=whole) for q in stated)
     if len(disjuncts) < 2:
         return replace(union, disjuncts=disjuncts)
-    short = tuple(map(_drop_said, disjuncts))
+    short = tuple(map(_drop_implied, disjuncts))
     merged = merge_disjuncts(replace(union, disjuncts=short), catalog)
     if len(merged.disjuncts) > 1 and short != disjuncts:
         # as written `a >= 1 AND a < 3` and `a >= 1 AND a = 3` differ in one comparison
         written = merge_disjuncts(replace(union, disjuncts=disjuncts), catalog)
-        short = tuple(map(_drop_said, written.disjuncts))
+        short = tuple(map(_drop_implied, written.disjuncts))
         merged = min(
             merged,
             merge_disjuncts(replace(union, disjuncts=short), catalog),
@@ -46,7 +46,7 @@ def simplify_union(union: SpjUnion, catalog: Catalog, *, whole: bool = True) -> 
     return merged
 
 
-def _drop_said(query: SpjQuery) -> SpjQuery:
+def _drop_implied(query: SpjQuery) -> SpjQuery:
     """Without comparisons with constants that `attribute = constant` implies."""
     values = {
         c.left: c.right.value

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from ontoweir.checker.model.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.model.normal_form import NormalForm
 
-MOST_PARTS = 1_000
+MAX_PARTS = 1_000
 """A query whose timestamps split into more parts is not split."""
 
 Choice: TypeAlias = tuple[tuple[int, int, bool], tuple[int, int, bool]]
@@ -45,7 +45,7 @@ class TimeOrder:
 
 def split_times(form: NormalForm) -> tuple[TimeOrder, ...] | None:
     """All parts of a disjunct without time differences (see drop_windows); None: there are more
-    than MOST_PARTS."""
+    than MAX_PARTS."""
     n = len(form.members)
     base = DifferenceBounds([1] * (n + 1))
     choices: list[Choice] = []
@@ -74,7 +74,7 @@ def _split(
         return True
     if not choices:
         parts[_order(bounds, n)] = None
-        return len(parts) <= MOST_PARTS
+        return len(parts) <= MAX_PARTS
     for low, high, strict in choices[0]:
         chosen = bounds.copy()
         chosen.add(low + 1, high + 1, Limit(-1 if strict else 0))

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from ontoweir.checker.model.normal_form import NormalForm
-from ontoweir.checker.model.plan import Apart, Bound, Frontier, Kept, Key
-from ontoweir.checker.plans.bound_front import bound_front
+from ontoweir.checker.model.plan import Bound, DistinctSample, Frontier, KeptTimestamp, Key
+from ontoweir.checker.plans.bound_frontier import bound_frontier
 from ontoweir.checker.sizes.size_key import Factor, size_key
 
-MOST_MEMBERS = 6
+MAX_MEMBERS = 6
 """Of more members that may be counted by tuples, only each alone and all together are tried."""
 
 
@@ -22,10 +22,10 @@ def bound_table(
     form: NormalForm,
     members: frozenset[int],
     keys: Sequence[Key],
-    kept: Sequence[Kept],
+    kept: Sequence[KeptTimestamp],
     frontier: Sequence[Frontier],
     waits: Mapping[int, int | None],
-    apart: Sequence[Apart] = (),
+    apart: Sequence[DistinctSample] = (),
 ) -> Bound:
     """The least bound found on the rows of a table.
 
@@ -42,7 +42,7 @@ def bound_table(
     several = sorted(waits)
     subsets: Iterable[tuple[int, ...]] = (
         (s for n in range(len(several) + 1) for s in combinations(several, n))
-        if len(several) <= MOST_MEMBERS
+        if len(several) <= MAX_MEMBERS
         else ((), *((i,) for i in several), tuple(several))
     )
     few = {a.value: _few(form, a) for a in apart}
@@ -50,7 +50,7 @@ def bound_table(
     factors = min(covers, key=_cost)
     if len(frontier) > 1:
         fixed = {k.value for k in keys if k.whole}
-        factors = [*factors, *bound_front(form, members, frontier, fixed)]
+        factors = [*factors, *bound_frontier(form, members, frontier, fixed)]
     return _product(factors)
 
 
@@ -62,7 +62,7 @@ def bound_groups(form: NormalForm, values: Iterable[int]) -> Bound:
 def _cover(
     form: NormalForm,
     keys: Sequence[Key],
-    kept: Sequence[Kept],
+    kept: Sequence[KeptTimestamp],
     waits: Mapping[int, int | None],
     counted: frozenset[int],
     few: Mapping[int, Factor],
@@ -71,13 +71,13 @@ def _cover(
     factors = [_tuples(form, i, waits[i]) for i in sorted(counted)]
     for k in kept:
         if k.member not in counted:
-            steps = k.settle if k.live is None else k.live
+            steps = k.forget_after if k.expire_after is None else k.expire_after
             factors.append(Factor(steps, f"{steps} steps of {form.members[k.member].alias}"))
     held = {c.index for c in form.classes if c.members & counted}
     return [*factors, *_domains(form, keys, held, few)]
 
 
-def _few(form: NormalForm, apart: Apart) -> Factor:
+def _few(form: NormalForm, apart: DistinctSample) -> Factor:
     """How many values of a class suffice beside those of the rest of the key."""
     size = apart.partners + 1
     return Factor(size, f"{size} values of {form.classes[apart.value].name} that differ")

@@ -10,7 +10,8 @@ from dataclasses import replace
 from ontoweir.checker.criteria.decide_lag import decide_lag
 from ontoweir.checker.model.normal_form import Inequality, NormalForm
 from ontoweir.checker.model.plan import SynopsisPlan
-from ontoweir.checker.plans.make_plan import Obstacle, make_plan
+from ontoweir.checker.plans.make_plan import make_plan
+from ontoweir.checker.plans.make_table import Obstacle
 
 
 def choose_plan(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
@@ -28,7 +29,7 @@ def choose_plan(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
     compared = [q for q in form.inequalities if _may_be_frontier(form, q)]
     choices = [compared, *([q] for q in compared)] if len(compared) > 1 else [compared]
     for chosen in choices if compared else ():
-        other = _take_for_unbounded(form, chosen)
+        other = _assume_unbounded(form, chosen)
         if not decide_lag(other).holds:
             continue
         plan = make_plan(other)
@@ -49,7 +50,7 @@ def _may_be_frontier(form: NormalForm, q: Inequality) -> bool:
     return any(c.domain.finite and not c.projected and len(c.members) == 1 for c in sides)
 
 
-def _take_for_unbounded(form: NormalForm, chosen: list[Inequality]) -> NormalForm:
+def _assume_unbounded(form: NormalForm, chosen: list[Inequality]) -> NormalForm:
     """The form with these comparisons between values of unknown domains. What the domains say of
     the tuples that are let in stays."""
     values = {v for q in chosen for v in (q.x, q.y)}

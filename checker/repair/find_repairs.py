@@ -26,7 +26,7 @@ from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, look, phas
 Recompile = Callable[[tuple[Change, ...], Catalog], SpjUnion | None]
 """The query compiled again with changes of its own, or None where they are not in its language."""
 
-MOST = 5
+MAX_REPAIRS = 5
 """How many repairs are given."""
 TRIES = 80
 """How many sets of one and two changes are tried, the likely ones (rank_change) first."""
@@ -54,7 +54,7 @@ def find_repairs(
 
     Single changes are tried first, then pairs. Where none helps, all declarations are taken, and
     all windows, and else both, and what is not needed is left out again: such a set is minimal, if
-    not always the smallest. At most MOST repairs are given.
+    not always the smallest. At most MAX_REPAIRS repairs are given.
 
     Args:
         union: a query that is undecided or unbounded.
@@ -64,7 +64,7 @@ def find_repairs(
             union is what is checked.
         timed: False for the arrival model.
         wanted: the changes to consider.
-        watch: how long that may take, and who is told how far it is. When its time is over
+        watch: how long that may take, and who hears how far it is. When its time is over
             (`watch.stopped`), what was found until then is all there is.
     """
     found: list[Repair] = []
@@ -117,7 +117,7 @@ def _find(
         tries -= len(sets)
         found = False
         mending = (r for chosen in counted(sets) if mends(chosen) for r in verified(chosen))
-        for repair in islice(mending, MOST):
+        for repair in islice(mending, MAX_REPAIRS):
             found = True
             yield repair
         if found:

@@ -12,7 +12,7 @@ from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, Op, SpjQuery
 
-MOST_STREAMS = 5
+MAX_STREAMS = 5
 """A query with more infinite streams beside a finite one is left as it is: parts double."""
 
 
@@ -29,7 +29,7 @@ def split_dates(
     form = normal(query)
     dates = [m.last for m in form.members if m.last is not None]
     infinite = [m for m in form.members if not m.finite]
-    if not dates or not 0 < len(infinite) <= MOST_STREAMS:
+    if not dates or not 0 < len(infinite) <= MAX_STREAMS:
         return (query,)
     limit = Constant(max(dates))
     parts = []

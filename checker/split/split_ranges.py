@@ -10,7 +10,7 @@ from ontoweir.checker.criteria.decide_lag import Failure, decide_lag
 from ontoweir.checker.model.normal_form import Kind, NormalForm
 from ontoweir.rewriter.model.spj import Compare, Constant, Op, SpjQuery
 
-MOST_PARTS = 32
+MAX_PARTS = 32
 """A query that would need more parts is left as it is."""
 
 
@@ -25,7 +25,7 @@ def split_ranges(query: SpjQuery, normal: Callable[[SpjQuery], NormalForm]) -> t
         query: a satisfiable disjunct of a set query.
         normal: brings a part into normal form.
     """
-    parts = _split(query, normal, MOST_PARTS)
+    parts = _split(query, normal, MAX_PARTS)
     return parts or (query,)
 
 

@@ -7,7 +7,7 @@ from itertools import product
 from ontoweir.checker.model.normal_form import Kind, NormalForm
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op, SpjQuery
 
-MOST_UNEQUAL = 4
+MAX_UNEQUAL = 4
 """A query with more of them is left as it is: parts double with each."""
 
 
@@ -22,7 +22,7 @@ def split_unequal(form: NormalForm) -> tuple[SpjQuery, ...]:
     """
     query = form.query
     found = [c for c in query.conditions if isinstance(c, Compare) and _splits(form, c)]
-    if not 0 < len(found) <= MOST_UNEQUAL:
+    if not 0 < len(found) <= MAX_UNEQUAL:
         return (query,)
     return tuple(_parts(query, found))
 

@@ -41,10 +41,10 @@ Instance: TypeAlias = Mapping[str, Sequence[Tuple]]
 """Rows of every table, by name; a row maps column names (timestamps too) to values."""
 
 
-MOST_STEPS = 400_000
+MAX_STEPS = 400_000
 """How many partial matches an evaluation may look at: half a second."""
 
-MOST_IN_ALL = 2_000_000
+MAX_IN_ALL = 2_000_000
 """How many all evaluations of one search may look at (`counting_steps`): some
 three seconds."""
 
@@ -53,7 +53,7 @@ _in_all: ContextVar[list[int] | None] = ContextVar("in_all", default=None)
 
 @contextmanager
 def counting_steps() -> Iterator[None]:
-    """All evaluations inside look at MOST_IN_ALL partial matches at most, together."""
+    """All evaluations inside look at MAX_IN_ALL partial matches at most, together."""
     token = _in_all.set([0])
     try:
         yield
@@ -186,7 +186,7 @@ def _add_steps(mine: int, more: int) -> None:
     total = _in_all.get()
     if total is not None:
         total[0] += more
-    if mine > MOST_STEPS or (total is not None and total[0] > MOST_IN_ALL):
+    if mine > MAX_STEPS or (total is not None and total[0] > MAX_IN_ALL):
         raise TooLongError
 
 

@@ -10,18 +10,18 @@ from dataclasses import replace
 
 from ontoweir.checker.criteria.decide_lag import Failure
 from ontoweir.checker.model.normal_form import NormalForm
-from ontoweir.checker.witness.confirm_witness import confirm_witness
-from ontoweir.checker.witness.construct_witness import Statics, construct_witness
-from ontoweir.checker.witness.copies import Spread
+from ontoweir.checker.witness.confirm.confirm_witness import confirm_witness
 from ontoweir.checker.witness.evaluate_naively import TooLongError
 from ontoweir.checker.witness.is_legal import is_legal
-from ontoweir.checker.witness.plan_layouts import Layout, plan_layouts
+from ontoweir.checker.witness.layout.construct_witness import Statics, construct_witness
+from ontoweir.checker.witness.layout.copies import Spread
+from ontoweir.checker.witness.layout.plan_layouts import Layout, plan_layouts
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import phase
 
-MOST_TRIES = 60
+MAX_TRIES = 60
 """How many layouts are tried of a disjunct: of many occurrences there are many, and much alike."""
 _BOTH_WAYS = 4
 """Of at most so many members, values that differ are laid out in either order: it takes as long
@@ -45,7 +45,7 @@ def find_witness(
     What static data limits could still pass by its slack: there the larger one is confirmed too.
     """
     try:
-        with phase("looking for a counterexample", MOST_TRIES) as done:
+        with phase("looking for a counterexample", MAX_TRIES) as done:
             return _find(form, union, failures, catalog, size, again, done)
     except TooLongError:  # of many occurrences of one stream
         return None
@@ -76,7 +76,7 @@ def _find(
                 continue
             for spread in spreads:
                 tries += 1
-                if tries > MOST_TRIES:
+                if tries > MAX_TRIES:
                     return None
                 done(tries)
                 found = construct_witness(form, catalog, layout, size, spread)

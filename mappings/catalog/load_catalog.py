@@ -20,7 +20,7 @@ from ontoweir.mappings.model.column_types import (
     type_family,
 )
 from ontoweir.mappings.model.parse_duration import parse_duration
-from ontoweir.mappings.model.read_table import Table, did_you_mean
+from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 
 _COMMON = ("source", "keys", "references", "columns")
@@ -31,7 +31,7 @@ _STREAM = (
 _RELATION = (*_COMMON, "max_rows")
 
 
-def load_catalog(root: Table) -> Catalog:
+def load_catalog(root: TomlTable) -> Catalog:
     """The catalog declared in the project file's root table.
 
     Raises:
@@ -62,7 +62,7 @@ def load_catalog(root: Table) -> Catalog:
     return catalog
 
 
-def _check_view(relation: Relation, view: str, catalog: Catalog, relations: Table) -> None:
+def _check_view(relation: Relation, view: str, catalog: Catalog, relations: TomlTable) -> None:
     try:
         check_view(relation, view, catalog)
     except SqlRefusal as error:
@@ -79,7 +79,7 @@ def _check_view(relation: Relation, view: str, catalog: Catalog, relations: Tabl
         ) from None
 
 
-def _read_stream(table: Table) -> Stream:
+def _read_stream(table: TomlTable) -> Stream:
     table.refuse_unknown(_STREAM)
     table.need("source", '{ format = "parquet", path = "…" }')
     table.need("timestamp", '{ column = "ts", unit = "1 second" }')
@@ -92,7 +92,7 @@ def _read_stream(table: Table) -> Stream:
     if step is None or step <= 0:
         raise time.error(
             "unit",
-            f"the unit of time {unit!r} is no positive duration",
+            f"the unit of time {unit!r} is not a positive duration",
             why="one step of the flow of time has a fixed length",
             fix='write a number and a unit, e.g. "5 minutes", or an ISO duration, e.g. "PT5M"',
         )
@@ -101,7 +101,7 @@ def _read_stream(table: Table) -> Stream:
     if idle is not None and (patience is None or patience <= 0):
         raise time.error(
             "idle",
-            f"{idle!r} is no positive duration",
+            f"{idle!r} is not a positive duration",
             why="it is how long, by the clock, others wait for a stream that says nothing",
             fix='write a number and a unit, e.g. "1 minute", or leave it out: then they wait',
         )
@@ -132,7 +132,7 @@ def _read_stream(table: Table) -> Stream:
     )
 
 
-def _read_start(time: Table, step_us: int) -> int | None:
+def _read_start(time: TomlTable, step_us: int) -> int | None:
     """The declared first timestamp, in microseconds since 1970."""
     value = time.values.get("start")
     if value is None:
@@ -146,19 +146,19 @@ def _read_start(time: Table, step_us: int) -> int | None:
     if start is None or start % step_us:
         raise time.error(
             "start",
-            f"{value!r} is no timestamp of this stream",
+            f"{value!r} is not a timestamp of this stream",
             why="it is the first timestamp that the stream has, a whole number of steps since 1970",
             fix='write e.g. start = "2014-08-01T00:00:00"',
         )
     return start
 
 
-def _read_lags(table: Table, known: list[str], step_us: int) -> tuple[Lag, ...]:
+def _read_lags(table: TomlTable, known: list[str], step_us: int) -> tuple[Lag, ...]:
     found: list[Lag] = []
     for item in table.items("lags"):
         if not isinstance(item, dict):
             raise table.wrong("lags", "a list of tables { behind, columns, to, within }")
-        entry = Table(item, (*table.path, "lags"), table.lines)
+        entry = TomlTable(item, (*table.path, "lags"), table.lines)
         entry.refuse_unknown(("behind", "columns", "to", "within"))
         for key, example in (
             ("behind", '"alarm"'),
@@ -181,7 +181,7 @@ def _read_lags(table: Table, known: list[str], step_us: int) -> tuple[Lag, ...]:
         if within is None or within < 0 or within % step_us:
             raise entry.error(
                 "within",
-                f"{text!r} is no whole number of the stream's steps",
+                f"{text!r} is not a whole number of the stream's steps",
                 why="time is counted in steps of the stream's unit",
                 fix='write a duration that is a multiple of the unit, e.g. "1 hour"',
             )
@@ -190,7 +190,7 @@ def _read_lags(table: Table, known: list[str], step_us: int) -> tuple[Lag, ...]:
     return tuple(found)
 
 
-def _read_relation(table: Table) -> Relation:
+def _read_relation(table: TomlTable) -> Relation:
     table.refuse_unknown(_RELATION)
     table.need("source", '{ format = "csv", path = "…" }')
     columns = read_columns(table)
@@ -205,7 +205,7 @@ def _read_relation(table: Table) -> Relation:
     )
 
 
-def _read_source(table: Table, *, static: bool) -> DataSource:
+def _read_source(table: TomlTable, *, static: bool) -> DataSource:
     table.refuse_unknown(("format", "path", "options", "sort", "view"))
     view, kind, path = table.text("view"), table.text("format"), table.text("path")
     if view is not None and (not static or kind is not None or path is not None):
@@ -230,7 +230,7 @@ def _read_source(table: Table, *, static: bool) -> DataSource:
     return DataSource(kind or "view", path, options, view, table.flag("sort"))
 
 
-def _option(table: Table, key: str) -> str:
+def _option(table: TomlTable, key: str) -> str:
     value = table.values[key]
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -239,7 +239,7 @@ def _option(table: Table, key: str) -> str:
     raise table.wrong(key, "a string")
 
 
-def _read_keys(table: Table, known: list[str]) -> tuple[tuple[str, ...], ...]:
+def _read_keys(table: TomlTable, known: list[str]) -> tuple[tuple[str, ...], ...]:
     keys: list[tuple[str, ...]] = []
     for key in table.items("keys"):
         if not isinstance(key, list) or not key or not all(isinstance(c, str) for c in key):
@@ -249,12 +249,12 @@ def _read_keys(table: Table, known: list[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(keys)
 
 
-def _read_references(table: Table, known: list[str]) -> tuple[Reference, ...]:
+def _read_references(table: TomlTable, known: list[str]) -> tuple[Reference, ...]:
     found: list[Reference] = []
     for item in table.items("references"):
         if not isinstance(item, dict):
             raise table.wrong("references", "a list of tables { columns, relation, to }")
-        entry = Table(item, (*table.path, "references"), table.lines)
+        entry = TomlTable(item, (*table.path, "references"), table.lines)
         entry.refuse_unknown(("columns", "relation", "to"))
         for key, example in (("columns", '["id"]'), ("relation", '"sensor"'), ("to", '["id"]')):
             entry.need(key, example)
@@ -272,7 +272,7 @@ def _read_references(table: Table, known: list[str]) -> tuple[Reference, ...]:
 
 
 def _check_columns(
-    table: Table, key: str, columns: Iterable[str], known: list[str], owner: str
+    table: TomlTable, key: str, columns: Iterable[str], known: list[str], owner: str
 ) -> None:
     for column in columns:
         if column not in known:
@@ -284,7 +284,7 @@ def _check_columns(
             )
 
 
-def _check_lags(stream: Stream, section: Table, streams: dict[str, Stream]) -> None:
+def _check_lags(stream: Stream, section: TomlTable, streams: dict[str, Stream]) -> None:
     for lag in stream.lags:
         behind = streams.get(lag.behind)
         if behind is None:
@@ -299,7 +299,7 @@ def _check_lags(stream: Stream, section: Table, streams: dict[str, Stream]) -> N
 
 def _check_references(
     table: Stream | Relation,
-    section: Table,
+    section: TomlTable,
     relations: dict[str, Relation],
     streams: dict[str, Stream],
 ) -> None:

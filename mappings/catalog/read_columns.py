@@ -14,10 +14,10 @@ from ontoweir.mappings.model.column_types import (
     parse_constant,
     type_family,
 )
-from ontoweir.mappings.model.read_table import Table, did_you_mean
+from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
 
-def read_columns(table: Table) -> tuple[Column, ...]:
+def read_columns(table: TomlTable) -> tuple[Column, ...]:
     """The columns of a stream or relation, in the order in which they are written.
 
     Raises:
@@ -28,7 +28,7 @@ def read_columns(table: Table) -> tuple[Column, ...]:
     return tuple(read_column(columns, name) for name in columns.values)
 
 
-def read_column(columns: Table, name: str) -> Column:
+def read_column(columns: TomlTable, name: str) -> Column:
     """A column: its type, and the domain that rows are held to.
 
     Raises:
@@ -36,7 +36,7 @@ def read_column(columns: Table, name: str) -> Column:
     """
     value = columns.values[name]
     table = columns
-    options = Table({}, (*columns.path, name), columns.lines)
+    options = TomlTable({}, (*columns.path, name), columns.lines)
     if isinstance(value, dict):
         table = options = columns.table(name)
         options.refuse_unknown(("type", "min", "max", "enum"))
@@ -70,7 +70,7 @@ def read_column(columns: Table, name: str) -> Column:
     return Column(name, kind, low, high, enum, options.lines.place(*options.path))
 
 
-def _bound(options: Table, key: str, *, kind_name: str) -> Scalar | None:
+def _bound(options: TomlTable, key: str, *, kind_name: str) -> Scalar | None:
     value = options.values.get(key)
     if value is None:
         return None
@@ -85,7 +85,7 @@ def _bound(options: Table, key: str, *, kind_name: str) -> Scalar | None:
     return _constant(options, key, value, kind_name)
 
 
-def _constant(options: Table, key: str, value: object, kind_name: str) -> Scalar:
+def _constant(options: TomlTable, key: str, value: object, kind_name: str) -> Scalar:
     """A constant of the column's type: no silent conversion from another family."""
     kind = parse_column_type(kind_name)
     if kind is None:

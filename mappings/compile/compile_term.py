@@ -14,9 +14,9 @@ from ontoweir.mappings.model.assertion import (
 )
 from ontoweir.mappings.model.catalog import IntType, Scalar
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
+from ontoweir.mappings.r2rml.mapping_file import has_scheme
 from ontoweir.mappings.r2rml.percent_encode import percent_encode
 from ontoweir.mappings.r2rml.r2rml_document import AnyTerm, RdfTerm, RowTerm, TriplesMap
-from ontoweir.mappings.r2rml.read_graph import has_scheme
 from ontoweir.mappings.sql.read_expression import SourceText
 from ontoweir.mappings.sql.read_select import MappingValue
 

@@ -11,7 +11,7 @@ from ontoweir.mappings.model.catalog import Catalog, ColumnType, Scalar, Stream
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.mappings.r2rml.r2rml_document import TriplesMap
-from ontoweir.mappings.sql.find_repeats import Repeats, find_repeats
+from ontoweir.mappings.sql.find_duplicates import Duplicates, find_duplicates
 from ontoweir.mappings.sql.read_expression import SourceText
 from ontoweir.mappings.sql.read_scope import (
     Scope,
@@ -33,7 +33,7 @@ class FlatTable:
     columns: dict[str, MappingValue]
     scope: Scope
     stream_alias: str | None
-    repeats: Repeats = frozenset()
+    repeats: Duplicates = frozenset()
     """Whether rows may repeat that DISTINCT or UNION drops."""
 
     def column(self, name: str, owner: TriplesMap, at: Source) -> SourceColumn:
@@ -129,7 +129,9 @@ def _read_query(text: str, catalog: Catalog) -> tuple[FlatTable, ...]:
         )
     found = [
         replace(part, repeats=repeats)
-        for shape, repeats in zip(union.selects, find_repeats(union, names, catalog), strict=True)
+        for shape, repeats in zip(
+            union.selects, find_duplicates(union, names, catalog), strict=True
+        )
         for part in _read_shape(" ".join(text.split()), names, shape)
     ]
     if not found:

@@ -34,7 +34,7 @@ from ontoweir.mappings.r2rml.r2rml_document import (
 from ontoweir.mappings.r2rml.read_r2rml import read_r2rml
 
 
-def load_mappings(paths: Sequence[Path], catalog: Catalog, *, apart: bool = False) -> MappingSet:
+def load_mappings(paths: Sequence[Path], catalog: Catalog, *, partial: bool = False) -> MappingSet:
     """Compiles all triples maps of all files over the catalog: each part of a logical table and
     each predicate with each object is an assertion.
 
@@ -43,7 +43,7 @@ def load_mappings(paths: Sequence[Path], catalog: Catalog, *, apart: bool = Fals
     Args:
         paths: the files.
         catalog: the tables.
-        apart: a triples map that is wrong is told in `refused`, and others are compiled.
+        partial: a triples map that is wrong is listed in `refused`, and others are compiled.
 
     Raises:
         MappingError: a file is missing or wrong, or does not fit the catalog; with its line.
@@ -52,9 +52,9 @@ def load_mappings(paths: Sequence[Path], catalog: Catalog, *, apart: bool = Fals
     refused: list[RefusedMap] = []
     for path in paths:
         try:
-            compiler = _Compiler(read_r2rml(path, apart=apart), catalog)
+            compiler = _Compiler(read_r2rml(path, partial=partial), catalog)
         except MappingError as error:
-            if not apart:
+            if not partial:
                 raise
             refused.append(RefusedMap(str(path), error))
             continue
@@ -62,7 +62,7 @@ def load_mappings(paths: Sequence[Path], catalog: Catalog, *, apart: bool = Fals
             try:
                 found.extend(tuple(compiler.assertions(owner)))
             except MappingError as error:
-                if not apart:
+                if not partial:
                     raise
                 doubtful = owner.name in compiler.document.doubtful
                 about = None if doubtful else _about(owner)

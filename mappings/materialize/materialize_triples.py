@@ -11,7 +11,7 @@ from ontoweir.mappings.materialize.make_term import TermMaker, make_term
 from ontoweir.mappings.materialize.read_rows import (
     Row,
     RowTable,
-    join_rows,
+    join_tables,
     open_table,
     read_rows,
     unquote_name,
@@ -57,7 +57,7 @@ def materialize_triples(
         MappingError: the document is not R2RML, or does not fit the database.
         DataError: the database cannot be read, or a value cannot become its term.
     """
-    document = read_r2rml(mapping, base=base, apart=on_refused is not None)
+    document = read_r2rml(mapping, base=base, partial=on_refused is not None)
     connection = _connect(database)
     try:
         maker = _Maker(document, connection, on_data_error, on_refused)
@@ -186,7 +186,7 @@ class _Maker:
                 (table.position(j.child, j.child_source), above.position(j.parent, j.parent_source))
                 for j in reference.joins
             ]
-            rows = join_rows(self.connection, table, above, joins)
+            rows = join_tables(self.connection, table, above, joins)
         else:
             if table.sql != above.sql:
                 raise MappingError(

@@ -53,7 +53,7 @@ def open_table(connection: sqlite3.Connection, table: LogicalTable) -> RowTable:
     """Prepares a logical table.
 
     A temporary view tells the declared types of the columns, also through a query, and refuses
-    whatever is no single SELECT.
+    whatever is not a single SELECT.
 
     Raises:
         MappingError: the database refuses it, or two columns have one name.
@@ -100,7 +100,7 @@ def read_rows(connection: sqlite3.Connection, table: RowTable) -> Iterator[Row]:
     yield from _read(connection, table.sql, table.types, table.source)
 
 
-def join_rows(
+def join_tables(
     connection: sqlite3.Connection,
     child: RowTable,
     parent: RowTable,
@@ -112,7 +112,7 @@ def join_rows(
         DataError: the database fails while it reads them.
     """
     equations = " AND ".join(
-        f"child.{quote_name(child.columns[c])} = parent.{quote_name(parent.columns[p])}"
+        f"child.{quote_identifier(child.columns[c])} = parent.{quote_identifier(parent.columns[p])}"
         for c, p in joins
     )
     sql = (
@@ -147,7 +147,7 @@ def unquote_name(written: str) -> tuple[str, bool]:
     return written, False
 
 
-def quote_name(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """An SQL identifier in double quotes."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -155,4 +155,4 @@ def quote_name(name: str) -> str:
 def _quote_table(written: str) -> str:
     """A table's name, perhaps with its schema's: `main."Student"`."""
     parts = re.findall(r'"(?:[^"]|"")*"|[^".]+', written.strip())
-    return ".".join(quote_name(unquote_name(p)[0]) for p in parts) or '""'
+    return ".".join(quote_identifier(unquote_name(p)[0]) for p in parts) or '""'

@@ -22,7 +22,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TomlTable:
     """A TOML table at a dotted path of the project file."""
 
     values: Mapping[str, object]
@@ -107,9 +107,9 @@ class Table:
             raise self.wrong(key, "a list")
         return list(value)
 
-    def table(self, key: str) -> "Table":
+    def table(self, key: str) -> "TomlTable":
         """A table, empty when absent."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
             raise self.wrong(key, "a table")
-        return Table(value, (*self.path, key), self.lines)
+        return TomlTable(value, (*self.path, key), self.lines)

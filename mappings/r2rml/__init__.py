@@ -1,4 +1,6 @@
 """R2RML and .obda files as documents, with the line of everything.
 
-Takes a file; makes triples maps, and those that are refused. Doors: `read_graph`, `read_r2rml`.
+Takes a file; makes triples maps, and those that are refused. `read_turtle` and `read_obda` make a
+`MappingFile` of either format, `read_r2rml` reads its triples maps. Doors: `mapping_file`,
+`read_r2rml`.
 """

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ontoweir.mappings.r2rml.parse_obda_target import RDF_TYPE, TargetRefusal, Token, read_tokens
-from ontoweir.mappings.r2rml.read_graph import NO_IRI
+from ontoweir.mappings.r2rml.mapping_file import NO_IRI
+from ontoweir.mappings.r2rml.parse_obda_target import TargetRefusal, TargetToken, read_tokens
+from ontoweir.mappings.r2rml.r2rml_document import RDF_TYPE
 
 _BRACED = re.compile(r"\{([^{}]*)\}")
 _NO_COLUMN = re.compile(r"[;:<>]")
@@ -51,11 +52,11 @@ def has_odd_column(text: str) -> bool:
     return any(_NO_COLUMN.search(inside) for inside in _BRACED.findall(text))
 
 
-def _is_word(token: Token) -> bool:
+def _is_word(token: TargetToken) -> bool:
     return token.text in ("a", "true", "false") or _is_graph(token)
 
 
-def _is_graph(token: Token) -> bool:
+def _is_graph(token: TargetToken) -> bool:
     return token.kind == "word" and token.text.upper() == "GRAPH"
 
 
@@ -65,11 +66,11 @@ class _Names:
         self.whole: set[str] = set()
         self.endings: set[str] = set()
         self.wrong = False
-        """Whether one is no IRI, and nobody knows which one was meant."""
+        """Whether one is not an IRI, and nobody knows which one was meant."""
         self.typed = False
         """Whether what comes next could be a class."""
 
-    def add(self, token: Token) -> bool:
+    def add(self, token: TargetToken) -> bool:
         """Add what an IRI names; True: it could be rdf:type."""
         if token.text == "a":
             return True
@@ -92,10 +93,10 @@ class _Names:
         return text == RDF_TYPE
 
 
-def _split(tokens: Sequence[Token], names: _Names) -> Iterator[tuple[list[Token], str]]:
+def _split(tokens: Sequence[TargetToken], names: _Names) -> Iterator[tuple[list[TargetToken], str]]:
     """What is between full stops, semicolons, commas and the braces of a graph, with the mark
-    before it. A graph's name and a datatype are no part of it."""
-    part: list[Token] = []
+    before it. A graph's name and a datatype are not part of it."""
+    part: list[TargetToken] = []
     before = "."
     aside = ""
     for token in tokens:
@@ -119,7 +120,7 @@ def _split(tokens: Sequence[Token], names: _Names) -> Iterator[tuple[list[Token]
         yield part, before
 
 
-def _add_part(part: list[Token], before: str, names: _Names) -> bool:
+def _add_part(part: list[TargetToken], before: str, names: _Names) -> bool:
     """Add what a part could be about; False: anything."""
     match before, len(part):
         case (";", 2):
@@ -132,7 +133,7 @@ def _add_part(part: list[Token], before: str, names: _Names) -> bool:
             return _add_all(part, before, names)
 
 
-def _add_pair(pair: Sequence[Token], names: _Names) -> bool:
+def _add_pair(pair: Sequence[TargetToken], names: _Names) -> bool:
     predicate, value = pair
     if not _is_fixed(predicate):
         return False
@@ -140,7 +141,7 @@ def _add_pair(pair: Sequence[Token], names: _Names) -> bool:
     return _add_object(value, names)
 
 
-def _add_object(value: Token, names: _Names) -> bool:
+def _add_object(value: TargetToken, names: _Names) -> bool:
     if not names.typed:
         return _is_name(value) or value.kind in _OBJECTS or value.text in ("true", "false")
     if not _is_fixed(value):
@@ -149,8 +150,8 @@ def _add_object(value: Token, names: _Names) -> bool:
     return True
 
 
-def _add_all(part: list[Token], before: str, names: _Names) -> bool:
-    """Of what is no triple: all that is named. What is made from data is its subject at the
+def _add_all(part: list[TargetToken], before: str, names: _Names) -> bool:
+    """Of what is not a triple: all that is named. What is made from data is its subject at the
     beginning, and an object behind a property; elsewhere it could be anything."""
     begins = before not in (";", ",")
     classes = 1 if before == "," and names.typed else 0
@@ -168,11 +169,11 @@ def _add_all(part: list[Token], before: str, names: _Names) -> bool:
     return classes != 2  # a class that is missing may be any
 
 
-def _is_name(token: Token) -> bool:
+def _is_name(token: TargetToken) -> bool:
     return token.kind in ("iri", "name")
 
 
-def _is_fixed(token: Token) -> bool:
+def _is_fixed(token: TargetToken) -> bool:
     """Whether it is an IRI, the same for all rows."""
     if token.kind == "word":
         return token.text == "a"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from ontoweir.mappings.model.assertion import TermKind
 from ontoweir.mappings.model.column_types import XSD
-from ontoweir.mappings.r2rml.read_graph import NO_IRI
+from ontoweir.mappings.r2rml.mapping_file import NO_IRI
+from ontoweir.mappings.r2rml.r2rml_document import RDF_TYPE
 
-RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _TOKEN = re.compile(
     r"""(?P<space>\s+|\#(?=\s)[^\n]*)
     |(?P<star><<)
@@ -58,7 +58,7 @@ class TargetRefusal(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class TargetToken:
     """A part of a target; lines count from 0."""
 
     kind: str
@@ -75,13 +75,13 @@ def parse_obda_target(text: str, prefixes: Mapping[str, str]) -> tuple[TargetTri
     return _Parser(read_tokens(text), prefixes).triples()
 
 
-def read_tokens(text: str) -> list[Token]:
+def read_tokens(text: str) -> list[TargetToken]:
     """The words and marks of a target, without comments.
 
     Raises:
         TargetRefusal: something is none of them.
     """
-    found: list[Token] = []
+    found: list[TargetToken] = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -95,22 +95,22 @@ def read_tokens(text: str) -> list[Token]:
             )
         kind = match.lastgroup or ""
         if kind != "space":
-            found.append(Token(kind, match[0], line))
+            found.append(TargetToken(kind, match[0], line))
         position = match.end()
     return found
 
 
 class _Parser:
-    def __init__(self, tokens: list[Token], prefixes: Mapping[str, str]) -> None:
+    def __init__(self, tokens: list[TargetToken], prefixes: Mapping[str, str]) -> None:
         self.tokens, self.prefixes = tokens, prefixes
         last = tokens[-1].line if tokens else 0
-        self.tokens.append(Token("end", "the end of the target", last))
+        self.tokens.append(TargetToken("end", "the end of the target", last))
         self.position = 0
 
-    def peek(self) -> Token:
+    def peek(self) -> TargetToken:
         return self.tokens[self.position]
 
-    def take(self) -> Token:
+    def take(self) -> TargetToken:
         token = self.tokens[self.position]
         self.position += token.kind != "end"
         return token
@@ -133,9 +133,10 @@ class _Parser:
         block = self.peek()
         if block.kind == "column":  # triples without any column look like one
             inside = [
-                Token(t.kind, t.text, t.line + block.line) for t in read_tokens(block.text[1:-1])
+                TargetToken(t.kind, t.text, t.line + block.line)
+                for t in read_tokens(block.text[1:-1])
             ]
-            ends = [Token("stop", brace, block.line) for brace in "{}"]
+            ends = [TargetToken("stop", brace, block.line) for brace in "{}"]
             self.tokens[self.position : self.position + 1] = [ends[0], *inside, ends[1]]
         if self.take().text != "{":
             raise self.unexpected(block, "'{' after GRAPH and a name")
@@ -171,7 +172,7 @@ class _Parser:
     def object_term(self) -> TargetTerm:
         return self.term(self.take(), "object")
 
-    def unexpected(self, token: Token, wanted: str) -> TargetRefusal:
+    def unexpected(self, token: TargetToken, wanted: str) -> TargetRefusal:
         refused = {
             "[": "a blank node property list",
             "(": "a collection",
@@ -186,7 +187,7 @@ class _Parser:
             line=token.line,
         )
 
-    def term(self, token: Token, role: str) -> TargetTerm:
+    def term(self, token: TargetToken, role: str) -> TargetTerm:
         match token.kind:
             case "iri":
                 return self.make_iri(token, token.text[1:-1])
@@ -202,7 +203,7 @@ class _Parser:
         wanted = "an IRI" if role in ("predicate", "graph") else "an IRI or blank node"
         raise self.unexpected(token, "an IRI or a literal" if role == "object" else wanted)
 
-    def make_iri(self, token: Token, text: str) -> TargetTerm:
+    def make_iri(self, token: TargetToken, text: str) -> TargetTerm:
         if re.fullmatch(r"\{[^{}]+\}", text):
             return TargetTerm("column", "iri", text[1:-1], token.text, token.line)
         form = "template" if "{" in text else "constant"
@@ -210,14 +211,14 @@ class _Parser:
             form == "constant" and ":" not in text
         ):
             raise TargetRefusal(
-                f"{token.text} is no IRI",
+                f"{token.text} is not an IRI",
                 why="IRIs have a scheme, and no spaces, quotes or braces",
                 fix="write the whole IRI, or a prefix that is declared",
                 line=token.line,
             )
         return TargetTerm(form, "iri", text, token.text, token.line)
 
-    def expand(self, token: Token) -> str:
+    def expand(self, token: TargetToken) -> str:
         prefix, _, local = token.text.partition(":")
         if prefix not in self.prefixes:
             raise TargetRefusal(
@@ -228,7 +229,7 @@ class _Parser:
             )
         return self.prefixes[prefix] + local
 
-    def literal(self, token: Token) -> TargetTerm:
+    def literal(self, token: TargetToken) -> TargetTerm:
         datatype, language = None, None
         if token.kind == "number":
             plain = "decimal" if "." in token.text else "integer"

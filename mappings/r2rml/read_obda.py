@@ -10,15 +10,15 @@ from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.model.assertion import RefusedMap
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.mappings.r2rml.locate_turtle import split_lines
+from ontoweir.mappings.r2rml.mapping_file import NO_IRI, PARSE_BASE, RR, MappingFile
 from ontoweir.mappings.r2rml.name_target import has_odd_column, name_target
 from ontoweir.mappings.r2rml.parse_obda_target import (
-    RDF_TYPE,
     TargetRefusal,
     TargetTerm,
     TargetTriple,
     parse_obda_target,
 )
-from ontoweir.mappings.r2rml.read_graph import NO_IRI, PARSE_BASE, RR, MappingFile
+from ontoweir.mappings.r2rml.r2rml_document import RDF_TYPE
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -63,7 +63,7 @@ def read_obda(shown: str, text: str) -> MappingFile:
         text: the file.
 
     Raises:
-        MappingError: it is no .obda file, or a target is beyond triples; with its line.
+        MappingError: it is not an .obda file, or a target is beyond triples; with its line.
     """
     return _Reader(shown, text).read()
 
@@ -184,7 +184,7 @@ class _Reader:
         if NO_IRI.search(found[2]):
             raise self.error(
                 number,
-                f"<{found[2]}> is no IRI",
+                f"<{found[2]}> is not an IRI",
                 why="IRIs have no quotes, braces or backslashes",
                 fix="correct it, or percent-encode the character",
             )

@@ -7,6 +7,17 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.model.assertion import RefusedMap, TermKind
+from ontoweir.mappings.r2rml.mapping_file import (
+    NO_IRI,
+    PARSE_BASE,
+    RR,
+    MappingFile,
+    Place,
+    base_of,
+    check_language,
+    place_node,
+)
+from ontoweir.mappings.r2rml.open_mapping import open_mapping
 from ontoweir.mappings.r2rml.parse_template import parse_template
 from ontoweir.mappings.r2rml.r2rml_document import (
     RDF_TYPE,
@@ -20,17 +31,6 @@ from ontoweir.mappings.r2rml.r2rml_document import (
     RowTerm,
     TriplesMap,
 )
-from ontoweir.mappings.r2rml.read_graph import (
-    NO_IRI,
-    PARSE_BASE,
-    RR,
-    MappingFile,
-    Place,
-    base_of,
-    check_language,
-    open_mapping,
-    place_node,
-)
 
 if TYPE_CHECKING:
     from rdflib.term import Node
@@ -42,43 +42,43 @@ _KINDS: dict[str, TermKind] = {
 }
 
 
-def read_r2rml(path: Path, *, base: str | None = None, apart: bool = False) -> R2rmlDocument:
+def read_r2rml(path: Path, *, base: str | None = None, partial: bool = False) -> R2rmlDocument:
     """All triples maps of a mapping file.
 
     Args:
         path: R2RML in Turtle, or an .obda file.
         base: the base IRI; by default the document's @base, else http://example.com/base/.
-        apart: a triples map that is wrong is told in `refused`, and others are read.
+        partial: a triples map that is wrong is listed in `refused`, and others are read.
 
     Raises:
-        MappingError: no such file, no Turtle, or not R2RML; with its line.
+        MappingError: no such file, not Turtle, or not R2RML; with its line.
     """
     file = open_mapping(path)
     if base is None:
         base = base_of(file)
     reader = _Reader(file, base)
-    if not apart:
+    if not partial:
         for wrong in (*(e for _, e in file.wrong), *(r.error for r in file.refused)):
             raise wrong
         return R2rmlDocument(tuple(reader.read(p, n) for n, p in reader.nodes().items()), base)
-    return reader.read_apart()
+    return reader.read_partially()
 
 
 class _Reader:
     def __init__(self, file: MappingFile, base: str) -> None:
         self.file, self.base = file, base
 
-    def read_apart(self) -> R2rmlDocument:
+    def read_partially(self) -> R2rmlDocument:
         """The document, with what is refused of it."""
         maps: list[TriplesMap] = []
         refused: list[tuple[str, RefusedMap]] = [("", r) for r in self.file.refused]
         left = dict(self.file.wrong)
-        told: set[str] = set()
+        reported: set[str] = set()
         for node, place in self.nodes().items():
             try:
                 if left:
                     inside = left.keys() & self._below(node)[0]
-                    told |= inside
+                    reported |= inside
                     for iri in sorted(inside):
                         raise self._placed(place, left[iri])
                 maps.append(self.read(place, node))
@@ -86,7 +86,7 @@ class _Reader:
                 about = None if node in self.file.doubtful else self._below(node)[1]
                 refused.append((str(node), RefusedMap(place.name, error, about)))
         for iri, wrong in left.items():
-            if iri not in told:
+            if iri not in reported:
                 refused.append(("", RefusedMap(self.file.shown, wrong)))
         doubtful = frozenset(map(str, self.file.doubtful))
         return R2rmlDocument(tuple(maps), self.base, tuple(refused), doubtful)
@@ -170,7 +170,7 @@ class _Reader:
         """A triples map.
 
         Raises:
-            MappingError: it is no R2RML.
+            MappingError: it is not R2RML.
         """
         table = self._logical_table(place, node)
         short = self.file.values(node, "subject")
@@ -229,7 +229,9 @@ class _Reader:
             )
         given = name if name is not None else query
         if not isinstance(given, Literal):
-            raise place.error("the logical table is no string", why="R2RML", fix="write a string")
+            raise place.error(
+                "the logical table is not a string", why="R2RML", fix="write a string"
+            )
         text = str(given)
         source = place.source(text)
         for version in self.file.values(table, "sqlVersion") if table is not None else []:
@@ -281,7 +283,9 @@ class _Reader:
                 fix="add rr:predicate and rr:objectMap",
             )
         if any(p.kind != "iri" for p in predicates):
-            raise place.error("the predicate is no IRI", why="RDF", fix="write rr:termType rr:IRI")
+            raise place.error(
+                "the predicate is not an IRI", why="RDF", fix="write rr:termType rr:IRI"
+            )
         return PredicateObjectMap(
             tuple(predicates), tuple(objects), self._graphs(place, node), place.source()
         )
@@ -325,7 +329,7 @@ class _Reader:
             text = self.base + text.removeprefix(PARSE_BASE)
         if NO_IRI.search(text) or ":" not in text:
             raise place.error(
-                f"{text!r} is no IRI",
+                f"{text!r} is not an IRI",
                 why="IRIs have a scheme, and no spaces or quotes",
                 fix="correct the IRI",
                 near=text,

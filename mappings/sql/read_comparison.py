@@ -53,7 +53,7 @@ _HOLDS: dict[CompareOp, Callable[[Any, Any], bool]] = {
 }
 
 
-def read_column(tree: "exp.Expr", scope: Scope) -> SourceColumn:
+def resolve_column(tree: "exp.Expr", scope: Scope) -> SourceColumn:
     """The column that is written.
 
     Raises:
@@ -62,7 +62,7 @@ def read_column(tree: "exp.Expr", scope: Scope) -> SourceColumn:
     from sqlglot import exp
 
     if isinstance(tree, exp.Paren):
-        return read_column(tree.this, scope)
+        return resolve_column(tree.this, scope)
     if not isinstance(tree, exp.Column):
         raise refuse_condition(tree, tree.sql("spark"))
     return scope.resolve(tree.table or None, tree.name, line_of(tree))
@@ -90,7 +90,7 @@ def _add(tree: "exp.Expr", scope: Scope, total: _Sum, sign: int) -> None:
     if isinstance(tree, exp.Paren):
         _add(tree.this, scope, total, sign)
     elif isinstance(tree, exp.Column):
-        (total.plus if sign > 0 else total.minus).append(read_column(tree, scope))
+        (total.plus if sign > 0 else total.minus).append(resolve_column(tree, scope))
     elif isinstance(tree, exp.Interval):
         total.us += sign * _interval(tree)
     else:

@@ -16,8 +16,8 @@ from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.sql.read_comparison import (
     Alternatives,
     Conjunction,
-    read_column,
     read_comparison,
+    resolve_column,
 )
 from ontoweir.mappings.sql.read_literal import line_of, refuse_condition
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
@@ -33,7 +33,7 @@ _NEGATE: dict[CompareOp, CompareOp] = {
     ">": "<=",
     "<>": "=",
 }
-MOST_ALTERNATIVES = 4096
+MAX_ALTERNATIVES = 4096
 """The most parts that OR, IN and NOT may split one SELECT into."""
 
 
@@ -41,11 +41,11 @@ def conjoin(left: Alternatives, right: Alternatives) -> Alternatives:
     """Both: every pair of alternatives.
 
     Raises:
-        SqlRefusal: there are more than MOST_ALTERNATIVES.
+        SqlRefusal: there are more than MAX_ALTERNATIVES.
     """
-    if len(left) * len(right) > MOST_ALTERNATIVES:
+    if len(left) * len(right) > MAX_ALTERNATIVES:
         raise SqlRefusal(
-            f"WHERE has more than {MOST_ALTERNATIVES:,} alternatives",
+            f"WHERE has more than {MAX_ALTERNATIVES:,} alternatives",
             why="every combination of the sides of OR and the members of IN is a query of its own",
             fix="write fewer OR and IN, or several queries",
         )
@@ -104,7 +104,7 @@ def read_condition(
     if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
         if not negated:
             raise refuse_condition(tree, "IS NULL")
-        return ((SourceNotNull(read_column(tree.this, scope)),),)
+        return ((SourceNotNull(resolve_column(tree.this, scope)),),)
     ops: dict[type[exp.Expr], CompareOp] = {
         exp.LT: "<",
         exp.LTE: "<=",
@@ -121,7 +121,7 @@ def read_condition(
 
 def _truth(tree: "exp.Expr", scope: Scope, *, true: bool) -> Alternatives:
     """A column of truth values as a condition."""
-    column = read_column(tree, scope)
+    column = resolve_column(tree, scope)
     kind = scope.type_of(column)
     if scope.step_of(column) is not None or not isinstance(kind, BooleanType):
         raise refuse_condition(

@@ -60,12 +60,12 @@ def _read_number(text: str) -> int | Decimal | None:
         return None
     if not number.is_finite() or abs(number.adjusted()) > 400:
         return None
-    if len(number.as_tuple().digits) > _MOST_DIGITS and number != number.to_integral_value():
+    if len(number.as_tuple().digits) > _MAX_DIGITS and number != number.to_integral_value():
         return None
     return whole_number(number)
 
 
-_MOST_DIGITS = 28
+_MAX_DIGITS = 28
 """Digits of a fraction up to which Python computes exactly with it."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 

@@ -17,7 +17,7 @@ Node: TypeAlias = Attribute | None
 """An attribute, or None for the constant zero."""
 Limit: TypeAlias = tuple[Fraction, bool]
 """A bound, and whether it is not reached."""
-_MOST = 40
+_MAX_NODES = 40
 
 
 def bound_differences(
@@ -83,7 +83,7 @@ def bound_differences(
                 add(attribute, None, Fraction(column.maximum), False)
             if isinstance(column.minimum, (int, Decimal)):
                 add(None, attribute, -Fraction(column.minimum), False)
-    return _close(found, tuple(nodes)) if len(nodes) <= _MOST else found
+    return _close(found, tuple(nodes)) if len(nodes) <= _MAX_NODES else found
 
 
 def _tighter(a: Limit, b: Limit) -> bool:

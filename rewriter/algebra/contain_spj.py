@@ -32,7 +32,7 @@ from ontoweir.rewriter.model.spj import (
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget
 
-LIMIT = 200_000
+MAX_STEPS = 200_000
 """How many steps the search for a homomorphism may take."""
 
 
@@ -66,15 +66,15 @@ def is_contained(
     if {o.table for o in big.occurrences} - {o.table for o in small.occurrences}:
         return False
     search = _Search(small, big, catalog, implied or Implied(small, catalog), one_to_one, avoid)
-    meter = WorkBudget(
+    budget = WorkBudget(
         "ways to map its tables onto each other",
-        limit or LIMIT,
+        limit or MAX_STEPS,
         f"it reads {len(big.occurrences)} tables, many of them the same one, and whether one of "
         "them is redundant is decided by trying all",
         "join its patterns by more shared variables, declare keys, or ask for fewer patterns",
         _place(small) or _place(big),
     )
-    return search.outputs_agree and search.extend({}, meter)
+    return search.outputs_agree and search.extend({}, budget)
 
 
 class _Search:
@@ -117,10 +117,10 @@ class _Search:
             self.made[last].append((output, map_output(wanted, self.classes.find)))
         self.known: dict[tuple[int, tuple[str, ...]], bool] = {}
 
-    def extend(self, chosen: dict[str, str], meter: WorkBudget) -> bool:
+    def extend(self, chosen: dict[str, str], budget: WorkBudget) -> bool:
         """Extend a mapping; conditions and outputs are compared as soon as their occurrences are
         mapped."""
-        meter.step()
+        budget.step()
 
         def move(attribute: Attribute) -> Attribute:
             return self.classes.find(Attribute(chosen[attribute.alias], attribute.column))
@@ -134,7 +134,7 @@ class _Search:
             return True
         todo = self.order[size]
         return any(
-            self.extend({**chosen, todo.alias: target.alias}, meter)
+            self.extend({**chosen, todo.alias: target.alias}, budget)
             for target in self.small.occurrences
             if target.table == todo.table
             and target.alias != self.avoid

@@ -9,7 +9,7 @@ from ontoweir.rewriter.model.spj import Compare, Condition, Op, SpjQuery
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraceStep:
     """Something a pass did: its name, to what (a disjunct's number, a predicate), and what."""
 
     name: str
@@ -20,15 +20,15 @@ class Step:
         return f"{self.name}: {self.subject}: {self.did}"
 
 
-Record: TypeAlias = Callable[[Step], None]
+OnStep: TypeAlias = Callable[[TraceStep], None]
 """Takes the steps as they are done."""
 
 
-def ignore_step(step: Step) -> None:
+def ignore_steps(step: TraceStep) -> None:
     """No trace wanted."""
 
 
-def trace_steps(name: str, number: int, before: SpjQuery, after: SpjQuery) -> tuple[Step, ...]:
+def trace_steps(name: str, number: int, before: SpjQuery, after: SpjQuery) -> tuple[TraceStep, ...]:
     """The difference that a pass made to a disjunct: none, or one step in a sentence."""
     subject = f"disjunct {number}"
     if before == after:
@@ -37,7 +37,7 @@ def trace_steps(name: str, number: int, before: SpjQuery, after: SpjQuery) -> tu
         pairs = zip(before.occurrences, after.occurrences, strict=True)
         names = [f"{a.alias} is {b.alias}" for a, b in pairs if a.alias != b.alias]
         if names:
-            return (Step(name, subject, ", ".join(names)),)
+            return (TraceStep(name, subject, ", ".join(names)),)
     said: list[str] = []
     aliases = {o.alias for o in after.occurrences}
     gone = [o for o in before.occurrences if o.alias not in aliases]
@@ -57,7 +57,7 @@ def trace_steps(name: str, number: int, before: SpjQuery, after: SpjQuery) -> tu
     for (variable, a), (_, b) in zip(before.outputs, after.outputs, strict=True):
         if a != b:
             said.append(f"?{variable} from {show_output(b)}")
-    return (Step(name, subject, "; ".join(said)),) if said else ()
+    return (TraceStep(name, subject, "; ".join(said)),) if said else ()
 
 
 def _show(condition: Condition) -> str:

@@ -61,6 +61,11 @@ Atom: TypeAlias = ClassAtom | PropertyAtom
 """An atom of a conjunctive query."""
 
 
+def atom_terms(atom: Atom) -> tuple[Term, ...]:
+    """The arguments of an atom."""
+    return (atom.term,) if isinstance(atom, ClassAtom) else (atom.subject, atom.object)
+
+
 @dataclass(frozen=True, slots=True)
 class ValueFilter:
     """`left op right + offset` over values; offset is a number and only with a Variable."""

@@ -1,4 +1,4 @@
-"""Watches the time that a decision takes: tells how far it is, and stops it when it is over.
+"""Watches the time that a decision takes: reports how far it is, and stops it when it is over.
 
 Limits counted in steps are what verdicts rest on: they are the same on every machine. The time is
 the last resort, for what no such limit caught.
@@ -9,16 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import thread_time
-from typing import TypeAlias
 
-Progress: TypeAlias = Callable[[str, int, int], None]
-"""Takes the phase, how much of it is done, and how much there is. It is called often, several
-hundred times a second at most, also where nothing new is done: who shows it shows it now and then.
-
-The phases of a check, in order: "deciding" (disjuncts of the query), "looking for a counterexample"
-(layouts), and of a search for repairs "looking for repairs" (sets of changes). What is done may
-jump to the end: what is found early ends a search.
-"""
+from ontoweir.progress.progress import OnProgress, Progress, ignore_progress
 
 _EVERY = 256
 
@@ -27,13 +19,12 @@ class OutOfTimeError(Exception):
     """The time is over: who set the limit says what that means."""
 
 
-def show_nothing(phase: str, done: int, total: int) -> None:
-    """No progress wanted."""
-
-
 @dataclass(slots=True)
 class Watch:
-    """How long a decision may take, and who is told how far it is.
+    """How long a decision may take, and who hears how far it is.
+
+    The phases of a check, in order: "deciding" (disjuncts of the query), "looking for a
+    counterexample" (layouts), and of a search for repairs "looking for repairs" (sets of changes).
 
     `seconds`: of computing, by this thread, so that a busy machine changes no verdict; None or 0 is
     no limit. `clock` gives them, from anywhere. `stopped`: a search was given up because the time
@@ -41,11 +32,11 @@ class Watch:
     """
 
     seconds: float | None = None
-    tell: Progress = show_nothing
+    on_progress: OnProgress = ignore_progress
     clock: Callable[[], float] = thread_time
     begun: float | None = None
     count: int = 0
-    phase: tuple[str, int, int] | None = None
+    phase: Progress | None = None
     stopped: bool = False
 
     def tick(self) -> None:
@@ -59,13 +50,13 @@ class Watch:
             self.look()
 
     def look(self) -> None:
-        """Tell how far it is, and look at the clock.
+        """Report how far it is, and look at the clock.
 
         Raises:
             OutOfTimeError: the time is over.
         """
         if self.phase is not None:
-            self.tell(*self.phase)
+            self.on_progress(self.phase)
         if self.is_over():
             raise OutOfTimeError
 
@@ -98,15 +89,15 @@ def watching(watch: Watch | None) -> Iterator[None]:
 @contextmanager
 def phase(name: str, total: int) -> Iterator[Callable[[int], None]]:
     """A phase of what is watched: takes how much of it is done. A phase inside another one is part
-    of that one, and tells nothing."""
+    of that one, and reports nothing."""
     watch = _current.get()
     if watch is None or _inside.get():
         yield lambda _: None
         return
 
     def done(count: int) -> None:
-        watch.phase = (name, count, total)
-        watch.tell(*watch.phase)
+        watch.phase = Progress(name, count, total)
+        watch.on_progress(watch.phase)
 
     token = _inside.set(True)
     try:

@@ -1,21 +1,15 @@
-"""Counts the steps of work that may explode: tells how far it is, and stops at a limit."""
+"""Counts the steps of work that may explode: reports how far it is, and stops at a limit."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.progress.progress import OnProgress, Progress, ignore_progress
 from ontoweir.rewriter.model.watch_time import tick
 
 T = TypeVar("T")
-Tell: TypeAlias = Callable[[str, int], None]
-"""Takes what is counted, and how many there are so far; called every few hundred steps."""
-
 _EVERY = 256
-
-
-def ignore_progress(what: str, count: int) -> None:
-    """No progress wanted."""
 
 
 @dataclass(slots=True)
@@ -31,7 +25,7 @@ class WorkBudget:
     why: str
     fix: str
     source: Source | None = None
-    tell: Tell = ignore_progress
+    on_progress: OnProgress = ignore_progress
     count: int = 0
 
     def step(self) -> None:
@@ -46,7 +40,7 @@ class WorkBudget:
                 source=self.source,
             )
         if self.count % _EVERY == 0:
-            self.tell(self.what, self.count)
+            self.on_progress(Progress(self.what, self.count, None))
 
     def over(self, items: Iterable[T]) -> Iterator[T]:
         """The items, each counted."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.progress.progress import OnProgress, Progress, ignore_progress
 from ontoweir.rewriter.algebra.contain_spj import is_contained
-from ontoweir.rewriter.algebra.trace_steps import Record, Step, ignore_step
+from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjQuery
-from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
 from ontoweir.rewriter.passes.index_disjuncts import DisjunctIndex
 
 
@@ -26,8 +26,8 @@ def prune_disjuncts(
     catalog: Catalog,
     *,
     distinct: bool,
-    record: Record = ignore_step,
-    tell: Tell = ignore_progress,
+    on_step: OnStep = ignore_steps,
+    on_progress: OnProgress = ignore_progress,
 ) -> tuple[Candidate, ...]:
     """Drops redundant disjuncts.
 
@@ -44,23 +44,23 @@ def prune_disjuncts(
     kept = DisjunctIndex[Candidate](catalog, lambda candidate: candidate.query)
     for done, candidate in enumerate(candidates, 1):
         if done % 64 == 0:
-            tell(f"of {len(candidates):,} disjuncts compared", done)
+            on_progress(Progress(f"of {len(candidates):,} disjuncts compared", done, None))
         by = next(
             (k for k in kept.above(candidate) if _covers(k, candidate, catalog, distinct)), None
         )
         if by is not None:
-            record(_step(candidate, by))
+            on_step(_step(candidate, by))
             continue
         if distinct:
             for k in [k for k in kept.below(candidate) if _covers(candidate, k, catalog, distinct)]:
-                record(_step(k, candidate))
+                on_step(_step(k, candidate))
                 kept.remove(k)
         kept.add(candidate)
     return tuple(kept)
 
 
-def _step(gone: Candidate, by: Candidate) -> Step:
-    return Step(
+def _step(gone: Candidate, by: Candidate) -> TraceStep:
+    return TraceStep(
         "contained disjuncts", f"disjunct {gone.number}", f"dropped: disjunct {by.number} covers it"
     )
 

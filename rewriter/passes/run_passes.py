@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.algebra.list_domains import DomainFilter, list_domains
 from ontoweir.rewriter.algebra.name_occurrences import name_occurrences
-from ontoweir.rewriter.algebra.trace_steps import Record, Step, ignore_step, trace_steps
+from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps, trace_steps
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjQuery
-from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
 from ontoweir.rewriter.passes.derive_equalities import derive_equalities
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.passes.prune_disjuncts import Candidate, prune_disjuncts
@@ -89,13 +89,13 @@ DOMAINS = "declared domains"
 
 def excluded_by(
     query: ConjunctiveQuery, tbox: Hierarchy, *, skip: frozenset[str] = frozenset()
-) -> Step | None:
+) -> TraceStep | None:
     """The step of the first pass that drops a conjunctive query; None if none does."""
     for rule in PASSES:
         if isinstance(rule, QueryPass) and rule.name not in skip:
             reason = rule.reason(query, tbox)
             if reason is not None:
-                return Step(rule.name, f"branch {query.branch + 1}", f"dropped: {reason}")
+                return TraceStep(rule.name, f"branch {query.branch + 1}", f"dropped: {reason}")
     return None
 
 
@@ -105,8 +105,8 @@ def run_passes(
     *,
     distinct: bool,
     skip: frozenset[str] = frozenset(),
-    record: Record = ignore_step,
-    tell: Tell = ignore_progress,
+    on_step: OnStep = ignore_steps,
+    on_progress: OnProgress = ignore_progress,
 ) -> tuple[SpjQuery, ...]:
     """The disjuncts after all passes but those whose names are in `skip`."""
     found: Iterable[Candidate] = candidates
@@ -119,18 +119,24 @@ def run_passes(
             case DisjunctPass(sets=True) if not distinct:
                 pass
             case DisjunctPass():
-                found = _change(rule, found, catalog, record)
+                found = _change(rule, found, catalog, on_step)
             case DropPass():
-                found = _drop(rule, found, catalog, record)
+                found = _drop(rule, found, catalog, on_step)
             case UnionPass(prune=prune):
-                found = prune(tuple(found), catalog, distinct=distinct, record=record, tell=tell)
+                found = prune(
+                    tuple(found),
+                    catalog,
+                    distinct=distinct,
+                    on_step=on_step,
+                    on_progress=on_progress,
+                )
             case _ as unreachable:
                 assert_never(unreachable)
     final = tuple(found)
     for place, candidate in enumerate(final, 1):
         if DOMAINS not in skip and (domains := list_domains(candidate.query, catalog)):
-            record(Step(DOMAINS, f"disjunct {candidate.number}", f"with {_join(domains)}"))
-        record(Step("result", f"disjunct {candidate.number}", f"is SQL {place}"))
+            on_step(TraceStep(DOMAINS, f"disjunct {candidate.number}", f"with {_join(domains)}"))
+        on_step(TraceStep("result", f"disjunct {candidate.number}", f"is SQL {place}"))
     return tuple(candidate.query for candidate in final)
 
 
@@ -139,24 +145,24 @@ def _join(domains: Sequence[DomainFilter]) -> str:
 
 
 def _change(
-    rule: DisjunctPass, candidates: Iterable[Candidate], catalog: Catalog, record: Record
+    rule: DisjunctPass, candidates: Iterable[Candidate], catalog: Catalog, on_step: OnStep
 ) -> Iterator[Candidate]:
     for candidate in candidates:
         made = rule.change(candidate.query, catalog)
         for step in trace_steps(rule.name, candidate.number, candidate.query, made):
-            record(step)
+            on_step(step)
         yield replace(candidate, query=made)
 
 
 def _drop(
-    rule: DropPass, candidates: Iterable[Candidate], catalog: Catalog, record: Record
+    rule: DropPass, candidates: Iterable[Candidate], catalog: Catalog, on_step: OnStep
 ) -> Iterator[Candidate]:
     for candidate in candidates:
         reason = rule.reason(candidate.query, catalog)
         if reason is None:
             yield candidate
         else:
-            record(Step(rule.name, f"disjunct {candidate.number}", f"dropped: {reason}"))
+            on_step(TraceStep(rule.name, f"disjunct {candidate.number}", f"dropped: {reason}"))
 
 
 def pass_names() -> Sequence[str]:

@@ -1,23 +1,35 @@
 """Check that every variable of a query is used as it can be."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.model.query import Variable
+from ontoweir.rewriter.model.query import Variable, atom_terms
 from ontoweir.rewriter.sparql.distribute_unions import Branch
-from ontoweir.rewriter.sparql.patterns import Pattern, atom_terms, pattern_atoms, pattern_values
+from ontoweir.rewriter.sparql.patterns import Pattern, pattern_atoms, pattern_values
+
+
+@dataclass(frozen=True, slots=True)
+class UsedVariables:
+    """What the variables of a query are used for.
+
+    `times`: they name a GRAPH. `hidden`: made for blank nodes and paths. `counted`: counted, and so
+    must have a value, without being answers. `aggregates`: the query has aggregates, which need no
+    answer variable.
+    """
+
+    times: frozenset[Variable]
+    hidden: frozenset[Variable]
+    counted: frozenset[Variable]
+    aggregates: bool
 
 
 def check_variables(
     head: tuple[Variable, ...] | None,
     pattern: Pattern,
     branches: Sequence[Branch],
-    times: frozenset[Variable],
-    *,
-    hidden: frozenset[Variable],
-    counted: frozenset[Variable],
-    aggregates: bool,
+    used: UsedVariables,
     locate: Callable[[Variable], int | None],
     source: Source,
 ) -> tuple[Variable, ...]:
@@ -27,10 +39,7 @@ def check_variables(
         head: the variables of SELECT, None for `*`.
         pattern: the WHERE clause.
         branches: its branches.
-        times: the variables that name a GRAPH.
-        hidden: variables made for blank nodes and paths.
-        counted: variables that are counted, and so must have a value, without being answers.
-        aggregates: the query has aggregates, which need no answer variable.
+        used: what the variables outside the head are used for.
         locate: the line of a variable in the text.
         source: where the query starts.
 
@@ -43,12 +52,12 @@ def check_variables(
         for term in atom_terms(atom):
             if isinstance(term, Variable):
                 values.setdefault(term, atom.source.line if atom.source else None)
-    for time in sorted(times):
+    for time in sorted(used.times):
         if time in values:
             raise _error(
                 source.file,
                 f"?{time.name} is both a time and a value: comparing a time with a value",
-                f"GRAPH ?{time.name} makes it a time, which is no subject or object",
+                f"GRAPH ?{time.name} makes it a time, which is not a subject or object",
                 "use two variables",
                 values[time],
             )
@@ -65,8 +74,8 @@ def check_variables(
             source.line,
         )
     if head is None:
-        head = tuple(v for v in values if v not in hidden)
-    if not head and not aggregates:
+        head = tuple(v for v in values if v not in used.hidden)
+    if not head and not used.aggregates:
         raise _error(
             source.file,
             "the query selects no variable",
@@ -74,8 +83,8 @@ def check_variables(
             "write a variable in place of a constant, and a FILTER, or select another one",
             source.line,
         )
-    for variable in (*head, *sorted(counted - set(head))):
-        _check_answer(variable, values, branches, times, locate(variable), source)
+    for variable in (*head, *sorted(used.counted - set(head))):
+        _check_answer(variable, values, branches, used.times, locate(variable), source)
     return head
 
 

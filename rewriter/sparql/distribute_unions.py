@@ -17,6 +17,7 @@ from ontoweir.rewriter.model.query import (
     Term,
     ValueFilter,
     Variable,
+    atom_terms,
 )
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.model.substitute_terms import substitute_terms
@@ -32,14 +33,13 @@ from ontoweir.rewriter.sparql.patterns import (
     Single,
     Union,
     Values,
-    atom_terms,
     filter_variables,
     pattern_atoms,
     pattern_values,
 )
 from ontoweir.rewriter.sparql.split_cases import TooManyCases, split_cases
 
-LIMIT = 500
+MAX_BRANCHES = 500
 """How many branches a query may have."""
 
 
@@ -78,7 +78,7 @@ def distribute_unions(
     except TooManyCases:
         raise expander.too_many() from None
     live = [b for b in found if not exclude_each_other(b.filters)] or found[:1]
-    if len(live) > LIMIT:
+    if len(live) > MAX_BRANCHES:
         raise expander.too_many()
     return tuple(live) or (_never(pattern, make_variable),)
 
@@ -89,7 +89,7 @@ class _Distributor:
 
     def too_many(self) -> QueryError:
         return self.refuse(
-            f"the query has more than {LIMIT} branches",
+            f"the query has more than {MAX_BRANCHES} branches",
             "UNION, VALUES, || and alternative paths multiply, and every branch is decided",
             "load the values as a relation and join with it, or register several queries",
         )
@@ -102,14 +102,14 @@ class _Distributor:
                 return [Branch(values=dict(zip(variables, row, strict=True))) for row in rows]
             case Union(branches=parts):
                 found = [b for part in parts for b in self.branches(part)]
-                if len(found) > LIMIT:
+                if len(found) > MAX_BRANCHES:
                     raise self.too_many()
                 return found
             case Join(parts=parts, filters=filters, time=time):
                 found = [Branch()]
                 for part in parts:
                     more = self.branches(part)
-                    if len(found) * len(more) > LIMIT:
+                    if len(found) * len(more) > MAX_BRANCHES:
                         raise self.too_many()
                     joined = (_join(a, b) for a, b in product(found, more))
                     found = [b for b in joined if b is not None]
@@ -128,7 +128,7 @@ class _Distributor:
             Both(branch.formulas),
             lambda f: fix_values(f, branch.values),
             disjoint=not self.distinct,
-            limit=LIMIT,
+            limit=MAX_BRANCHES,
         )
         return [Branch(atoms, case, branch.values) for case in cases]
 

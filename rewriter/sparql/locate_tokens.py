@@ -20,7 +20,7 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SparqlToken:
     """A token: what it is (`iri`, `string`, `var`, `pname`, `number`, `word`, `op`), its text,
     its line (from 1) and its offset."""
 
@@ -34,11 +34,11 @@ class Tokens:
     """The tokens of a query, with a cursor that moves forward as parts are located."""
 
     def __init__(self, text: str) -> None:
-        made: list[Token] = []
+        made: list[SparqlToken] = []
         line = 1
         for match in _TOKEN.finditer(text):
             if match.lastgroup != "skip":
-                made.append(Token(match.lastgroup or "op", match[0], line, match.start()))
+                made.append(SparqlToken(match.lastgroup or "op", match[0], line, match.start()))
             line += match[0].count("\n")
         self.text = text
         self.tokens = tuple(made)
@@ -46,7 +46,7 @@ class Tokens:
         self._cursor = 0
         self._line = made[0].line if made else 1
 
-    def next(self, wanted: Callable[[Token], bool]) -> int:
+    def next(self, wanted: Callable[[SparqlToken], bool]) -> int:
         """Move behind the next token that is `wanted` and return its line; if there is none stay
         and return the line of the last one found."""
         for i in range(self._cursor, len(self.tokens)):
@@ -56,7 +56,7 @@ class Tokens:
                 break
         return self._line
 
-    def skip_parentheses(self) -> tuple[Token, ...]:
+    def skip_parentheses(self) -> tuple[SparqlToken, ...]:
         """Move behind the parentheses that open at the cursor; their tokens, or none."""
         depth = 0
         for i in range(self._cursor, len(self.tokens)):
@@ -82,7 +82,7 @@ class Tokens:
             first += 1
         return self._place(file, first, last)
 
-    def place_comparison(self, file: str, token: Token) -> Source:
+    def place_comparison(self, file: str, token: SparqlToken) -> Source:
         """The place of the comparison with this operator: up to the connectives around it."""
         at = self.tokens.index(token)
         stops = ("&&", "||", "!")
@@ -109,7 +109,7 @@ class Tokens:
         stop = min(tail.offset + len(tail.text), len(self.text) if end < 0 else end)
         return Source(file, head.line, head.offset - start + 1, stop - start + 1)
 
-    def at(self, offset: int) -> Token | None:
+    def at(self, offset: int) -> SparqlToken | None:
         """The token at or after an offset in the text; the last one if there is none."""
         after = (t for t in self.tokens if t.offset + len(t.text) > offset)
         return next(after, self.tokens[-1] if self.tokens else None)

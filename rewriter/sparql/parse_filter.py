@@ -11,7 +11,7 @@ import rdflib
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.model.column_types import parse_instant
+from ontoweir.mappings.model.column_types import XSD, parse_instant
 from ontoweir.rewriter.model.query import (
     Filter,
     Iri,
@@ -25,7 +25,6 @@ from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.sparql.patterns import Both, Comparison, Either, Formula, Negation
 from ontoweir.rewriter.sparql.read_terms import read_field
 
-XSD = "http://www.w3.org/2001/XMLSchema#"
 _EXACT = {
     XSD + sign + size
     for sign, sizes in (
@@ -156,7 +155,7 @@ class _Reader:
         connectives = ("ConditionalAndExpression", "ConditionalOrExpression", "UnaryNot")
         if name in connectives or name == "RelationalExpression":
             return self._error("a truth value as a number in FILTER", _WHY, _FORMS)
-        return self._error("a FILTER that is no comparison", _WHY, _FORMS)
+        return self._error("a FILTER that is not a comparison", _WHY, _FORMS)
 
     def _add(self, total: _Sum, node: object, sign: int) -> None:
         """Add `sign` times the expression to the sum."""
@@ -191,7 +190,7 @@ class _Reader:
                 value = Decimal("nan")
             if not value.is_finite():
                 raise self._error(
-                    f"{term.lexical!r} is no number",
+                    f"{term.lexical!r} is not a number",
                     f"its datatype is xsd:{term.datatype.removeprefix(XSD)}",
                     "write a decimal number",
                 )
@@ -223,7 +222,7 @@ class _Reader:
         fix = 'write it as "PT30M"^^xsd:dayTimeDuration or "P1DT12H"^^xsd:dayTimeDuration'
         if found is None:
             raise self._error(
-                f"{literal.lexical!r} is no duration in days, hours, minutes and seconds",
+                f"{literal.lexical!r} is not a duration in days, hours, minutes and seconds",
                 "a duration is exact, down to microseconds; years and months vary in length",
                 fix,
             )
@@ -277,7 +276,7 @@ class _Reader:
         if total.duration is not None:
             name = min(involved).name
             raise self._error(
-                f"?{name} is compared with a duration, but is no time",
+                f"?{name} is compared with a duration, but is not time",
                 "a time variable is one that stands in GRAPH",
                 f"write GRAPH ?{name} {{ … }} around the patterns of that time",
             )
@@ -327,7 +326,7 @@ class _Reader:
                 parse_instant(point.lexical)
             except ValueError as error:
                 raise self._error(
-                    f"{point.lexical!r} is no xsd:dateTime",
+                    f"{point.lexical!r} is not an xsd:dateTime",
                     str(error),
                     'write it as "2014-08-04T00:00:00"^^xsd:dateTime (without a zone: UTC)',
                 ) from None

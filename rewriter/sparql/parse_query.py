@@ -20,10 +20,10 @@ from ontoweir.rewriter.model.query import (
     Term,
     Variable,
 )
-from ontoweir.rewriter.sparql.check_variables import check_variables
+from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_variables
 from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
 from ontoweir.rewriter.sparql.expand_path import expand_path, first_step
-from ontoweir.rewriter.sparql.locate_tokens import Token, Tokens
+from ontoweir.rewriter.sparql.locate_tokens import SparqlToken, Tokens
 from ontoweir.rewriter.sparql.parse_filter import parse_filter
 from ontoweir.rewriter.sparql.parse_sparql import parse_sparql
 from ontoweir.rewriter.sparql.patterns import (
@@ -61,24 +61,7 @@ _CLAUSES = {
 _FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
 
 
-def parse_query(text: str, *, name: str, file: str) -> ConjunctiveQuery:
-    """The conjunctive query that `text` is: `parse_union` for a query of one branch.
-
-    Raises:
-        QueryError: as of parse_union, or it has several branches.
-    """
-    found = parse_union(text, name=name, file=file)
-    if len(found) > 1:
-        raise QueryError(
-            f"the query is a union of {len(found)} conjunctive queries",
-            why="one is asked for",
-            fix="write no UNION, VALUES, IN, || and alternative paths",
-            source=found[0].source,
-        )
-    return found[0]
-
-
-def parse_union(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, ...]:
+def parse_query(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, ...]:
     """The conjunctive queries whose union `text` is, at least one, all with the same head.
 
     Their matches add up to the query's own, also under bag semantics; they are told apart by
@@ -90,7 +73,7 @@ def parse_union(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, .
         file: where it stands, for messages.
 
     Raises:
-        QueryError: the text is no SPARQL, or outside the query language.
+        QueryError: the text is not SPARQL, or outside the query language.
     """
     tokens = Tokens(text)
     prologue, query = parse_sparql(text, tokens, file)
@@ -150,10 +133,12 @@ class _Parser:
             head,
             pattern,
             branches,
-            frozenset(self.times),
-            hidden=frozenset(self.terms.fresh),
-            counted=counted,
-            aggregates=aggregation is not None,
+            UsedVariables(
+                times=frozenset(self.times),
+                hidden=frozenset(self.terms.fresh),
+                counted=counted,
+                aggregates=aggregation is not None,
+            ),
             locate=lambda v: self.tokens.line_of(f"?{v.name}", f"${v.name}") or self.first,
             source=source,
         )
@@ -328,7 +313,7 @@ class _Parser:
         wanted = first_step(p) if isinstance(o, rdflib.BNode) else o
         return self.tokens.next(lambda t: self.is_token(t, wanted))
 
-    def is_token(self, token: Token, node: object) -> bool:
+    def is_token(self, token: SparqlToken, node: object) -> bool:
         """Does `token` stand for `node` as rdflib parsed it?"""
         if isinstance(node, rdflib.Variable):
             return token.kind == "var" and token.text[1:] == str(node)

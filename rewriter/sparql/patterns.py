@@ -6,12 +6,11 @@ from typing import TypeAlias, assert_never
 from ontoweir.errors import Source
 from ontoweir.rewriter.model.query import (
     Atom,
-    ClassAtom,
     Filter,
     Iri,
     Literal,
-    Term,
     Variable,
+    atom_terms,
 )
 
 
@@ -86,11 +85,6 @@ class Union:
 
 Pattern: TypeAlias = Single | Values | Join | Union
 """A part of a WHERE clause."""
-
-
-def atom_terms(atom: Atom) -> tuple[Term, ...]:
-    """The arguments of an atom."""
-    return (atom.term,) if isinstance(atom, ClassAtom) else (atom.subject, atom.object)
 
 
 def filter_variables(f: Filter) -> tuple[Variable, ...]:

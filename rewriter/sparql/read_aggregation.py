@@ -1,18 +1,16 @@
 """Read SELECT with aggregates, and GROUP BY, of a SPARQL query."""
 
-from collections.abc import Callable
 from typing import NoReturn
 
 import rdflib
 from rdflib.plugins.sparql.parserutils import CompValue
 
-from ontoweir.errors import QueryError, Source
+from ontoweir.errors import Source
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.model.query import Variable
 from ontoweir.rewriter.sparql.locate_tokens import Tokens
-from ontoweir.rewriter.sparql.read_terms import read_field
+from ontoweir.rewriter.sparql.read_terms import Refuse, read_field
 
-Refuse = Callable[[str, str, str, int | None], QueryError]
 _FUNCTIONS = "COUNT, SUM, AVG, MIN, MAX, COUNT DISTINCT and MEDIAN"
 _WHY = f"a column of the result is a variable or one of {_FUNCTIONS} of a variable"
 _NAMES = {

@@ -37,7 +37,7 @@ from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 
-_MOST_NULLABLE = 8
+_MAX_NULLABLE = 8
 """Of so many columns of GROUP BY that may be NULL every combination is a disjunct."""
 
 
@@ -58,7 +58,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         file: the file's name, for messages.
 
     Raises:
-        QueryError: no SQL, outside SPJ, unknown names, types that do not compare, or a stream's
+        QueryError: not SQL, outside SPJ, unknown names, types that do not compare, or a stream's
             timestamp in SELECT; with its line.
     """
     try:
@@ -189,11 +189,11 @@ def _split_nulls(query: SpjQuery, group: list[NotNull], line: int | None) -> lis
     are NULL."""
     known = {a for c in query.conditions for a in valued_attributes(c)}
     doubtful = [c for c in dict.fromkeys(group) if c.attribute not in known]
-    if len(doubtful) > _MOST_NULLABLE:
+    if len(doubtful) > _MAX_NULLABLE:
         raise SqlRefusal(
             f"GROUP BY of {len(doubtful)} columns that may be NULL",
             why="NULL is a group too, and each combination of columns with and without a value is "
-            f"a query of its own: of {_MOST_NULLABLE} columns at most",
+            f"a query of its own: of {_MAX_NULLABLE} columns at most",
             fix=f"add {doubtful[-1].attribute} IS NOT NULL to WHERE, or group by fewer columns",
             line=line,
         )

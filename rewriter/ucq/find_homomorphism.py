@@ -19,7 +19,7 @@ from ontoweir.rewriter.model.query import (
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.ucq.find_tree_witnesses import free_variables
 
-LIMIT = 200_000
+MAX_STEPS = 200_000
 """How many steps the search for a homomorphism may take."""
 
 _Pairs = tuple[tuple[Term, Term], ...]
@@ -70,16 +70,16 @@ def find_homomorphism(
         return False
     wanted = {_bare(f, {}) for f in filters}
 
-    meter = WorkBudget(
+    budget = WorkBudget(
         "ways to map its patterns onto each other",
-        LIMIT,
+        MAX_STEPS,
         "whether patterns are redundant is decided by trying all",
         "ask for fewer patterns of the same property, or join them by more shared variables",
         query.source,
     )
 
     def search(todo: list[list[_Pairs]], mapping: dict[Term, Term]) -> bool:
-        meter.step()
+        budget.step()
         if not todo:
             return all(_bare(f, mapping) in wanted for f in query.filters)
         todo = [[p for p in option if _agree(mapping, p) is not None] for option in todo]
@@ -106,7 +106,7 @@ def _agree(mapping: dict[Term, Term], pairs: _Pairs) -> dict[Term, Term] | None:
 
 
 def _bare(f: Filter, mapping: dict[Term, Term]) -> Filter | None:
-    """The filter under a mapping, without its place; None if it is no filter then."""
+    """The filter under a mapping, without its place; None if it is not a filter then."""
     left = mapping.get(f.left, f.left)
     if not isinstance(left, Variable):
         return None

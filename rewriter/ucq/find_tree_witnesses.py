@@ -14,12 +14,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from ontoweir.ontology.saturate_tbox import Hierarchy
+from ontoweir.ontology.saturate_tbox import SaturatedHierarchy
 from ontoweir.ontology.tbox import Because, Exists, NamedClass, Role, TBox
-from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, Iri, Term, Variable
-from ontoweir.rewriter.model.work_budget import Tell, WorkBudget, ignore_progress
+from ontoweir.progress.progress import OnProgress, ignore_progress
+from ontoweir.rewriter.model.query import (
+    Atom,
+    ClassAtom,
+    ConjunctiveQuery,
+    Iri,
+    Term,
+    Variable,
+    atom_terms,
+)
+from ontoweir.rewriter.model.work_budget import WorkBudget
 
-LIMIT = 500_000
+MAX_STEPS = 500_000
 """How many steps the search for tree witnesses of a query may take."""
 
 _Path: TypeAlias = tuple[Role, ...]
@@ -37,22 +46,22 @@ class TreeWitness:
 
 
 def find_tree_witnesses(
-    query: ConjunctiveQuery, tbox: TBox, *, tell: Tell = ignore_progress
+    query: ConjunctiveQuery, tbox: TBox, *, on_progress: OnProgress = ignore_progress
 ) -> tuple[TreeWitness, ...]:
     """Every tree witness of `query`, each for each generating role, without repeats.
 
     Raises:
         QueryError: the search takes more than LIMIT steps.
     """
-    meter = WorkBudget(
+    budget = WorkBudget(
         "partial tree witnesses",
-        LIMIT,
+        MAX_STEPS,
         "existential axioms can satisfy its patterns in very many ways",
         "ask for fewer patterns with variables that are not selected, or select some of these",
         query.source,
-        tell,
+        on_progress,
     )
-    return tuple(_Search(query, tbox.hierarchy, meter).run())
+    return tuple(_Search(query, tbox.hierarchy, budget).run())
 
 
 def free_variables(query: ConjunctiveQuery) -> frozenset[Variable]:
@@ -65,14 +74,11 @@ def free_variables(query: ConjunctiveQuery) -> frozenset[Variable]:
     return frozenset(found)
 
 
-def atom_terms(atom: Atom) -> tuple[Term, ...]:
-    """The arguments of an atom."""
-    return (atom.term,) if isinstance(atom, ClassAtom) else (atom.subject, atom.object)
-
-
 class _Search:
-    def __init__(self, query: ConjunctiveQuery, hierarchy: Hierarchy, meter: WorkBudget) -> None:
-        self.meter = meter
+    def __init__(
+        self, query: ConjunctiveQuery, hierarchy: SaturatedHierarchy, budget: WorkBudget
+    ) -> None:
+        self.budget = budget
         self.atoms = query.atoms
         self.hierarchy = hierarchy
         fixed = free_variables(query)
@@ -122,7 +128,7 @@ class _Search:
         self, mapping: dict[Term, _Path], agenda: Sequence[int], done: int, rooted: bool
     ) -> Iterator[dict[Term, _Path]]:
         """All ways to satisfy the atoms of the agenda from `done` on, and what they call for."""
-        self.meter.step()
+        self.budget.step()
         if done == len(agenda):
             yield mapping
             return

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ontoweir.ontology.tbox import TBox
+from ontoweir.progress.progress import OnProgress, Progress, ignore_progress
 from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery
-from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
 from ontoweir.rewriter.ucq.find_homomorphism import contains_query, reduce_query
 
 
@@ -14,7 +14,7 @@ def minimise_ucq(
     tbox: TBox | None = None,
     *,
     reduce: bool = True,
-    tell: Tell = ignore_progress,
+    on_progress: OnProgress = ignore_progress,
 ) -> tuple[ConjunctiveQuery, ...]:
     """An equivalent union of the fewest disjuncts; of equivalent ones the first is kept.
 
@@ -28,7 +28,7 @@ def minimise_ucq(
     kept = _Kept(queries, indexed=tbox is None)
     for done, i in enumerate(order, 1):
         if done % 64 == 0:
-            tell(f"of {len(order):,} rewritings minimised", done)
+            on_progress(Progress(f"of {len(order):,} rewritings minimised", done, None))
         query = queries[i]
         if any(contains_query(queries[k], query, tbox) for k in kept.above(i)):
             continue

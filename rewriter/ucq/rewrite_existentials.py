@@ -16,6 +16,7 @@ from itertools import product
 
 from ontoweir.ontology.saturate_tbox import is_auxiliary
 from ontoweir.ontology.tbox import THING, Basic, Because, Exists, NamedClass, Role, TBox
+from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.model.query import (
     ClassAtom,
     ConjunctiveQuery,
@@ -33,7 +34,7 @@ from ontoweir.rewriter.model.substitute_terms import (
     substitute_filter,
     substitute_terms,
 )
-from ontoweir.rewriter.model.work_budget import Tell, WorkBudget, ignore_progress
+from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.ucq.find_tree_witnesses import (
     TreeWitness,
     find_tree_witnesses,
@@ -41,12 +42,12 @@ from ontoweir.rewriter.ucq.find_tree_witnesses import (
 )
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 
-LIMIT = 10_000
+MAX_REWRITINGS = 10_000
 """How many conjunctive queries the existential axioms may make of one."""
 
 
 def rewrite_existentials(
-    query: ConjunctiveQuery, tbox: TBox, *, tell: Tell = ignore_progress
+    query: ConjunctiveQuery, tbox: TBox, *, on_progress: OnProgress = ignore_progress
 ) -> tuple[ConjunctiveQuery, ...]:
     """A union that gives all certain answers over data closed under the hierarchy of `tbox`.
 
@@ -57,19 +58,19 @@ def rewrite_existentials(
     Raises:
         QueryError: there are more than LIMIT conjunctive queries before they are minimised.
     """
-    meter = WorkBudget(
+    budget = WorkBudget(
         "rewritings by existential axioms",
-        LIMIT,
+        MAX_REWRITINGS,
         "sets of its patterns can be satisfied by individuals that only axioms make",
         "ask for fewer patterns with variables that are not selected, or select some of these",
         query.source,
-        tell,
+        on_progress,
     )
     found: dict[ConjunctiveQuery, None] = {}
     for base in _use_reflexivity(query, tbox, 0):
-        for made in _fold(base, tbox, meter, tell):
+        for made in _fold(base, tbox, budget, on_progress):
             found[made] = None
-    return minimise_ucq(found, tbox, reduce=query.distinct, tell=tell)
+    return minimise_ucq(found, tbox, reduce=query.distinct, on_progress=on_progress)
 
 
 def _use_reflexivity(query: ConjunctiveQuery, tbox: TBox, start: int) -> Iterator[ConjunctiveQuery]:
@@ -104,11 +105,11 @@ class _Fold:
 
 
 def _fold(
-    query: ConjunctiveQuery, tbox: TBox, meter: WorkBudget, tell: Tell
+    query: ConjunctiveQuery, tbox: TBox, budget: WorkBudget, on_progress: OnProgress
 ) -> Iterator[ConjunctiveQuery]:
-    folds = _collect(find_tree_witnesses(query, tbox, tell=tell), tbox)
+    folds = _collect(find_tree_witnesses(query, tbox, on_progress=on_progress), tbox)
     for chosen in _independent(folds, 0, frozenset()):
-        for picks in meter.over(product(*(fold.choices for fold in chosen))):
+        for picks in budget.over(product(*(fold.choices for fold in chosen))):
             made = _replace(query, chosen, picks)
             if made is not None:
                 yield made
@@ -179,7 +180,7 @@ def _replace(
     folds: tuple[_Fold, ...],
     picks: tuple[tuple[Basic, tuple[Because, ...]], ...],
 ) -> ConjunctiveQuery | None:
-    """The query with each fold replaced by its pick; None if that is no query."""
+    """The query with each fold replaced by its pick; None if that is not a query."""
     folded = {i for fold in folds for i in fold.atoms}
     atoms = [atom for i, atom in enumerate(query.atoms) if i not in folded]
     fresh = Fresh(query)

@@ -3,6 +3,7 @@
 import re
 
 from ontoweir.ontology.tbox import TBox
+from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
@@ -13,36 +14,36 @@ from ontoweir.rewriter.model.query import (
     TimeFilter,
     Variable,
 )
-from ontoweir.rewriter.model.work_budget import Tell, WorkBudget, ignore_progress
+from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.ucq.expand_hierarchy import expand_hierarchy
 from ontoweir.rewriter.ucq.fix_constants import fix_constants
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 
-LIMIT = 500_000
+MAX_REWRITINGS = 500_000
 """How many disjuncts may be made of a query, before they are minimised."""
 
 
 def show_ucq(
-    query: ConjunctiveQuery, tbox: TBox, *, tell: Tell = ignore_progress
+    query: ConjunctiveQuery, tbox: TBox, *, on_progress: OnProgress = ignore_progress
 ) -> tuple[ConjunctiveQuery, ...]:
     """The minimal union of conjunctive queries that finds the certain answers in plain data.
 
     Raises:
         QueryError: the hierarchy makes more than LIMIT disjuncts.
     """
-    rewritten = rewrite_existentials(fix_constants(query), tbox, tell=tell)
-    meter = WorkBudget(
+    rewritten = rewrite_existentials(fix_constants(query), tbox, on_progress=on_progress)
+    budget = WorkBudget(
         "disjuncts in its UCQ",
-        LIMIT,
+        MAX_REWRITINGS,
         "the choices of subclasses and subproperties multiply with its patterns",
         "show the SQL instead (--show sql), which has the hierarchy in its mappings; or ask for "
         "narrower classes",
         query.source,
-        tell,
+        on_progress,
     )
     expanded = (d for q in rewritten for d in expand_hierarchy(q, tbox))
-    return minimise_ucq(meter.over(expanded), tell=tell)
+    return minimise_ucq(budget.over(expanded), on_progress=on_progress)
 
 
 def format_cq(cq: ConjunctiveQuery) -> str:

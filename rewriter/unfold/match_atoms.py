@@ -8,6 +8,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.assertion import ConstantMap, MappingAssertion, MappingSet
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.r2rml.r2rml_document import DEFAULT_GRAPH
+from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.closest_term import closest_term
 from ontoweir.rewriter.model.hierarchy import Hierarchy
@@ -20,15 +21,20 @@ from ontoweir.rewriter.model.spj import (
     Output,
     Provenance,
 )
-from ontoweir.rewriter.model.work_budget import Tell, WorkBudget, ignore_progress
+from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.tmappings.instantiate_assertion import Instance, instantiate_assertion
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
 from ontoweir.rewriter.unfold.translate_filters import term_output
 
-Warn: TypeAlias = Callable[[str, Source | None], None]
+OnWarning: TypeAlias = Callable[[str, Source | None], None]
 """Takes a warning: a sentence, and its place."""
 
-LIMIT = 1_000_000
+
+def ignore_warnings(message: str, source: Source | None) -> None:
+    """No warnings wanted."""
+
+
+MAX_COMBINATIONS = 1_000_000
 """How many combinations of assertions may be tried for a conjunctive query."""
 
 _MANY = 50
@@ -52,7 +58,7 @@ def find_assertions(
     atom: Atom,
     mappings: MappingSet,
     tbox: Hierarchy,
-    warn: Warn,
+    on_warning: OnWarning,
     *,
     mapped: MappingSet,
     derived: bool,
@@ -73,7 +79,7 @@ def find_assertions(
         return ()
     if not found:
         _refuse_unknown(iri, atom, mapped, tbox)
-        warn(_say_why_none(iri, graphs(iri)), atom.source)
+        on_warning(_say_why_none(iri, graphs(iri)), atom.source)
         return ()
     if atom.time is not None:
         return found
@@ -121,7 +127,7 @@ def match_atoms(
     choices: tuple[tuple[MappingAssertion, ...], ...],
     catalog: Catalog,
     *,
-    tell: Tell = ignore_progress,
+    on_progress: OnProgress = ignore_progress,
 ) -> Iterator[Match]:
     """All choices of an assertion for each atom whose term maps unify.
 
@@ -132,20 +138,20 @@ def match_atoms(
             more than LIMIT combinations would have to be tried.
     """
     largest = max(zip(query.atoms, choices, strict=True), key=lambda pair: len(pair[1]))
-    meter = WorkBudget(
+    budget = WorkBudget(
         "combinations of mapping assertions to try",
-        LIMIT,
+        MAX_COMBINATIONS,
         f"its patterns can be matched in many ways each, {_name(largest[0])} in "
         f"{len(largest[1]):,}: every triples map and every fact is one",
         "put facts into a static relation, join patterns by a shared variable, or ask for "
         "narrower classes",
         query.source,
-        tell,
+        on_progress,
     )
     pairs = [(atom, _Choices(found)) for atom, found in zip(query.atoms, choices, strict=True)]
     if len(largest[1]) >= _MANY:
         pairs = _order(pairs)
-    for match in _extend(tuple(pairs), catalog, Match(), meter):
+    for match in _extend(tuple(pairs), catalog, Match(), budget):
         if match.repeating is not None and not query.distinct:
             raise _refuse_repeats(*match.repeating)
         yield match
@@ -211,16 +217,16 @@ def _order(pairs: list[tuple[Atom, _Choices]]) -> list[tuple[Atom, _Choices]]:
 
 
 def _extend(
-    pairs: tuple[tuple[Atom, _Choices], ...], catalog: Catalog, match: Match, meter: WorkBudget
+    pairs: tuple[tuple[Atom, _Choices], ...], catalog: Catalog, match: Match, budget: WorkBudget
 ) -> Iterator[Match]:
     if not pairs:
         yield match
         return
     atom, choices = pairs[0]
-    for assertion in meter.over(choices.fitting(atom, match)):
+    for assertion in budget.over(choices.fitting(atom, match)):
         extended = _add(atom, assertion, catalog, match)
         if extended is not None:
-            yield from _extend(pairs[1:], catalog, extended, meter)
+            yield from _extend(pairs[1:], catalog, extended, budget)
 
 
 def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match) -> Match | None:

@@ -4,14 +4,15 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from ontoweir.errors import QueryError, Source, UsageError
-from ontoweir.mappings.model.assertion import MappingSet
+from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.algebra.trace_steps import Record, Step, ignore_step
+from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, TimeFilter, Variable
 from ontoweir.rewriter.model.spj import (
@@ -25,14 +26,20 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     output_attributes,
 )
-from ontoweir.rewriter.model.work_budget import Tell, WorkBudget, ignore_progress
+from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.passes.prune_disjuncts import Candidate
 from ontoweir.rewriter.passes.run_passes import excluded_by, run_passes
 from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.tmappings.name_graphs import name_graphs
 from ontoweir.rewriter.tmappings.select_graphs import select_graphs
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
-from ontoweir.rewriter.unfold.match_atoms import Match, Warn, find_assertions, match_atoms
+from ontoweir.rewriter.unfold.match_atoms import (
+    Match,
+    OnWarning,
+    find_assertions,
+    ignore_warnings,
+    match_atoms,
+)
 from ontoweir.rewriter.unfold.refuse_float_texts import refuse_float_texts
 from ontoweir.rewriter.unfold.translate_filters import (
     check_steps,
@@ -41,12 +48,19 @@ from ontoweir.rewriter.unfold.translate_filters import (
     translate_value_filter,
 )
 
-LIMIT = 10_000
+MAX_DISJUNCTS = 10_000
 """How many disjuncts a query may be unfolded into, before the passes."""
 
 
-def _ignore(message: str, source: Source | None) -> None:
-    """No warnings wanted."""
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """Who hears of what happens while a query is unfolded: warnings (a predicate without mapping),
+    steps of the trace (what the passes did, from how many assertions), and how much work is done.
+    """
+
+    on_warning: OnWarning = ignore_warnings
+    on_step: OnStep = ignore_steps
+    on_work: OnProgress = ignore_progress
 
 
 def unfold_query(
@@ -55,10 +69,8 @@ def unfold_query(
     catalog: Catalog,
     tbox: Hierarchy,
     *,
-    warn: Warn = _ignore,
-    record: Record = ignore_step,
+    observer: Observer | None = None,
     skip: frozenset[str] = frozenset(),
-    tell: Tell = ignore_progress,
     names: Sequence[str] | None = None,
 ) -> SpjUnion:
     """The union of SPJ queries that computes `ucq` over the mapped tables.
@@ -67,9 +79,7 @@ def unfold_query(
         ucq: disjuncts with the same head and semantics, at least one.
         mappings: if not compiled yet, the hierarchy is compiled in for the predicates of `ucq`.
         warn: takes warnings (a predicate without mapping).
-        record: takes what the passes did (run_passes), and from how many assertions.
         skip: the names of passes to leave out, for measurements.
-        tell: takes how far it is.
         names: of the answer variables; those of the first disjunct, unless an axiom made two of
             them one there.
 
@@ -93,30 +103,35 @@ def unfold_query(
         compiled = compile_tmappings(selected, tbox, catalog, predicates=asked)
     else:
         compiled = selected
+    observer = observer or Observer()
     for step in _count_assertions(ucq, selected, compiled):
-        record(step)
+        observer.on_step(step)
+    unfolder = _Unfolder(mappings, compiled, catalog, tbox, skip, observer)
     candidates = (
         Candidate(_name_outputs(disjunct, head), query)
         for query in ucq
-        for disjunct in _unfold_disjunct(
-            query, compiled, catalog, tbox, warn, mappings, record, skip, tell
-        )
+        for disjunct in unfolder.disjuncts(query)
     )
-    meter = WorkBudget(
+    budget = WorkBudget(
         "disjuncts over the tables",
-        LIMIT,
+        MAX_DISJUNCTS,
         "each way to match all its patterns by triples maps and facts is one, and every one is "
         "decided",
         "put facts into a static relation, ask for narrower classes, or register several queries",
         first.source,
-        tell,
+        observer.on_work,
     )
-    numbered = (replace(c, number=n) for n, c in enumerate(meter.over(candidates), 1))
+    numbered = (replace(c, number=n) for n, c in enumerate(budget.over(candidates), 1))
     union = SpjUnion(
         name=first.name,
         variables=head,
         disjuncts=run_passes(
-            numbered, catalog, distinct=first.distinct, skip=skip, record=record, tell=tell
+            numbered,
+            catalog,
+            distinct=first.distinct,
+            skip=skip,
+            on_step=observer.on_step,
+            on_progress=observer.on_work,
         ),
         distinct=first.distinct,
         source=first.source,
@@ -134,7 +149,7 @@ def _name_outputs(disjunct: SpjQuery, names: Sequence[str]) -> SpjQuery:
 
 def _count_assertions(
     ucq: Sequence[ConjunctiveQuery], mappings: MappingSet, compiled: MappingSet
-) -> Iterator[Step]:
+) -> Iterator[TraceStep]:
     for atom in {_iri(a): a for q in ucq for a in q.atoms}.values():
         iri, is_class = _iri(atom), isinstance(atom, ClassAtom)
         own, found = (
@@ -142,7 +157,7 @@ def _count_assertions(
         )
         axioms = dict.fromkeys(b.text for a in found for b in a.because)
         why = f", by {'; '.join(axioms)}" if axioms else ""
-        yield Step(
+        yield TraceStep(
             "mappings closed under the hierarchy",
             iri,
             f"{len(own)} assertions of its own, {len(found)} in all{why}",
@@ -153,52 +168,56 @@ def _iri(atom: Atom) -> str:
     return atom.cls if isinstance(atom, ClassAtom) else atom.prop
 
 
-def _unfold_disjunct(
-    query: ConjunctiveQuery,
-    compiled: MappingSet,
-    catalog: Catalog,
-    tbox: Hierarchy,
-    warn: Warn,
-    mappings: MappingSet,
-    record: Record,
-    skip: frozenset[str],
-    tell: Tell,
-) -> Iterator[SpjQuery]:
-    choices = tuple(
-        find_assertions(
-            atom,
-            compiled,
-            tbox,
-            warn,
-            mapped=mappings,
-            derived=bool(query.axioms),
-            graphs=lambda iri: name_graphs(iri, mappings, tbox, catalog),
-        )
-        for atom in query.atoms
-    )
-    if (step := excluded_by(query, tbox, skip=skip)) is not None:
-        record(step)
-        return
-    matches = cases = 0
-    for match in match_atoms(query, choices, catalog, tell=tell):
-        outputs = _outputs(query, match, catalog)
-        matches += 1
-        for conditions in _filter_cases(query, match, catalog):
-            cases += 1
-            yield SpjQuery(
-                match.occurrences,
-                (*match.conditions, *conditions),
-                outputs,
-                tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
+@dataclass(frozen=True, slots=True)
+class _Unfolder:
+    """What the disjuncts of one query are unfolded by: `compiled` are the mappings with the
+    hierarchy compiled in."""
+
+    mappings: MappingSet
+    compiled: MappingSet
+    catalog: Catalog
+    tbox: Hierarchy
+    skip: frozenset[str]
+    observer: Observer
+
+    def disjuncts(self, query: ConjunctiveQuery) -> Iterator[SpjQuery]:
+        """The SPJ queries of a conjunctive query: a choice of assertions for its atoms each."""
+        catalog = self.catalog
+        choices = tuple(self._assertions(query, atom) for atom in query.atoms)
+        if (step := excluded_by(query, self.tbox, skip=self.skip)) is not None:
+            self.observer.on_step(step)
+            return
+        matches = cases = 0
+        for match in match_atoms(query, choices, catalog, on_progress=self.observer.on_work):
+            outputs = _outputs(query, match, catalog)
+            matches += 1
+            for conditions in _filter_cases(query, match, catalog):
+                cases += 1
+                yield SpjQuery(
+                    match.occurrences,
+                    (*match.conditions, *conditions),
+                    outputs,
+                    tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
+                )
+        self.observer.on_step(
+            TraceStep(
+                "terms unified",
+                f"branch {query.branch + 1}",
+                f"{matches} of {prod(len(c) for c in choices)} combinations of assertions can "
+                f"meet; {cases} disjuncts",
             )
-    record(
-        Step(
-            "terms unified",
-            f"branch {query.branch + 1}",
-            f"{matches} of {prod(len(c) for c in choices)} combinations of assertions can meet; "
-            f"{cases} disjuncts",
         )
-    )
+
+    def _assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
+        return find_assertions(
+            atom,
+            self.compiled,
+            self.tbox,
+            self.observer.on_warning,
+            mapped=self.mappings,
+            derived=bool(query.axioms),
+            graphs=lambda iri: name_graphs(iri, self.mappings, self.tbox, self.catalog),
+        )
 
 
 def _with_axioms(provenance: Provenance, query: ConjunctiveQuery) -> Provenance:

@@ -8,7 +8,7 @@ import numpy as np
 from ontoweir.errors import RunError
 from ontoweir.runtime.columnar.frame import Array
 
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
 
 
 def add_exact(column: Array, number: int | Fraction) -> Array:
@@ -21,7 +21,11 @@ def add_exact(column: Array, number: int | Fraction) -> Array:
     if number == 0 or len(column) == 0:
         return column
     whole, low, high = int(number), int(column.min()), int(column.max())
-    if low + whole >= _LEAST and high + whole <= _MOST and _LEAST <= whole <= _MOST:
+    if (
+        low + whole >= _MIN_INT64
+        and high + whole <= _MAX_INT64
+        and _MIN_INT64 <= whole <= _MAX_INT64
+    ):
         moved: Array = column + whole
         return moved
     wide: Array = column.astype(object) + whole
@@ -33,23 +37,23 @@ def lies_below(left: Array, right: Array, limit: int | Fraction, *, strict: bool
     if limit != int(limit) and left.dtype.kind != "f" and right.dtype.kind != "f":
         limit, strict = floor(limit), False
     other = add_exact(right, limit)
-    found: Array = (left < other) if strict else (left <= other)
-    return found
+    holds: Array = (left < other) if strict else (left <= other)
+    return holds
 
 
 def differs(left: Array, right: Array, shift: int | Fraction) -> Array:
     """Where `left != right + shift`."""
     if shift != int(shift) and left.dtype.kind != "f" and right.dtype.kind != "f":
         return np.ones(len(left), dtype=np.bool_)
-    found: Array = left != add_exact(right, shift)
-    return found
+    unequal: Array = left != add_exact(right, shift)
+    return unequal
 
 
 def fits(column: Array) -> Array:
     """Which numbers are 64-bit whole numbers; doubles are taken as they are."""
     if column.dtype != object:
         return np.ones(len(column), dtype=np.bool_)
-    return np.array([v == int(v) and _LEAST <= v <= _MOST for v in column], dtype=np.bool_)
+    return np.array([v == int(v) and _MIN_INT64 <= v <= _MAX_INT64 for v in column], dtype=np.bool_)
 
 
 def narrow(column: Array, what: str) -> Array:
@@ -74,4 +78,4 @@ def clamp(number: int | Fraction) -> int | float:
     """A limit of values that are whole numbers of 64 bits, or doubles, as numpy takes it."""
     if number != int(number):
         return float(number)
-    return min(max(int(number), _LEAST), _MOST)
+    return min(max(int(number), _MIN_INT64), _MAX_INT64)

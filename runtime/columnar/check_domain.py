@@ -1,7 +1,6 @@
 """Declared column domains, on Arrow columns."""
 
 from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +18,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.runtime.columnar.exact_decimals import fit_decimal
 from ontoweir.runtime.columnar.frame import Array
 
 _TABLE = 1 << 20
@@ -57,7 +57,7 @@ def check_domain(values: "pa.ChunkedArray", column: Column) -> "pa.ChunkedArray"
 
 
 def lies_inside(values: "pa.ChunkedArray", column: Column) -> bool:
-    """Whether all values lie in the column's domain, where their extremes tell; False says
+    """Whether all values lie in the column's domain, where their extremes show it; False says
     nothing."""
     if column.enum is not None or not pa.types.is_integer(values.type):
         return False
@@ -107,17 +107,12 @@ def _listed(values: "pa.ChunkedArray", enum: tuple[Scalar, ...]) -> "pa.ChunkedA
         return pc.is_in(values.cast(pa.int64()), pa.array(whole, pa.int64()))
     if pa.types.is_decimal(values.type):
         members = [Decimal(str(v)) for v in enum]  # 2 beside 0.5: Arrow wants one type
-        fitting = [d for d in members if _is_of(d, values.type.precision, values.type.scale)]
+        kind = DecimalType(values.type.precision, values.type.scale)
+        fitting = [d for d in members if fit_decimal(d, kind) is not None]
         return pc.is_in(values, pa.array(fitting, values.type))
     if pa.types.is_floating(values.type):
         values = pc.add(values, pa.scalar(0.0, values.type))  # -0.0 is 0.0
     return pc.is_in(values, pa.array(enum).cast(values.type))
-
-
-def _is_of(number: Decimal, digits: int, scale: int) -> bool:
-    """Whether a decimal type holds a number exactly."""
-    units = Fraction(number) * Fraction(10) ** scale
-    return units.denominator == 1 and abs(units.numerator) < int(10**digits)
 
 
 def _comparable(

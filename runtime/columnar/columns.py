@@ -1,29 +1,49 @@
 """The names of a kernel's columns."""
 
-from ontoweir.checker.model.plan import Table
-from ontoweir.runtime.columnar.frame import Name
+from ontoweir.checker.model.plan import SynopsisTable
+from ontoweir.runtime.columnar.frame import ColumnKind, Name
 
 
 def value(index: int) -> Name:
     """The column of a value class."""
-    return ("v", index)
+    return (ColumnKind.VALUE, index)
 
 
 def stamp(member: int) -> Name:
     """The column of a member's timestamp."""
-    return ("t", member)
+    return (ColumnKind.STAMP, member)
 
 
 def frontier(index: int) -> Name:
     """The column of a frontier value."""
-    return ("f", index)
+    return (ColumnKind.FRONTIER, index)
+
+
+def past_frontier(members: frozenset[int], index: int) -> Name:
+    """The column of a frontier value of a table that was joined."""
+    return (ColumnKind.PAST_FRONTIER, members, index)
+
+
+def is_value(name: Name) -> bool:
+    """Whether a column is of a value class."""
+    return bool(name[0] == ColumnKind.VALUE)
+
+
+def is_frontier(name: Name) -> bool:
+    """Whether a column is of a frontier value."""
+    return bool(name[0] == ColumnKind.FRONTIER)
+
+
+def is_past_frontier(name: Name) -> bool:
+    """Whether a column is of a frontier value of a table that was joined."""
+    return bool(name[0] == ColumnKind.PAST_FRONTIER)
 
 
 def total(place: int) -> Name:
     """The column of a fold's sum."""
-    return ("s", place)
+    return (ColumnKind.TOTAL, place)
 
 
-def table_columns(table: Table) -> list[Name]:
+def table_columns(table: SynopsisTable) -> list[Name]:
     """What identifies a row of a table: its key and kept timestamps."""
     return [value(k.value) for k in table.keys] + [stamp(k.member) for k in table.kept]

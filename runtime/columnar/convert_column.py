@@ -6,7 +6,7 @@ for every file that arrives, and what Spark reads is held to the same table (rea
 
 from collections.abc import Callable
 from datetime import date
-from decimal import Decimal, InvalidOperation, localcontext
+from decimal import Decimal, InvalidOperation
 from typing import Any, assert_never
 
 import numpy as np
@@ -25,6 +25,7 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.mappings.model.column_types import epoch_us, name_column_type, parse_instant
+from ontoweir.runtime.columnar.exact_decimals import decode_decimals, fit_decimal
 from ontoweir.runtime.columnar.frame import Array
 
 _Test = Callable[[pa.DataType], bool]
@@ -33,10 +34,10 @@ _NEAR = 1 << 51
 _EXACT_POWER = 22
 """Up to this power of ten a double holds it exactly."""
 _DAY = 86_400_000_000
-FIRST_DAY = date.min.toordinal() - date(1970, 1, 1).toordinal()
+FIRST_DATE = date.min.toordinal() - date(1970, 1, 1).toordinal()
 LAST_DAY = date.max.toordinal() - date(1970, 1, 1).toordinal()
 """Dates and times lie in the years 1 to 9999, of which all can speak."""
-FIRST_US, LAST_US = FIRST_DAY * _DAY, (LAST_DAY + 1) * _DAY - 1
+FIRST_US, LAST_US = FIRST_DATE * _DAY, (LAST_DAY + 1) * _DAY - 1
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -156,7 +157,7 @@ def keep_years(
     NULL, and which are bad, with those that were so before."""
     kind = values.type
     days = pa.types.is_date(kind)
-    low, high = (FIRST_DAY, LAST_DAY) if days else (FIRST_US, LAST_US)
+    low, high = (FIRST_DATE, LAST_DAY) if days else (FIRST_US, LAST_US)
     numbers = values.cast(pa.int32()).cast(pa.int64()) if days else values.cast(pa.int64())
     ends = pc.min_max(numbers).as_py()
     if ends["min"] is None or (ends["min"] >= low and ends["max"] <= high):
@@ -208,9 +209,9 @@ def _by_value(
     whole = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
     coded = whole.dictionary_encode()
     made = pa.array([convert(v) for v in coded.dictionary.to_pylist()], target)
-    found = made.take(coded.indices)
-    bad = pc.and_(pc.is_valid(whole), pc.is_null(found)).to_numpy(zero_copy_only=False)
-    return pa.chunked_array([found]), bad if bad.any() else None
+    converted = made.take(coded.indices)
+    bad = pc.and_(pc.is_valid(whole), pc.is_null(converted)).to_numpy(zero_copy_only=False)
+    return pa.chunked_array([converted]), bad if bad.any() else None
 
 
 def _cast(
@@ -271,17 +272,6 @@ def _to_decimal(
     return _by_value(values, target, read)
 
 
-def fit_decimal(number: Decimal, declared: DecimalType) -> Decimal | None:
-    """A number as the declared decimal, if it is one."""
-    with localcontext() as context:
-        context.prec = 100
-        if not number.is_finite() or number.adjusted() > 80:
-            return None
-        exact = round(number, declared.scale)
-        fits = exact == number and abs(exact) < 10 ** (declared.precision - declared.scale)
-        return exact if fits else None
-
-
 def _floats_to_decimal(
     values: "pa.ChunkedArray", declared: DecimalType
 ) -> "tuple[pa.ChunkedArray, Array | None]":
@@ -297,12 +287,7 @@ def _floats_to_decimal(
         near = (np.abs(whole) < _NEAR) & (scale <= _EXACT_POWER)
     units = np.where(good & near, whole, 0).astype(np.int64)
     kind = pa.decimal128(precision, scale)
-    words = np.empty((len(units), 2), dtype="<i8")
-    words[:, 0], words[:, 1] = units, units >> 63
-    mask = pa.py_buffer(np.packbits(valid & good & near, bitorder="little").tobytes())
-    made = pa.chunked_array(
-        [pa.Array.from_buffers(kind, len(units), [mask, pa.py_buffer(words.tobytes())])]
-    )
+    made = pa.chunked_array([decode_decimals(units, kind, valid & good & near)])
     bad = valid & ~(good & near)
     # where multiplying is not exact a float is looked at by its digits
     far = np.flatnonzero(valid & ~near & np.isfinite(numbers))
@@ -352,8 +337,8 @@ def _to_days(values: "pa.ChunkedArray") -> "tuple[pa.ChunkedArray, Array | None]
     micros = pc.fill_null(moments.cast(pa.int64()), 1).to_numpy()
     valid, days = pc.is_valid(values).to_numpy(), micros // _DAY
     bad = valid & (days * _DAY != micros)
-    found = pa.array(days.astype(np.int32), mask=~valid | bad).cast(pa.date32())
-    return pa.chunked_array([found]), bad if bad.any() else None
+    dates = pa.array(days.astype(np.int32), mask=~valid | bad).cast(pa.date32())
+    return pa.chunked_array([dates]), bad if bad.any() else None
 
 
 def _read_utf8(value: bytes) -> str | None:

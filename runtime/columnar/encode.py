@@ -45,11 +45,11 @@ class StringPool:
 
     def code(self, text: str) -> int:
         """The code of a string, new or known."""
-        found = self.codes.get(text)
-        if found is None:
-            found = self.codes[text] = len(self.texts)
+        known = self.codes.get(text)
+        if known is None:
+            known = self.codes[text] = len(self.texts)
             self.texts.append(text)
-        return found
+        return known
 
     def encode(self, column: "pa.Array[pa.StringScalar]") -> Encoded:
         """Codes of a column of strings (NULL: -1, not valid)."""
@@ -153,18 +153,18 @@ def scale_floats(values: Array, unit: int) -> Array:
 
 
 def unscale_floats(codes: Array, unit: int) -> Array:
-    """The doubles that numbers in units stand for: of neighbours that `scale_floats` cannot tell
-    apart, one with at most 15 digits if there is one."""
+    """The doubles that numbers in units stand for: of neighbours that `scale_floats` cannot
+    distinguish, one with at most 15 digits if there is one."""
     numbers = codes.astype(np.float64)
     if unit == 1:
         return numbers
-    found = numbers / unit
-    short = np.array([float(f"{v:.15g}") for v in found.tolist()], dtype=np.float64)
+    nearest = numbers / unit
+    short = np.array([float(f"{v:.15g}") for v in nearest.tolist()], dtype=np.float64)
     # the last one that has the code is taken, the best
-    for other in (np.nextafter(found, -np.inf), np.nextafter(found, np.inf), found, short):
+    for other in (np.nextafter(nearest, -np.inf), np.nextafter(nearest, np.inf), nearest, short):
         right = scale_floats(other, unit) == numbers
-        found = np.where(right, other, found)
-    return found
+        nearest = np.where(right, other, nearest)
+    return nearest
 
 
 def _encode_decimal(flat: "pa.Array", scale: int, unit: int, name: str) -> Encoded:

@@ -1,13 +1,12 @@
 """Columnar frames and the relational primitives a kernel is composed of.
 
-A frame is a bag of rows: equally long numpy columns (int64, or float64 for dense values), by name.
-Column names: ("e",) the marker a match was completed at; ("w",) its weight; ("t", member) a kept
-timestamp; ("v", class) a value; ("f", i) a frontier value; ("s", i) a sum of something over what
-the weight counts; others are the caller's.
+A frame is a bag of rows: equally long numpy columns, by name. A name is the kind of the column, and
+what tells it from others of its kind (columns.py makes them).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,17 +14,45 @@ from numpy.typing import NDArray
 
 from ontoweir.errors import RunError
 
-Name: TypeAlias = tuple[Any, ...]
 Array: TypeAlias = NDArray[Any]
 
-EVENT: Name = ("e",)
-WEIGHT: Name = ("w",)
+
+class ColumnKind(StrEnum):
+    """What a column of a frame holds; its text stands in checkpoints."""
+
+    EVENT = "e"
+    """The marker a match was completed at (int64, steps); one column."""
+    WEIGHT = "w"
+    """How many matches the row stands for (int64); one column."""
+    STAMP = "t"
+    """A kept timestamp (int64, steps), by member."""
+    VALUE = "v"
+    """A value (int64 in units, or float64 where it is dense), by value class."""
+    FRONTIER = "f"
+    """A frontier value, less is better (int64, or float64 where dense), by its place."""
+    PAST_FRONTIER = "p"
+    """A frontier value of a table that was joined, by the table's members and its place."""
+    TOTAL = "s"
+    """A sum of something over what the weight counts (int64 or float64), by fold."""
+    UNTIL = "until"
+    """The last marker at which a row is the best, or needed (int64, steps); one column."""
+    SLOT = "slot"
+    """The place of a row among those of its key (int64); one column."""
+
+
+Name: TypeAlias = tuple[Any, ...]
+"""A ColumnKind, and what tells the column from others of its kind."""
+
+EVENT: Name = (ColumnKind.EVENT,)
+WEIGHT: Name = (ColumnKind.WEIGHT,)
+UNTIL: Name = (ColumnKind.UNTIL,)
+SLOT: Name = (ColumnKind.SLOT,)
 LONG_AGO = -(1 << 60)
 """The timestamp of what was settled before all markers of a chunk."""
 
 _LIMIT = float(1 << 62)
 """Totals beyond this are looked at one by one: whether each fits 64 bits."""
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
 _PAIRS = 1 << 20
 """Pairs of rows handled at once: keeps memory flat."""
 _WIDE = 1 << 62
@@ -71,8 +98,8 @@ def concat(frames: Sequence[Frame]) -> Frame:
 
 
 def pack(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
-    """A number per row, at least 0 and less than the size returned, that tells distinct rows of
-    some columns apart and orders them as the columns do, the first one first."""
+    """A number per row, at least 0 and less than the size returned, that differs between distinct
+    rows of some columns, and orders them as the columns do, the first one first."""
     packed: Array = np.zeros(rows, dtype=np.int64)
     size = 1
     for column in columns if rows else ():
@@ -118,9 +145,9 @@ def group_codes(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
 
 def _places(packed: Array, size: int) -> Array:
     """The numbers less than `size` that occur, in order."""
-    seen = np.zeros(size, dtype=np.bool_)
-    seen[packed] = True
-    return np.flatnonzero(seen)
+    occurs = np.zeros(size, dtype=np.bool_)
+    occurs[packed] = True
+    return np.flatnonzero(occurs)
 
 
 def _codes_at(packed: Array, places: Array, size: int) -> Array:
@@ -129,8 +156,8 @@ def _codes_at(packed: Array, places: Array, size: int) -> Array:
         return packed
     codes = np.empty(size, dtype=np.int64)
     codes[places] = np.arange(len(places))
-    found: Array = codes[packed]
-    return found
+    dense: Array = codes[packed]
+    return dense
 
 
 def starts_of_runs(ordered: Array) -> Array:
@@ -202,7 +229,9 @@ def fit_totals(totals: Array, events: Array | None = None) -> Array:
     """
     if totals.dtype != object:
         return totals
-    over = np.array([not _LEAST <= total <= _MOST for total in totals.tolist()], dtype=np.bool_)
+    over = np.array(
+        [not _MIN_INT64 <= total <= _MAX_INT64 for total in totals.tolist()], dtype=np.bool_
+    )
     if over.any():
         raise too_great(None if events is None else int(events[over].min()))
     return totals.astype(np.int64)
@@ -215,9 +244,9 @@ def add_up(values: Array, codes: Array, count: int, events: Array | None = None)
         TooGreat: a sum does not fit 64 bits.
     """
     near = float(np.sum(np.abs(values.astype(np.float64)))) <= _LIMIT
-    found = np.zeros(count, dtype=np.int64 if near else object)
-    np.add.at(found, codes, values if near else values.astype(object))
-    return fit_totals(found, events)
+    totals = np.zeros(count, dtype=np.int64 if near else object)
+    np.add.at(totals, codes, values if near else values.astype(object))
+    return fit_totals(totals, events)
 
 
 def multiply(left: Array, right: Array, events: Array | None = None) -> Array:
@@ -236,7 +265,7 @@ def multiply(left: Array, right: Array, events: Array | None = None) -> Array:
 
 def sums_of(frame: Frame) -> list[Name]:
     """The names of a frame's sums."""
-    return [name for name in frame.columns if name[0] == "s"]
+    return [name for name in frame.columns if name[0] == ColumnKind.TOTAL]
 
 
 def join_weights(left: Frame, right: Frame, index: Array) -> dict[Name, Array]:
@@ -244,12 +273,12 @@ def join_weights(left: Frame, right: Frame, index: Array) -> dict[Name, Array]:
     the pairs of c and d tuples are c·d, and what sums to s over the c sums to s·d over them."""
     mine, theirs = left[WEIGHT], right[WEIGHT][index]
     events = left.columns.get(EVENT)
-    found = {WEIGHT: multiply(mine, theirs, events)}
+    products = {WEIGHT: multiply(mine, theirs, events)}
     for name in sums_of(left):
-        found[name] = multiply(left[name], theirs, events)
+        products[name] = multiply(left[name], theirs, events)
     for name in sums_of(right):
-        found[name] = multiply(right[name][index], mine, events)
-    return found
+        products[name] = multiply(right[name][index], mine, events)
+    return products
 
 
 def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:

@@ -1,7 +1,7 @@
 """Put Parquet files of one schema together without decoding them.
 
 A Parquet file is `PAR1`, row groups, a footer, its length and `PAR1`. The footer is a Thrift struct
-in the compact protocol that tells at which byte everything is (apache/parquet-format,
+in the compact protocol that says at which byte everything is (apache/parquet-format,
 parquet.thrift; thrift-compact-protocol.md). So the row groups of other files are copied as they
 are, and their places in the footer are moved.
 """
@@ -38,7 +38,7 @@ class ParquetJoiner:
         """Append a file; how many rows it has.
 
         Raises:
-            ValueError: it is no Parquet, or has other columns than those before.
+            ValueError: it is not Parquet, or has other columns than those before.
         """
         if not self.at:
             self.sink.write(_MAGIC)
@@ -49,7 +49,7 @@ class ParquetJoiner:
             tail = source.read(8)
             length = int.from_bytes(tail[:4], "little")
             if size < 12 or tail[4:] != _MAGIC or length > size - 12:
-                raise ValueError(f"{file} is no Parquet file")
+                raise ValueError(f"{file} is not a Parquet file")
             begin = size - 8 - length
             source.seek(begin)
             footer = _Reader(source.read(length)).struct()
@@ -110,9 +110,9 @@ class _Upto:
 
     def read(self, size: int = -1) -> bytes:
         """As of a file."""
-        found = self.source.read(min(size, self.left) if size >= 0 else self.left)
-        self.left -= len(found)
-        return found
+        content = self.source.read(min(size, self.left) if size >= 0 else self.left)
+        self.left -= len(content)
+        return content
 
 
 class _Reader:
@@ -123,13 +123,13 @@ class _Reader:
 
     def struct(self) -> Struct:
         """Fields up to a stop."""
-        found: Struct = {}
+        fields: Struct = {}
         number = 0
         while head := self._byte():
             kind = head & 15
             number = number + (head >> 4) if head >> 4 else self._whole()
-            found[number] = (kind, self._value(kind))
-        return found
+            fields[number] = (kind, self._value(kind))
+        return fields
 
     def _byte(self) -> int:
         self.at += 1

@@ -1,52 +1,52 @@
-"""The rows of groups that have one match each: told when it comes, and forgotten."""
+"""The rows of groups that have one match each: emitted when it comes, and forgotten."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from ontoweir.rewriter.model.aggregation import AggregateFunction
-from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
+    MatchBatch,
     PartRows,
     code_rows,
     render_aggregate,
     weight_of,
 )
+from ontoweir.runtime.results.measures import Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT
-from ontoweir.runtime.results.update_groups import Group, GroupColumn, show_aggregate
+from ontoweir.runtime.results.update_groups import GroupColumn, show_aggregate
 
 _STORED = {
-    AggregateFunction.SUM: "s",
-    AggregateFunction.AVG: "s",
-    AggregateFunction.MIN: "min",
-    AggregateFunction.MAX: "max",
-    AggregateFunction.MEDIAN: "hist",
+    AggregateFunction.SUM: MeasureKind.SUM,
+    AggregateFunction.AVG: MeasureKind.SUM,
+    AggregateFunction.MIN: MeasureKind.MIN,
+    AggregateFunction.MAX: MeasureKind.MAX,
+    AggregateFunction.MEDIAN: MeasureKind.HISTOGRAM,
 }
 
 
 def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
     """The rows of the groups of a chunk, in order of `at`.
 
-    `tables`: per part, rows of its schema, with the arguments' values beside them. All parts tell
+    `tables`: the new matches of every part, with their arguments' values. All parts emit
     a match at the same marker; the first has every match.
     """
     names = list(work.aggregation.group)
-    filled = [[e for e in part if e[0].num_rows] for part in tables]
+    filled = [[b for b in part if b.rows.num_rows] for part in tables]
     if not filled[0]:
         return work.schema.empty_table()
-    every = [t.select([*names, AT]) for part in filled for t, _ in part]
-    keys = pa.concat_tables(every)
+    keys = pa.concat_tables([b.rows.select([*names, AT]) for part in filled for b in part])
     codes, count = code_rows(keys, [*names, AT])
-    rows = sum(t.num_rows for t, _ in filled[0])
+    rows = sum(b.rows.num_rows for b in filled[0])
     place = np.full(count, -1, dtype=np.int64)
     place[codes[:rows]] = np.arange(rows)
-    running: dict[Group, GroupColumn] = {}
-    weights: dict[str, Group] = {}
+    running: dict[Measure, GroupColumn] = {}
+    weights: dict[str, Measure] = {}
     start = 0
-    for (part, _), entries in zip(work.parts, filled, strict=True):
-        size = sum(t.num_rows for t, _ in entries)
+    for (part, _), batches in zip(work.parts, filled, strict=True):
+        size = sum(b.rows.num_rows for b in batches)
         there = place[codes[start : start + size]]
         start += size
         valid = np.zeros(rows, dtype=np.bool_)
@@ -57,13 +57,15 @@ def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
             argument = aggregate.argument
             if aggregate.function is AggregateFunction.COUNT_DISTINCT:
                 counted = running[weight_of(part)]
-                running[("distinct", argument)] = counted
+                running[(MeasureKind.DISTINCT, argument)] = counted
             elif aggregate.function is not AggregateFunction.COUNT:
                 assert argument is not None
                 dense = work.scales[argument].scale is None
                 column = np.zeros(rows, dtype=np.float64 if dense else np.int64)
-                if entries:
-                    column[there] = np.concatenate([n[("value", argument)] for _, n in entries])
+                if batches:
+                    column[there] = np.concatenate(
+                        [b.numbers[(MeasureKind.VALUE, argument)] for b in batches]
+                    )
                 name = (_STORED[aggregate.function], argument)
                 running[name] = GroupColumn(column, valid, column)
     return _render(work, filled[0], running, weights)
@@ -71,18 +73,18 @@ def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
 
 def _render(
     work: AggregateWork,
-    whole: "list[tuple[pa.Table, Mapping[Group, Array]]]",
-    running: dict[Group, GroupColumn],
-    weights: dict[str, Group],
+    whole: Sequence[MatchBatch],
+    running: dict[Measure, GroupColumn],
+    weights: dict[str, Measure],
 ) -> pa.Table:
     names = list(work.aggregation.group)
-    told = pa.concat_tables([t.select([*names, AT]) for t, _ in whole])
-    found = {n: told.column(n) for n in (*names, AT)}
+    keys = pa.concat_tables([batch.rows.select([*names, AT]) for batch in whole])
+    columns = {n: keys.column(n) for n in (*names, AT)}
     scales = {name: scale.scale for name, scale in work.scales.items()}
     for part, _ in work.parts:
         for a in part.aggregates:
             shown = show_aggregate(a, scales, running, weights)
             kind, scale = work.schema.field(a.name).type, work.scales.get(a.argument or "")
-            found[a.name] = render_aggregate(shown, kind, scale)
-    table = pa.table([found[n] for n in work.schema.names], schema=work.schema)
+            columns[a.name] = render_aggregate(shown, kind, scale)
+    table = pa.table([columns[n] for n in work.schema.names], schema=work.schema)
     return table.sort_by([(n, "ascending") for n in (AT, *names)])

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,6 @@ from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import (
     LONG_AGO,
-    Array,
     Frame,
     TooGreat,
     starts_of_runs,
@@ -22,6 +20,7 @@ from ontoweir.runtime.columnar.frame import (
 from ontoweir.runtime.engine.advance_once import advance_once
 from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
+    MatchBatch,
     PartRows,
     advance_groups,
     read_numbers,
@@ -35,6 +34,7 @@ from ontoweir.runtime.ingest.build_members import (
     MemberBuilder,
 )
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
+from ontoweir.runtime.ingest.list_references import EnforcedReference
 from ontoweir.runtime.ingest.watch_keys import watch_keys
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
@@ -43,13 +43,16 @@ from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_chunk import Chunk
 
 
-def reference_checks(work: ExecutionContext) -> dict[str, list[ReferenceCheck]]:
-    """The declared references that a run compares with its static data."""
-    found: dict[str, list[ReferenceCheck]] = {}
-    for stream, column, relation, to, reason in work.references:
-        held = pc.drop_null(pc.unique(work.statics[relation].column(to)))
-        found.setdefault(stream, []).append(ReferenceCheck(column, held, reason))
-    return found
+def reference_checks(
+    references: Sequence[EnforcedReference], statics: Mapping[str, pa.Table]
+) -> dict[str, list[ReferenceCheck]]:
+    """The declared references that a run compares with its static data, by stream."""
+    checks: dict[str, list[ReferenceCheck]] = {}
+    for reference in references:
+        held = pc.drop_null(pc.unique(statics[reference.relation].column(reference.to)))
+        check = ReferenceCheck(reference.column, held, reference.reason)
+        checks.setdefault(reference.stream, []).append(check)
+    return checks
 
 
 def admit_chunk(
@@ -60,7 +63,7 @@ def admit_chunk(
     *,
     strict: bool = True,
 ) -> Mapping[str, Admitted]:
-    """What is let in of every stream (admit_rows).
+    """What is admitted of every stream (admit_rows).
 
     Raises:
         DataError: (strict) the data breaks what is declared of timestamps.
@@ -86,10 +89,10 @@ def advance_rows(
     state: ExecutionState,
 ) -> tuple[ExecutionState, pa.Table]:
     """Advance every plan over what was admitted of a chunk: the state after, and the answers."""
-    state, found = _advance_plans(work, plans, admitted, chunk, state)
+    state, results = _advance_plans(work, plans, admitted, chunk, state)
     if work.aggregates is None:
-        return state, unite_answers(found, work.schema, work.distinct)
-    parts = _by_part(work.aggregates, found)
+        return state, unite_answers(results, work.schema, work.distinct)
+    parts = _by_part(work.aggregates, results)
     if work.aggregates.once:
         return state, advance_once(work.aggregates, parts)
     answers, groups = advance_groups(work.aggregates, parts, state.groups)
@@ -106,8 +109,8 @@ def advance_parts(
     """As advance_rows, of an aggregate query; but what is new for its groups, which are left as
     they are, instead of answers."""
     assert work.aggregates is not None
-    state, found = _advance_plans(work, plans, admitted, chunk, state)
-    return state, _by_part(work.aggregates, found)
+    state, results = _advance_plans(work, plans, admitted, chunk, state)
+    return state, _by_part(work.aggregates, results)
 
 
 def _advance_plans(
@@ -124,7 +127,7 @@ def _advance_plans(
                 work.watch or work.key, work.catalog.streams[name], [key], rows.steps, rows.table
             )
     kernels, texts = [], []
-    found: list[PlanResults] = []
+    answered: list[PlanResults] = []
     encoded = MemberEncoder(work.catalog, admitted)
     for index, prepared in enumerate(plans):
         pool = make_pool(prepared.texts, state.texts[index])
@@ -139,11 +142,11 @@ def _advance_plans(
             said = before.tables.get(prepared.plan.tables[-1].members)
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema)
-        found.append(PlanResults(prepared.plan, results, table, old))
+        answered.append(PlanResults(prepared.plan, results, table, old))
         after, kept = forget_texts(prepared, after, pool)
         kernels.append(after)
         texts.append(kept)
-    return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups), found
+    return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups), answered
 
 
 def advance_level(
@@ -154,7 +157,7 @@ def advance_level(
     state: ExecutionState,
     level: int,
 ) -> ExecutionState:
-    """Advance only the partial matches of `level` streams (EVERY: of any number), and what they
+    """Advance only the partial matches of `level` streams (ALL_SIZES: of any number), and what they
     are made of."""
     kernels, texts = list(state.kernels), list(state.texts)
     encoded = MemberEncoder(work.catalog, admitted)
@@ -176,8 +179,8 @@ def advance_level(
 
 def count_markers(admitted: Mapping[str, Admitted]) -> int:
     """How many distinct timestamps were admitted."""
-    found = [a for a in admitted.values() if len(a.times)]
-    times = [a.times[starts_of_runs(a.times)] if a.marks is None else a.marks for a in found]
+    nonempty = [a for a in admitted.values() if len(a.times)]
+    times = [a.times[starts_of_runs(a.times)] if a.marks is None else a.marks for a in nonempty]
     if len(times) < 2:
         return len(times[0]) if times else 0
     return int(starts_of_runs(np.sort(np.concatenate(times), kind="stable")).sum())
@@ -239,19 +242,19 @@ def _part_of(work: ExecutionContext, index: int) -> tuple[AggregatePart | None, 
     raise AssertionError("a plan of no part")
 
 
-def _by_part(work: AggregateWork, found: Sequence[PlanResults]) -> PartRows:
+def _by_part(work: AggregateWork, results: Sequence[PlanResults]) -> PartRows:
     """The results of every part, with their numbers; distinct values of several plans once."""
-    parts: list[list[tuple[pa.Table, dict[tuple[Any, ...], Array]]]] = []
+    parts: list[list[MatchBatch]] = []
     start = 0
     for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
-        mine = found[start : start + plans]
+        mine = results[start : start + plans]
         start += plans
         if part.counts_values:
-            parts.append([(unite_answers(mine, schema, distinct=True), {})])
+            parts.append([MatchBatch(unite_answers(mine, schema, distinct=True), {})])
             continue
         parts.append(
             [
-                (f.table, read_numbers(part, f.plan, f.results, work.scales))
+                MatchBatch(f.table, read_numbers(part, f.plan, f.results, work.scales))
                 for f in mine
                 if f.table is not None
             ]

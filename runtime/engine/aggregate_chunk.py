@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
@@ -17,6 +16,7 @@ from ontoweir.rewriter.model.spj import FoldFunction, LiteralOutput, SpjUnion
 from ontoweir.runtime.columnar.add_exact import add_exact, narrow
 from ontoweir.runtime.columnar.columns import frontier, total, value
 from ontoweir.runtime.columnar.encode import unscale_floats
+from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame, first_of, group_codes
 from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
 from ontoweir.runtime.results.aggregate_columns import (
@@ -24,13 +24,29 @@ from ontoweir.runtime.results.aggregate_columns import (
     aggregate_schema,
     scale_argument,
 )
+from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
-from ontoweir.runtime.results.update_groups import Deltas, GroupState, Shown, update_groups
+from ontoweir.runtime.results.update_groups import (
+    AggregateValues,
+    Deltas,
+    GroupState,
+    update_groups,
+)
 
-PartRows: TypeAlias = Sequence[Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]]
-"""New matches, per part of an aggregate query: rows of the part's schema, with numbers beside."""
 
-_MOST = (1 << 63) - 1
+@dataclass(frozen=True, slots=True)
+class MatchBatch:
+    """New matches of a part of an aggregate query. `rows`: of the part's schema; `numbers`: what
+    they say of its arguments, a number for each row (units of the arguments' scales)."""
+
+    rows: pa.Table
+    numbers: Mapping[Measure, Array]
+
+
+PartRows: TypeAlias = Sequence[Sequence[MatchBatch]]
+"""New matches of all parts of an aggregate query, in the parts' order."""
+
+_MAX_INT64 = (1 << 63) - 1
 _COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
 
 
@@ -49,7 +65,7 @@ class AggregateWork:
 
     @property
     def once(self) -> bool:
-        """Whether a group has one match at most, and is forgotten once it is told."""
+        """Whether a group has one match at most, and is forgotten once it is emitted."""
         return any(part.once for part, _ in self.parts)
 
 
@@ -82,31 +98,35 @@ def plan_aggregates(
 
 def read_numbers(
     part: AggregatePart, plan: SynopsisPlan, results: Frame, scales: Mapping[str, ArgumentScale]
-) -> dict[tuple[Any, ...], Array]:
+) -> dict[Measure, Array]:
     """What a plan's results say of the arguments of its part, in units of their scales."""
     form = plan.form
-    found: dict[tuple[Any, ...], Array] = {}
+    numbers: dict[Measure, Array] = {}
     if part.once:
         arguments = {a.argument for a in part.aggregates} & {*part.union.variables}
         return {
-            ("value", a): _read_value(a, plan, results, scales) for a in arguments & {*scales} if a
+            (MeasureKind.VALUE, a): _read_value(a, plan, results, scales)
+            for a in arguments & {*scales}
+            if a
         }
     for place, fold in enumerate(form.folds or ()):
         unit = _Unit(form.unit, scales[fold.name].scale, scales[fold.name].kind)
         if fold.function is FoldFunction.SUM:
-            found[("s", fold.name)] = unit.convert(results[total(place)])
+            numbers[(MeasureKind.SUM, fold.name)] = unit.convert(results[total(place)])
             continue
         sign = 1 if fold.function is FoldFunction.MIN else -1
         (kept,) = plan.tables[-1].frontier
         best, beside = turn(results[frontier(0)], sign)  # -(f + bias) = ~f + 1 - bias
         shift = fold.shift + beside + sign * frontier_bias(kept, form)
-        found[(fold.function.value, fold.name)] = unit.convert(_shifted(best, shift))
+        numbers[(fold.function.value, fold.name)] = unit.convert(_shifted(best, shift))
     first = part.aggregates[0]
     if first.function is AggregateFunction.MEDIAN:
         assert first.argument is not None
-        found[("hist", first.argument)] = _read_value(first.argument, plan, results, scales)
-        found[("w",)] = results[WEIGHT]
-    return found
+        numbers[(MeasureKind.HISTOGRAM, first.argument)] = _read_value(
+            first.argument, plan, results, scales
+        )
+        numbers[ALL_MATCHES] = results[WEIGHT]
+    return numbers
 
 
 def _read_value(
@@ -121,9 +141,9 @@ def _read_value(
     return _Unit(form.unit, scale.scale, scale.kind).convert(column)
 
 
-def weight_of(part: AggregatePart) -> tuple[Any, ...]:
-    """The name of the column that counts a part's matches: ("w",) is of all there are."""
-    return ("w",) if part.over is None else ("w", part.over)
+def weight_of(part: AggregatePart) -> Measure:
+    """The name of the column that counts a part's matches."""
+    return ALL_MATCHES if part.over is None else (MeasureKind.WEIGHT, part.over)
 
 
 def _shifted(column: Array, shift: Any) -> Array:
@@ -150,14 +170,18 @@ class _Unit:
             fewer: Array = column // (down // up)
             return fewer
         wide = up // down
-        if wide > 1 and len(column) and max(-int(column.min()), int(column.max())) > _MOST // wide:
+        if (
+            wide > 1
+            and len(column)
+            and max(-int(column.min()), int(column.max())) > _MAX_INT64 // wide
+        ):
             return narrow(column.astype(object) * wide, "a number that is aggregated")
         made: Array = column * wide
         return made
 
 
 def code_rows(table: pa.Table, names: Sequence[str]) -> tuple[Array, int]:
-    """A code for every row that tells distinct values of some columns apart, and how many."""
+    """A code for every row, another for each distinct value of some columns, and how many."""
     columns = []
     for name in names:
         column = table.column(name).combine_chunks()
@@ -173,25 +197,26 @@ def advance_groups(
 ) -> tuple[pa.Table, GroupState]:
     """The rows of groups that a chunk changed, in order of `at`, and the groups after.
 
-    `tables`: per part, rows of its schema with the numbers beside them.
+    `tables`: the new matches of every part.
     """
-    flat = [entry for part in tables for entry in part if entry[0].num_rows]
+    flat = [batch for part in tables for batch in part if batch.rows.num_rows]
     if not flat:
         return work.schema.empty_table(), state
     names = list(work.aggregation.group)
-    keys = pa.concat_tables([t.select([*names, AT]) for t, _ in flat])
+    keys = pa.concat_tables([batch.rows.select([*names, AT]) for batch in flat])
     codes, count = code_rows(keys, names)
     unique = keys.take(pa.array(first_of(codes, count))).select(names)
     groups = [tuple(row[n] for n in names) for row in unique.to_pylist()] if names else [()]
     deltas, start = [], 0
     for (part, _), entries in zip(work.parts, tables, strict=True):
-        filled = [entry for entry in entries if entry[0].num_rows]
-        if not filled:  # nothing new for this part, but its numbers are told with the others'
+        filled = [batch for batch in entries if batch.rows.num_rows]
+        if not filled:  # nothing new for this part, but its numbers are emitted with the others'
             none = np.zeros(0, dtype=np.int64)
             deltas.append(Deltas(none, none, _nothing(part, work.scales)))
             continue
-        rows = sum(t.num_rows for t, _ in filled)
-        at = np.concatenate([t.column(AT).cast(pa.int64()).to_numpy() for t, _ in filled])
+        rows = sum(batch.rows.num_rows for batch in filled)
+        times = [batch.rows.column(AT).cast(pa.int64()).to_numpy() for batch in filled]
+        at = np.concatenate(times)
         deltas.append(Deltas(codes[start : start + rows], at, join_numbers(part, filled)))
         start += rows
     scales = {name: scale.scale for name, scale in work.scales.items()}
@@ -200,37 +225,34 @@ def advance_groups(
     functions = {a.name: a for part, _ in work.parts for a in part.aggregates}
     aggregates = [functions[a.name] for a in work.aggregation.aggregates]
     code, at, columns, after = update_groups(aggregates, scales, groups, deltas, state, weights)
-    found = {n: unique.column(n).take(pa.array(code)) for n in names}
+    rendered = {n: unique.column(n).take(pa.array(code)) for n in names}
     for name, column in columns.items():
         aggregate = functions[name]
         scale = work.scales.get(aggregate.argument or "")
-        found[name] = render_aggregate(column, work.schema.field(name).type, scale)
-    found[AT] = pa.array(at).cast(INSTANT)
-    table = pa.table([found[n] for n in work.schema.names], schema=work.schema)
+        rendered[name] = render_aggregate(column, work.schema.field(name).type, scale)
+    rendered[AT] = pa.array(at).cast(INSTANT)
+    table = pa.table([rendered[n] for n in work.schema.names], schema=work.schema)
     return table.sort_by([(n, "ascending") for n in (AT, *names)]), after
 
 
-def join_numbers(
-    part: AggregatePart, entries: Sequence[tuple[pa.Table, Mapping[tuple[Any, ...], Array]]]
-) -> dict[tuple[Any, ...], Array]:
-    """The numbers of a part's tables, one after the other; matches are counted too."""
-    found = {name: np.concatenate([e[1][name] for e in entries]) for name in entries[0][1]}
+def join_numbers(part: AggregatePart, batches: Sequence[MatchBatch]) -> dict[Measure, Array]:
+    """The numbers of a part's matches, one batch after the other; matches are counted too."""
+    names = batches[0].numbers
+    numbers = {name: np.concatenate([b.numbers[name] for b in batches]) for name in names}
     first = part.aggregates[0]
-    rows = sum(t.num_rows for t, _ in entries)
+    rows = sum(b.rows.num_rows for b in batches)
     if first.function is AggregateFunction.COUNT_DISTINCT:
-        found[("distinct", first.argument)] = np.ones(rows, dtype=np.int64)
+        numbers[(MeasureKind.DISTINCT, first.argument)] = np.ones(rows, dtype=np.int64)
     elif first.function.duplicate_sensitive and not first.function.holistic:
-        found[weight_of(part)] = np.concatenate(
-            [t.column(MULTIPLICITY).to_numpy() for t, _ in entries]
+        numbers[weight_of(part)] = np.concatenate(
+            [b.rows.column(MULTIPLICITY).to_numpy() for b in batches]
         )
-    return found
+    return numbers
 
 
-def _nothing(
-    part: AggregatePart, scales: Mapping[str, ArgumentScale]
-) -> dict[tuple[Any, ...], Array]:
+def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[Measure, Array]:
     """The columns of a part without rows."""
-    found: dict[tuple[Any, ...], Array] = {}
+    numbers: dict[Measure, Array] = {}
     for aggregate in part.aggregates:
         argument = aggregate.argument
         scale = scales.get(argument or "")
@@ -238,33 +260,34 @@ def _nothing(
         empty = np.zeros(0, dtype=np.float64 if dense else np.int64)
         match aggregate.function:
             case AggregateFunction.COUNT:
-                found[weight_of(part)] = np.zeros(0, dtype=np.int64)
+                numbers[weight_of(part)] = np.zeros(0, dtype=np.int64)
             case AggregateFunction.SUM | AggregateFunction.AVG:
-                found[weight_of(part)] = found[("s", argument)] = empty
+                numbers[weight_of(part)] = numbers[(MeasureKind.SUM, argument)] = empty
             case AggregateFunction.MIN:
-                found[("min", argument)] = empty
+                numbers[(MeasureKind.MIN, argument)] = empty
             case AggregateFunction.MAX:
-                found[("max", argument)] = empty
+                numbers[(MeasureKind.MAX, argument)] = empty
             case AggregateFunction.COUNT_DISTINCT:
-                found[("distinct", argument)] = empty
+                numbers[(MeasureKind.DISTINCT, argument)] = empty
             case AggregateFunction.MEDIAN:
-                found[("w",)] = np.zeros(0, dtype=np.int64)
-                found[("hist", argument)] = empty
+                numbers[ALL_MATCHES] = np.zeros(0, dtype=np.int64)
+                numbers[(MeasureKind.HISTOGRAM, argument)] = empty
             case _:
                 assert_never(aggregate.function)
-    return found
+    return numbers
 
 
-def render_aggregate(shown: Shown, kind: pa.DataType, scale: ArgumentScale | None) -> "pa.Array":
+def render_aggregate(
+    shown: AggregateValues, kind: pa.DataType, scale: ArgumentScale | None
+) -> "pa.Array":
     """An aggregate as a column of the results."""
     column, absent = shown.values, None if shown.valid.all() else ~shown.valid
     if absent is not None:
         column = np.where(absent, 0, column)
     if pa.types.is_decimal(kind):
-        places = scale.scale if scale is not None else None
-        assert places is not None
-        exact = [Decimal(n).scaleb(-places) for n in column.tolist()]
-        return pa.array(exact, kind, mask=absent)
+        assert scale is not None
+        assert scale.scale == kind.scale
+        return decode_decimals(column, kind, None if absent is None else ~absent)
     if pa.types.is_date(kind):
         return pa.array(column.astype(np.int32), mask=absent).cast(kind)
     return pa.array(column, mask=absent).cast(kind)

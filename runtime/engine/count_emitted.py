@@ -5,33 +5,34 @@ from collections.abc import Iterator
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
+from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.update_groups import GroupState
 
-_EXTREMES = {AggregateFunction.MIN: "min", AggregateFunction.MAX: "max"}
+_EXTREMES = {AggregateFunction.MIN: MeasureKind.MIN, AggregateFunction.MAX: MeasureKind.MAX}
 
 
 def count_own(work: ExecutionContext, state: ExecutionState) -> int:
     """As the plans of a range have it, which know of no range before; of parts of one plan."""
-    found = 0
+    rows = 0
     for index, _ in _single(work):
         frame = state.kernels[index].tables.get(work.plans[index].tables[-1].members)
-        found += 0 if frame is None else frame.rows
-    return found
+        rows += 0 if frame is None else frame.rows
+    return rows
 
 
 def count_emitted(work: ExecutionContext, groups: GroupState) -> int:
     """As one range would have it after the same marker: for minima and maxima a row a group, for
     distinct values a row a value; of parts of one plan."""
-    found = 0
+    rows = 0
     for _, part in _single(work):
         first = part.aggregates[0]
         if first.function is AggregateFunction.COUNT_DISTINCT:
-            column = ("distinct", first.argument)
-            found += sum(known.get(column, 0) for known in groups.groups.values())
+            column = (MeasureKind.DISTINCT, first.argument)
+            rows += sum(known.get(column, 0) for known in groups.groups.values())
         else:
             column = (_EXTREMES[first.function], first.argument)
-            found += sum(column in known for known in groups.groups.values())
-    return found
+            rows += sum(column in known for known in groups.groups.values())
+    return rows
 
 
 def _single(work: ExecutionContext) -> Iterator[tuple[int, AggregatePart]]:

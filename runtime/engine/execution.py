@@ -7,9 +7,8 @@ import pyarrow as pa
 
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.runtime.engine.aggregate_chunk import (
-    AggregateWork,
-)
+from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
+from ontoweir.runtime.ingest.list_references import EnforcedReference
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.sources.history import Cursor, History
@@ -24,8 +23,7 @@ class ExecutionContext:
     catalog: Catalog
     histories: tuple[History, ...]
     statics: Mapping[str, pa.Table]
-    references: tuple[tuple[str, str, str, str, str], ...]
-    """(stream, column, relation, its column, reason)."""
+    references: tuple[EnforcedReference, ...]
 
     schema: pa.Schema
     distinct: bool

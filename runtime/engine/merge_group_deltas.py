@@ -1,19 +1,21 @@
 """What is new for the groups of an aggregate query, in as many rows as its bound allows."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.rewriter.model.aggregation import AggregateFunction
-from ontoweir.runtime.columnar.frame import Array, first_of
+from ontoweir.runtime.columnar.frame import first_of
 from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
+    MatchBatch,
     PartRows,
     code_rows,
     join_numbers,
 )
+from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 
 
@@ -26,49 +28,52 @@ def merge_group_deltas(work: AggregateWork, before: PartRows, more: PartRows) ->
     """
     folded = []
     for i, (part, _) in enumerate(work.parts):
-        entries = [e for found in (before, more) if found for e in found[i] if e[0].num_rows]
-        folded.append([_fold(part, entries)] if entries else [])
+        batches = [b for m in (before, more) if m for b in m[i] if b.rows.num_rows]
+        folded.append([_fold(part, batches)] if batches else [])
     return folded
 
 
-def _fold(
-    part: AggregatePart, entries: "list[tuple[pa.Table, Any]]"
-) -> tuple[pa.Table, dict[tuple[Any, ...], Array]]:
-    table = pa.concat_tables([t for t, _ in entries])
+def _fold(part: AggregatePart, batches: Sequence[MatchBatch]) -> MatchBatch:
+    table = pa.concat_tables([batch.rows for batch in batches])
     codes, count = code_rows(table, part.union.variables)
     first = first_of(codes, count)
     numbers = {}
-    for name, column in join_numbers(part, entries).items():
+    for name, column in join_numbers(part, batches).items():
         match name[0]:
-            case "min" | "max":
-                found = column[first]
-                (np.minimum if name[0] == "min" else np.maximum).at(found, codes, column)
-            case "w" | "s":
-                found = np.zeros(count, dtype=np.int64)
-                np.add.at(found, codes, column)
+            case MeasureKind.MIN | MeasureKind.MAX:
+                merged = column[first]
+                (np.minimum if name[0] == MeasureKind.MIN else np.maximum).at(merged, codes, column)
+            case MeasureKind.WEIGHT | MeasureKind.SUM:
+                merged = np.zeros(count, dtype=np.int64)
+                np.add.at(merged, codes, column)
             case _:  # the value that is counted
-                found = column[first]
-        numbers[name] = found
+                merged = column[first]
+        numbers[name] = merged
     table = table.take(pa.array(first))
     if MULTIPLICITY in table.column_names:
         place = table.column_names.index(MULTIPLICITY)
-        weights = next(column for name, column in numbers.items() if name[0] == "w")
+        weights = next(column for name, column in numbers.items() if name[0] == MeasureKind.WEIGHT)
         table = table.set_column(place, MULTIPLICITY, pa.array(weights))
     counted = part.aggregates[0].function is AggregateFunction.MEDIAN
-    kept = {n: c for n, c in numbers.items() if n[0] != "distinct" and (n[0] != "w" or counted)}
-    return table, kept
+    kept = {
+        n: c
+        for n, c in numbers.items()
+        if n[0] != MeasureKind.DISTINCT and (n[0] != MeasureKind.WEIGHT or counted)
+    }
+    return MatchBatch(table, kept)
 
 
 def drop_known(work: AggregateWork, rows: PartRows, known: PartRows) -> PartRows:
     """The rows without the distinct values that are known; `known`: of merge_group_deltas."""
-    found: list[list[tuple[pa.Table, Any]]] = []
+    fresh: list[list[MatchBatch]] = []
     for i, (part, _) in enumerate(work.parts):
         distinct = part.aggregates[0].function is AggregateFunction.COUNT_DISTINCT
         if distinct and known and known[i] and rows[i]:
-            found.append([(_new(t, known[i][0][0], part.union.variables), {}) for t, _ in rows[i]])
+            (before,), names = known[i], part.union.variables
+            fresh.append([MatchBatch(_new(b.rows, before.rows, names), {}) for b in rows[i]])
         else:
-            found.append(list(rows[i]))
-    return found
+            fresh.append(list(rows[i]))
+    return fresh
 
 
 def _new(table: pa.Table, known: pa.Table, names: tuple[str, ...]) -> pa.Table:
@@ -76,6 +81,6 @@ def _new(table: pa.Table, known: pa.Table, names: tuple[str, ...]) -> pa.Table:
     columns = [*names, AT]  # a table without columns has no rows
     both = pa.concat_tables([known.select(columns), table.select(columns)])
     codes, count = code_rows(both, names)
-    seen = np.zeros(count, dtype=np.bool_)
-    seen[codes[: known.num_rows]] = True
-    return table.filter(pa.array(~seen[codes[known.num_rows :]]))
+    is_known = np.zeros(count, dtype=np.bool_)
+    is_known[codes[: known.num_rows]] = True
+    return table.filter(pa.array(~is_known[codes[known.num_rows :]]))

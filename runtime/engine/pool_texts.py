@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ontoweir.checker.model.normal_form import Kind
+from ontoweir.runtime.columnar.columns import is_value
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
@@ -28,7 +29,7 @@ def forget_texts(
     classes = prepared.plan.form.classes
 
     def is_text(name: tuple[Any, ...]) -> bool:
-        return name[0] == "v" and classes[name[1]].kind is Kind.STRING
+        return is_value(name) and classes[name[1]].kind is Kind.STRING
 
     used: set[int] = set()
     for frame in state.tables.values():

@@ -35,19 +35,19 @@ class PreparedPlan:
 
 def needed_static_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
     """Columns per table that a plan's intake looks at, those that limit domains included."""
-    found = _valued_columns(plan)
+    needed = _valued_columns(plan)
     for table, columns in null_columns(plan.form).items():
-        found.setdefault(table, set()).update(columns)
-    return found
+        needed.setdefault(table, set()).update(columns)
+    return needed
 
 
 def _valued_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
     """Those of them whose values it needs."""
-    found = used_columns(plan.form)
+    valued = used_columns(plan.form)
     for group in plan.form.classes:
         for table, column in group.domain.within:
-            found.setdefault(table, set()).add(column)
-    return found
+            valued.setdefault(table, set()).add(column)
+    return valued
 
 
 def plan_step(plan: SynopsisPlan, catalog: Catalog) -> int:

@@ -23,7 +23,7 @@ class QueryJob:
         declarations: declared constraints; references among them are enforced on every tuple.
         watched: (stream, key): keys over whole streams that the verdict rests on.
         parts: of an aggregate query, with the number of plans that each has, in order.
-        growing: the query is not bounded, and its plans keep whatever may be needed: it is
+        unbounded: the query is not bounded, and its plans keep whatever may be needed: it is
             replayed in one range, as what ranges would exchange may grow with the history.
     """
 
@@ -34,5 +34,5 @@ class QueryJob:
     bound: int | None
     declarations: tuple[Declaration, ...] = ()
     parts: tuple[tuple[AggregatePart, int], ...] = ()
-    growing: bool = False
+    unbounded: bool = False
     watched: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -22,11 +22,11 @@ class PlanResults:
     old: pa.Table | None
 
 
-def unite_answers(found: Sequence[PlanResults], schema: pa.Schema, distinct: bool) -> pa.Table:
+def unite_answers(results: Sequence[PlanResults], schema: pa.Schema, distinct: bool) -> pa.Table:
     """All plans' results, in order; merged (bag), or without what was a result before (set)."""
-    several = len(found) > 1 or any(may_coincide(f.plan.form.query) for f in found)
-    tables = [f.table for f in found if f.table is not None]
-    old = [f.old for f in found if f.old is not None]
+    several = len(results) > 1 or any(may_coincide(f.plan.form.query) for f in results)
+    tables = [f.table for f in results if f.table is not None]
+    old = [f.old for f in results if f.old is not None]
     if not tables:
         return schema.empty_table()
     whole = pa.concat_tables(tables)
@@ -53,7 +53,7 @@ def _in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         before, after = column.slice(0, len(tied)), column.slice(1)
         wrong = column.null_count or tied & pc.greater(before, after).to_numpy(zero_copy_only=False)
-        if np.any(wrong):  # of rows without a value comparisons tell nothing
+        if np.any(wrong):  # of rows without a value comparisons say nothing
             return table.sort_by([(n, "ascending") for n in names])
         tied &= pc.equal(before, after).to_numpy(zero_copy_only=False)
         if not tied.any():

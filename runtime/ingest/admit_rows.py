@@ -1,4 +1,4 @@
-"""Let in the tuples that keep what the catalog declares; count the others by reason."""
+"""Admit the tuples that keep what the catalog declares; count the others by reason."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Column, FloatType, Stream
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.decode_times import show_time
-from ontoweir.runtime.columnar.find_repeats import find_repeats
+from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Slice
@@ -30,9 +30,9 @@ class ReferenceCheck:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """Tuples let in: their steps, and their columns; `read`: how many there were.
+    """Tuples admitted: their steps, and their columns; `read`: how many there were.
 
-    `rejects`: rows of the slice that were not let in, by reason (rows without a timestamp, whose
+    `rejects`: rows of the slice that were not admitted, by reason (rows without a timestamp, whose
     place in time is not known, are only counted); `marks`: the distinct times, in order (None: not
     found yet).
     """
@@ -57,7 +57,7 @@ def admit_rows(
 ) -> Admitted:
     """Cut rows to a span of time, reject what is undeclared, and count time in steps.
 
-    Keys are enforced within a timestamp: of rows that repeat one, the first is let in.
+    Keys are enforced within a timestamp: of rows that repeat one, the first is admitted.
 
     Args:
         history: the stream.
@@ -201,10 +201,10 @@ def _count_steps(times: Array, step_us: int, first: Array) -> tuple[Array, Array
 def _repeating(steps: Array, keys: pa.Table, good: Array, first: Array | None) -> Array | None:
     """Which of the good rows repeat a key of their step (None: none)."""
     if good.all():
-        again = find_repeats(steps, keys.columns, first)
+        again = find_repeated_keys(steps, keys.columns, first)
         return again if again.any() else None
     index = np.flatnonzero(good)
-    again = find_repeats(steps[index], keys.take(pa.array(index)).columns)
+    again = find_repeated_keys(steps[index], keys.take(pa.array(index)).columns)
     if not again.any():
         return None
     repeated = np.zeros(len(good), dtype=np.bool_)
@@ -213,7 +213,7 @@ def _repeating(steps: Array, keys: pa.Table, good: Array, first: Array | None) -
 
 
 def _reject_rate(stream: Stream, steps: Array, gate: _Gate) -> None:
-    """Of more than max_per_timestamp tuples at a step, the first are let in."""
+    """Of more than max_per_timestamp tuples at a step, the first are admitted."""
     limit = stream.max_per_timestamp
     index = np.flatnonzero(gate.good)
     if limit is None or len(index) <= limit:
@@ -244,17 +244,17 @@ def _reject_types(table: pa.Table, inside: Array, timed: Array, gate: _Gate) -> 
 def _column_checks(
     stream: str, column: Column, values: "pa.ChunkedArray"
 ) -> list[tuple[str, Array]]:
-    found: list[tuple[str, Array]] = []
+    failed: list[tuple[str, Array]] = []
     if pa.types.is_null(values.type):
-        return found
+        return failed
     if isinstance(column.type, FloatType) or pa.types.is_floating(values.type):
         nan = pc.is_nan(values.cast(pa.float64()))
         if pc.any(nan).as_py():
-            found.append((f"{stream}.{column.name} is NaN", ~pc.fill_null(nan, False).to_numpy()))
+            failed.append((f"{stream}.{column.name} is NaN", ~pc.fill_null(nan, False).to_numpy()))
     if column.enum is not None or column.minimum is not None or column.maximum is not None:
         try:
             if lies_inside(values, column):
-                return found
+                return failed
             inside = check_domain(values, column).to_numpy()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise DataError(
@@ -262,12 +262,12 @@ def _column_checks(
                 why=str(error).splitlines()[0],
                 fix="declare the type the data has, or correct the data",
             ) from error
-        found.append((f"{stream}.{column.name} is outside its declared domain", inside))
-    return found
+        failed.append((f"{stream}.{column.name} is outside its declared domain", inside))
+    return failed
 
 
 def _check_rate(history: History, steps: Array, before: Cursor, index: Array | None) -> None:
-    """At most max_per_timestamp tuples share a step: their distance in the order tells."""
+    """At most max_per_timestamp tuples share a step: their distance in the order says so."""
     limit = history.stream.max_per_timestamp
     if limit is None or len(steps) <= limit:
         return

@@ -70,15 +70,15 @@ class MemberBuilder:
 
     def _relevant(self) -> frozenset[int]:
         """The classes that matter beyond their member."""
-        found = {c.index for c in self.form.classes if c.projected or len(c.members) > 1}
+        relevant = {c.index for c in self.form.classes if c.projected or len(c.members) > 1}
         for q in self.form.inequalities:
-            found |= {q.x, q.y}
+            relevant |= {q.x, q.y}
         for d in self.form.disequalities:
-            found |= {d.x, d.y}
-        return frozenset(found | {fold.value for fold in self.form.folds or ()})
+            relevant |= {d.x, d.y}
+        return frozenset(relevant | {fold.value for fold in self.form.folds or ()})
 
     def batch(self, member: Member, arrival: Arrival) -> Frame:
-        """A member's tuples: ("e",), ("t", member), ("v", class)…, ("w",)."""
+        """A member's tuples: EVENT, the stamp, values, WEIGHT."""
         mine = {member.alias, *(o.alias for o in member.statics)}
         attributes = [a for a in self.form.class_of if a.alias in mine]
         rows: dict[Attribute, Array] = {}
@@ -96,12 +96,12 @@ class MemberBuilder:
             if a.alias == member.alias:
                 rows[a] = arrival.columns[a.column].values
         rows[time] = arrival.steps
-        pending = list(member.local)
-        good &= self._holding(rows, pending, len(arrival.steps))
+        unchecked = list(member.local)
+        good &= self._holding(rows, unchecked, len(arrival.steps))
         rows = _only(rows, good)
         rows = _only(rows, self._in_class_domains(rows, len(rows[time])))
-        pending = [c for c in pending if not self._available(c, rows)]
-        rows, pending = self._fold(member, rows, pending)
+        unchecked = [c for c in unchecked if not self._available(c, rows)]
+        rows, unchecked = self._fold(member, rows, unchecked)
         count = len(rows[time])
         good = self._equal_in_class(rows, count)
         if member.statics:
@@ -129,14 +129,14 @@ class MemberBuilder:
         self,
         member: Member,
         rows: dict[Attribute, Array],
-        pending: list[Condition],
+        unchecked: list[Condition],
     ) -> tuple[dict[Attribute, Array], list[Condition]]:
         """Join the static occurrences, one by one, those tied by an equality first."""
         waiting = list(member.statics)
         there = {member.alias}
         while waiting:
             occurrence = next(
-                (o for o in waiting if self._ties(o.alias, there, pending)), waiting[0]
+                (o for o in waiting if self._ties(o.alias, there, unchecked)), waiting[0]
             )
             waiting.remove(occurrence)
             data = self.statics[occurrence.table]
@@ -151,7 +151,7 @@ class MemberBuilder:
             for a in self.absent:
                 if a.alias == occurrence.alias:
                     usable &= ~data.present[a.column]
-            ties = self._ties(occurrence.alias, there, pending)
+            ties = self._ties(occurrence.alias, there, unchecked)
             for mine, _, offset in ties:  # what does not fit has no partner
                 rows = _only(rows, fits(add_exact(rows[mine], offset)))
             left = [narrow(add_exact(rows[mine], offset), "a value") for mine, _, offset in ties]
@@ -163,27 +163,27 @@ class MemberBuilder:
             rows = {a: c[index] for a, c in rows.items()}
             rows.update({a: c.values[usable][partner] for a, c in own.items()})
             there.add(occurrence.alias)
-            good = self._holding(rows, pending, len(index))
+            good = self._holding(rows, unchecked, len(index))
             rows = {a: c[good] for a, c in rows.items()}
-            pending = [c for c in pending if not self._available(c, rows)]
-        return rows, pending
+            unchecked = [c for c in unchecked if not self._available(c, rows)]
+        return rows, unchecked
 
     def _ties(
-        self, alias: str, there: set[str], pending: Sequence[Condition]
+        self, alias: str, there: set[str], conditions: Sequence[Condition]
     ) -> list[tuple[Attribute, Attribute, Fraction]]:
         """Equalities of an occurrence with what is there: `own = mine + offset`, in units."""
-        found = []
-        for c in pending:
+        ties = []
+        for c in conditions:
             if not isinstance(c, Compare) or c.op is not Op.EQ:
                 continue
             if not isinstance(c.right, Attribute):
                 continue
             offset = Fraction(Decimal(c.offset)) * self.form.unit
             if c.left.alias == alias and c.right.alias in there:
-                found.append((c.right, c.left, offset))
+                ties.append((c.right, c.left, offset))
             elif c.right.alias == alias and c.left.alias in there:
-                found.append((c.left, c.right, -offset))
-        return found
+                ties.append((c.left, c.right, -offset))
+        return ties
 
     @staticmethod
     def _available(condition: Condition, rows: Mapping[Attribute, Array]) -> bool:

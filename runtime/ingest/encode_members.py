@@ -82,11 +82,11 @@ class MemberEncoder:
         """The least and the greatest whole number of a column (None: there is none)."""
         if (stream, name) not in self.ends:
             column = self.admitted[stream].table.column(name)
-            found: tuple[int, int] | None = None
+            extremes: tuple[int, int] | None = None
             if pa.types.is_signed_integer(column.type) and column.null_count < len(column):
                 ends = pc.min_max(column).as_py()
-                found = (ends["min"], ends["max"])
-            self.ends[stream, name] = found
+                extremes = (ends["min"], ends["max"])
+            self.ends[stream, name] = extremes
         return self.ends[stream, name]
 
     def _compare(self, stream: str, limits: Limits) -> Array | None:
@@ -112,11 +112,11 @@ class MemberEncoder:
         them together costs more than to look at them."""
         if (stream, name) not in self.plain:
             column = self.admitted[stream].table.column(name)
-            found: Sequence[Array] | None = None
+            arrays: Sequence[Array] | None = None
             if pa.types.is_signed_integer(column.type):
                 whole = pc.fill_null(column, 0) if column.null_count else column
-                found = [c.to_numpy() for c in whole.chunks]
-            self.plain[stream, name] = found
+                arrays = [c.to_numpy() for c in whole.chunks]
+            self.plain[stream, name] = arrays
         return self.plain[stream, name]
 
     def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:

@@ -52,12 +52,12 @@ class StaticData:
 
 
 def used_columns(form: NormalForm) -> dict[str, set[str]]:
-    """Per table, the columns (timestamps aside) that a disjunct mentions."""
+    """Per table, the columns (other than timestamps) that a disjunct mentions."""
     tables = {o.alias: o.table for o in form.query.occurrences}
-    found: dict[str, set[str]] = {o.table: set() for o in form.query.occurrences}
+    used: dict[str, set[str]] = {o.table: set() for o in form.query.occurrences}
     for attribute in form.class_of:
-        found[tables[attribute.alias]].add(attribute.column)
-    return found
+        used[tables[attribute.alias]].add(attribute.column)
+    return used
 
 
 def null_attributes(form: NormalForm) -> tuple[Attribute, ...]:
@@ -68,10 +68,10 @@ def null_attributes(form: NormalForm) -> tuple[Attribute, ...]:
 def null_columns(form: NormalForm) -> dict[str, set[str]]:
     """Per table, the columns that have to be NULL in some member."""
     tables = {o.alias: o.table for o in form.query.occurrences}
-    found: dict[str, set[str]] = {}
+    absent: dict[str, set[str]] = {}
     for attribute in null_attributes(form):
-        found.setdefault(tables[attribute.alias], set()).add(attribute.column)
-    return found
+        absent.setdefault(tables[attribute.alias], set()).add(attribute.column)
+    return absent
 
 
 def find_present(column: "pa.ChunkedArray | pa.Array") -> Array:

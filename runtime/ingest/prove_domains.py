@@ -14,10 +14,10 @@ from ontoweir.runtime.sources.read_source import unreadable
 
 def prove_domains(files: Sequence[str], columns: Sequence[Column]) -> frozenset[str]:
     """The names of those columns whose values all lie in their declared domains, as every row
-    group's least and greatest value tell, or which the files lack: they need not be read.
+    group's least and greatest value show, or which the files lack: they need not be read.
 
     Raises:
-        DataError: a file is no Parquet.
+        DataError: a file is not Parquet.
     """
     open_ = list(columns)
     for file in files:

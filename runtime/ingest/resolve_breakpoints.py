@@ -15,7 +15,7 @@ from ontoweir.checker.model.plan import (
     Points,
     StaticValues,
     SynopsisPlan,
-    Table,
+    SynopsisTable,
 )
 from ontoweir.checker.model.units import Units
 from ontoweir.runtime.columnar.add_exact import add_exact, fits
@@ -52,7 +52,7 @@ def resolve_breaks(
                     assert_never(at)
         return replace(key, breaks=tuple(made))
 
-    def resolve_table(table: Table) -> Table:
+    def resolve_table(table: SynopsisTable) -> SynopsisTable:
         if not any(k.breaks for k in table.keys):
             return table
         return replace(table, keys=tuple(map(resolve, table.keys)))
@@ -79,6 +79,6 @@ def _look_up(
         case _:
             assert_never(at)
     moved = add_exact(numbers, at.shift)
-    # what lies beyond 64 bits tells no numbers of 64 bits apart
+    # what lies beyond 64 bits distinguishes no numbers of 64 bits
     inside = moved[fits(moved)]
     return np.unique(inside.astype(np.int64) if inside.dtype == object else inside)

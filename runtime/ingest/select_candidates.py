@@ -27,15 +27,15 @@ def select_candidates(member: Member, form: NormalForm, stream: Stream) -> Selec
         stream: the member's stream.
     """
     whole = {c.name for c in stream.columns if isinstance(c.type, IntType)}
-    found: dict[str, tuple[int | None, int | None]] = {}
+    limits: dict[str, tuple[int | None, int | None]] = {}
 
     def narrow(column: str, low: int | None, high: int | None) -> None:
-        least, most = found.get(column, (None, None))
+        least, most = limits.get(column, (None, None))
         if low is not None:
             least = low if least is None else max(least, low)
         if high is not None:
             most = high if most is None else min(most, high)
-        found[column] = (least, most)
+        limits[column] = (least, most)
 
     for c in member.local:
         if not isinstance(c, Compare) or not isinstance(c.right, Constant):
@@ -69,4 +69,4 @@ def select_candidates(member: Member, form: NormalForm, stream: Stream) -> Selec
                     None if low is None else ceil(Fraction(low + shift) / form.unit),
                     None if high is None else floor(Fraction(high + shift) / form.unit),
                 )
-    return tuple((c, *ends) for c, ends in found.items() if ends != (None, None))
+    return tuple((c, *ends) for c, ends in limits.items() if ends != (None, None))

@@ -26,7 +26,7 @@ BUDGET = 1 << 21
 _LEAST = 1 << 6
 """So many rows are remembered for each key at any rate."""
 
-MOST_RUNS = 8
+MAX_RUNS = 8
 """Of so many runs in a process rows are remembered; of each, for all its keys."""
 
 _NEVER = int(np.iinfo(np.int64).min)
@@ -75,7 +75,7 @@ def watch_keys(
         stream: the stream.
         keys: keys of it without the timestamp.
         steps: the timestamp of every row, in steps; a row that is read again has the same.
-        rows: the rows that were let in; no column of a key is NULL.
+        rows: the rows that were admitted; no column of a key is NULL.
 
     Raises:
         DataError: two rows of different timestamps share a key.
@@ -106,7 +106,7 @@ def watch_keys(
 def _remembered(run: str, stream: str, key: tuple[str, ...]) -> _Table:
     """What is known of a run's key; of many runs the one that was longest idle is forgotten."""
     known = _watched.pop(run, {})
-    while len(_watched) >= MOST_RUNS:
+    while len(_watched) >= MAX_RUNS:
         del _watched[next(iter(_watched))]
     _watched[run] = known
     if (stream, key) not in known:

@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 
 from ontoweir.checker.model.normal_form import Inequality
+from ontoweir.checker.model.plan import ServedComparison
 from ontoweir.runtime.columnar.add_exact import differs, lies_below
-from ontoweir.runtime.columnar.columns import value
+from ontoweir.runtime.columnar.columns import is_past_frontier, value
 from ontoweir.runtime.columnar.frame import Array, Frame, Name
 from ontoweir.runtime.kernel.plan_view import Members, PlanView, turn
 
@@ -14,7 +15,7 @@ from ontoweir.runtime.kernel.plan_view import Members, PlanView, turn
 def apply_join_predicates(
     view: PlanView,
     frame: Frame,
-    seen: Members | set[int],
+    joined: Members | set[int],
     new: Members | set[int],
 ) -> Frame:
     """Check the conditions between the members in the frame and those that just joined."""
@@ -22,7 +23,7 @@ def apply_join_predicates(
     classes = view.form.classes
     for q in view.form.inequalities:
         x, y = classes[q.x], classes[q.y]
-        if not _crosses(x.members, y.members, seen, new):
+        if not _crosses(x.members, y.members, joined, new):
             continue
         if _is_whole(view, frame, q.x, q) and _is_whole(view, frame, q.y, q):
             good &= lies_below(frame[value(q.x)], frame[value(q.y)], q.limit, strict=q.strict)
@@ -30,7 +31,7 @@ def apply_join_predicates(
             good &= _frontier_holds(view, frame, q)
     for d in view.form.disequalities:
         x, y = classes[d.x], classes[d.y]
-        if _crosses(x.members, y.members, seen, new):
+        if _crosses(x.members, y.members, joined, new):
             good &= differs(frame[value(d.x)], frame[value(d.y)], d.shift)
     return frame if bool(good.all()) else frame.take(good)
 
@@ -46,8 +47,10 @@ def _is_whole(view: PlanView, frame: Frame, index: int, q: Inequality) -> bool:
 def in_frontier(view: PlanView, frame: Frame, index: int, q: Inequality | None = None) -> bool:
     """Whether the frontier of a joined table has a class among its terms (for the sake of a
     comparison, if one is given)."""
-    wanted = set() if q is None else {(q.y, 1, q.strict), (q.x, -1, q.strict)}
-    parts = (view.tables[name[1]].frontier[name[2]] for name in frame.columns if name[0] == "p")
+    wanted = set() if q is None else _served_by(q)
+    parts = (
+        view.tables[name[1]].frontier[name[2]] for name in frame.columns if is_past_frontier(name)
+    )
     return any(
         term.value == index
         for part in parts
@@ -56,15 +59,20 @@ def in_frontier(view: PlanView, frame: Frame, index: int, q: Inequality | None =
     )
 
 
+def _served_by(q: Inequality) -> set[ServedComparison]:
+    """What a frontier value has to serve for a comparison, from either side of it."""
+    return {ServedComparison(q.y, 1, q.strict), ServedComparison(q.x, -1, q.strict)}
+
+
 def _frontier_holds(view: PlanView, frame: Frame, q: Inequality) -> Array:
     """`x <= y + limit` where a side, or both, is only there as part of a frontier value."""
-    parts = [n for n in frame.columns if n[0] == "p"]
+    parts = [n for n in frame.columns if is_past_frontier(n)]
     above, below = _is_whole(view, frame, q.y, q), _is_whole(view, frame, q.x, q)
     if above or below:
         inside, outside, sign = (q.x, q.y, 1) if above else (q.y, q.x, -1)
         for name in parts:
             best = view.tables[name[1]].frontier[name[2]]
-            if (outside, sign, q.strict) not in best.serves:
+            if ServedComparison(outside, sign, q.strict) not in best.serves:
                 continue
             shift = next((t.shift for t in best.terms if t.value == inside), None)
             if shift is None:
@@ -101,8 +109,8 @@ def _biclique(view: PlanView, first: Name, second: Name, q: Inequality) -> int |
     return constants.pop() + view.bias(low) + view.bias(high) if len(constants) == 1 else None
 
 
-def _crosses(x: Members, y: Members, seen: Members | set[int], new: Members | set[int]) -> bool:
+def _crosses(x: Members, y: Members, joined: Members | set[int], new: Members | set[int]) -> bool:
     """Whether a join brings two classes together that neither side already had together."""
-    if (x & seen and y & seen) or (x & new and y & new):
+    if (x & joined and y & joined) or (x & new and y & new):
         return False
-    return bool((x & seen and y & new) or (y & seen and x & new))
+    return bool((x & joined and y & new) or (y & joined and x & new))

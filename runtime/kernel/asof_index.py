@@ -53,6 +53,6 @@ class AsOfIndex:
     def rank_at(self, group: Array, place: Array) -> Array:
         """How many events come before (group, the marker at a place)."""
         if self._ends is not None:
-            found: Array = self._ends[group * self._span + place]
-            return found
+            positions: Array = self._ends[group * self._span + place]
+            return positions
         return np.searchsorted(self._sorted, group * self._span + place, side="left")

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ontoweir.checker.model.plan import Table
-from ontoweir.runtime.columnar.columns import frontier, stamp, value
+from ontoweir.checker.model.plan import SynopsisTable
+from ontoweir.runtime.columnar.columns import frontier, is_frontier, past_frontier, stamp, value
 from ontoweir.runtime.columnar.frame import (
     EVENT,
     LONG_AGO,
+    SLOT,
+    UNTIL,
     WEIGHT,
     Array,
     Frame,
@@ -52,7 +54,11 @@ def _grouped(
 
 
 def look_up_sums(
-    view: PlanView, frame: Frame, table: Table, events: Frame, window: tuple[int | None, int]
+    view: PlanView,
+    frame: Frame,
+    table: SynopsisTable,
+    events: Frame,
+    window: tuple[int | None, int],
 ) -> Iterator[Frame]:
     """Join with sums of weights per key, over all the past or over a window of it.
 
@@ -71,8 +77,8 @@ def look_up_sums(
         lower = first[group] if since is None else search.rank_at(group, since[row])
         lower = np.minimum(lower, upper)
         now = frame[EVENT][row]
-        found = {n: fit_totals(of[upper] - of[lower], now) for n, of in totals.items()}
-        sums = Frame(len(row), found)
+        sums_by_name = {n: fit_totals(of[upper] - of[lower], now) for n, of in totals.items()}
+        sums = Frame(len(row), sums_by_name)
         hit = sums[WEIGHT] > 0
         row, group, sums = row[hit], group[hit], sums.take(hit)
         mine = frame.take(row)
@@ -85,19 +91,21 @@ def look_up_sums(
         yield mine.with_columns({**theirs, **weights})
 
 
-def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> Iterator[Frame]:
+def look_up_best(
+    view: PlanView, frame: Frame, table: SynopsisTable, events: Frame
+) -> Iterator[Frame]:
     """Join with the best frontier per key as of strictly before the marker.
 
-    Events carry ("until",), the marker at which a better one replaced them.
+    Events carry UNTIL, the marker at which a better one replaced them.
     """
     keys = [value(k.value) for k in table.keys]
-    if table.apart:
+    if table.samples:
         events, slots = keep_apart(events, table)
     else:
         events, slots = pareto_front(events, keys, len(table.frontier))
-    events = events.with_columns({("slot",): slots})
-    apart = {value(a.value) for a in table.apart}
-    slotted = [*(k for k in keys if k not in apart), ("slot",)]
+    events = events.with_columns({SLOT: slots})
+    apart = {value(a.value) for a in table.samples}
+    slotted = [*(k for k in keys if k not in apart), SLOT]
     events, first, search, runs, start, length = _grouped(frame, events, slotted)
     names = [*keys, *[frontier(i) for i in range(len(table.frontier))]]
     for cut in blocks(length):
@@ -107,16 +115,16 @@ def look_up_best(view: PlanView, frame: Frame, table: Table, events: Frame) -> I
         now = frame[EVENT][row]
         found = search.rank(group, now) - 1
         hit = found >= first[group]
-        hit[hit] &= events[("until",)][found[hit]] >= now[hit]
+        hit[hit] &= events[UNTIL][found[hit]] >= now[hit]
         row, found = row[hit], found[hit]
         mine = frame.take(row)
         theirs = {n: events[n][found] for n in names if n not in frame.columns}
-        theirs = {(("p", table.members, n[1]) if n[0] == "f" else n): c for n, c in theirs.items()}
+        theirs = {_name_past(n, table): c for n, c in theirs.items()}
         yield mine.with_columns(theirs)
 
 
-def join_rows(
-    view: PlanView, frame: Frame, table: Table, events: Frame, past: Members, now: Members
+def join_single_matches(
+    view: PlanView, frame: Frame, table: SynopsisTable, events: Frame, past: Members, now: Members
 ) -> Iterator[Frame]:
     """Join with single matches whose timestamps are kept: those inside the window."""
     keys = [value(k.value) for k in table.keys]
@@ -130,7 +138,7 @@ def join_rows(
         events = events.take(search.order)
     at = frame[EVENT]
     high = search.rank(mine, at)
-    reach = [k.live for k in table.kept if k.live is not None]
+    reach = [k.expire_after for k in table.kept if k.expire_after is not None]
     relevant = [t.steps for t in view.form.times if t.earlier in past and t.later in now]
     if relevant and reach:
         low = search.rank(mine, at - min(relevant))
@@ -142,7 +150,7 @@ def join_rows(
         row = row + cut.start
         left = frame.take(row)
         theirs = {
-            (("p", table.members, n[1]) if n[0] == "f" else n): events[n][position]
+            _name_past(n, table): events[n][position]
             for n in events.columns
             if n not in frame.columns
         }
@@ -177,3 +185,8 @@ def _running(column: Array) -> Array:
     if float(np.sum(np.abs(column.astype(np.float64)))) > _FAR:
         column = column.astype(object)  # in Python's whole numbers, as differences may fit
     return np.concatenate([np.zeros(1, column.dtype), np.cumsum(column)])
+
+
+def _name_past(name: Name, table: SynopsisTable) -> Name:
+    """The name of a table's column among those of matches that join it."""
+    return past_frontier(table.members, name[1]) if is_frontier(name) else name

@@ -1,4 +1,4 @@
-"""Values to their place among breakpoints: one value stands for all that no partner tells apart."""
+"""Values to their place among breakpoints: one value for all that no partner distinguishes."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -8,7 +8,7 @@ import numpy as np
 from ontoweir.checker.model.plan import Break, Constants, Grid, Points, StaticValues
 from ontoweir.runtime.columnar.frame import Array
 
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
 NO_POINT = -2
 """Stands for all strings that are none of the breakpoints (no code is negative but NULL's)."""
 
@@ -35,7 +35,7 @@ def bucket_values(column: Array, breaks: Sequence[Break], *, text: bool) -> Arra
         if first is not None:
             above |= column >= first
             lowest = first if lowest is None else min(lowest, first)
-    if lowest is None:  # no breakpoints: nothing is told apart
+    if lowest is None:  # no breakpoints: nothing is distinguished
         return np.zeros_like(column)
     before = np.nextafter(np.float64(lowest), -np.inf) if dense else max(lowest - 1, nowhere)
     after = np.nextafter(below, np.inf) if dense else below + 1
@@ -48,7 +48,7 @@ def _points(at: Break) -> Points:
         case Points():
             return at
         case Grid() | Constants() | StaticValues():
-            raise AssertionError("breakpoints that are no looked up numbers")
+            raise AssertionError("breakpoints that are not looked up numbers")
         case _:
             assert_never(at)
 
@@ -62,10 +62,10 @@ def _floor(column: Array, at: Break, nowhere: float | int) -> tuple[Array, float
                 return np.full(len(column), nowhere, dtype=column.dtype), None
             if column.dtype.kind != "f":
                 low, count = int(-(-first // 1)), int((last - first) // step)
-                # what lies beyond 64 bits tells no numbers of 64 bits apart
-                skipped = max(-(-(_LEAST - low) // step), 0)
+                # what lies beyond 64 bits distinguishes no numbers of 64 bits
+                skipped = max(-(-(_MIN_INT64 - low) // step), 0)
                 low, count = low + skipped * step, count - skipped
-                count = min(count, (_MOST - low) // step)
+                count = min(count, (_MAX_INT64 - low) // step)
                 if count < 0:
                     return np.full(len(column), nowhere, dtype=column.dtype), None
                 near = np.clip(column, low, low + count * step)
@@ -91,14 +91,14 @@ def _floor(column: Array, at: Break, nowhere: float | int) -> tuple[Array, float
                 return np.full(len(column), nowhere, dtype=column.dtype), None
             ordered = numbers
             if column.dtype.kind != "f" and numbers.dtype.kind == "f":
-                # beyond 64 bits nothing is told apart
+                # beyond 64 bits nothing is distinguished
                 whole = np.ceil(numbers[np.abs(numbers) < 2.0**63])
                 ordered = np.unique(whole.astype(np.int64))
                 if len(ordered) == 0:
                     return np.full(len(column), nowhere, dtype=column.dtype), None
             place = np.searchsorted(ordered, column, side="right") - 1
-            found = np.where(place >= 0, ordered[np.maximum(place, 0)], nowhere)
-            return found.astype(column.dtype), ordered[0].item()
+            floors = np.where(place >= 0, ordered[np.maximum(place, 0)], nowhere)
+            return floors.astype(column.dtype), ordered[0].item()
         case Constants() | StaticValues():
             raise AssertionError("breakpoints that were not looked up")
         case _:

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from ontoweir.checker.model.plan import Kept, Table
+from ontoweir.checker.model.plan import KeptTimestamp, SynopsisTable
 from ontoweir.runtime.columnar.columns import stamp, table_columns
-from ontoweir.runtime.columnar.frame import EVENT, LONG_AGO, Array, Frame, aggregate
+from ontoweir.runtime.columnar.frame import EVENT, LONG_AGO, UNTIL, Array, Frame, aggregate
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import FOREVER, pareto_front
 from ontoweir.runtime.kernel.thin_rows import thin_rows
 
 
-def compact_table(table: Table, rows: Frame, now: int, *, bag: bool) -> Frame:
+def compact_table(table: SynopsisTable, rows: Frame, now: int, *, bag: bool) -> Frame:
     """Merge a table's rows, once marker `now` is finished, without what expired.
 
     Rows that were settled before may be among them: settling again changes nothing, and the
@@ -22,8 +22,8 @@ def compact_table(table: Table, rows: Frame, now: int, *, bag: bool) -> Frame:
     columns = dict(rows.columns)
     for kept in table.kept:
         column = _settle(columns[stamp(kept.member)], kept, now)
-        if kept.live is not None:
-            good &= column + kept.live > now
+        if kept.expire_after is not None:
+            good &= column + kept.expire_after > now
         event = np.maximum(event, column)
         columns[stamp(kept.member)] = column
     columns[EVENT] = event
@@ -33,15 +33,15 @@ def compact_table(table: Table, rows: Frame, now: int, *, bag: bool) -> Frame:
     by = table_columns(table)
     if not table.frontier:
         merged = aggregate(kept_rows, [*by, EVENT], bag=bag)
-        if table.apart:
+        if table.samples:
             merged = merged.take(thin_rows(table, None, merged))
         return _own(merged)
-    if table.apart:
+    if table.samples:
         best, _ = keep_apart(kept_rows, table)
     else:
         best, _ = pareto_front(kept_rows, by, len(table.frontier))
-    names = [n for n in best.columns if n != ("until",)]
-    return best.take(best[("until",)] == FOREVER).select(names)
+    names = [n for n in best.columns if n != UNTIL]
+    return best.take(best[UNTIL] == FOREVER).select(names)
 
 
 def _own(frame: Frame) -> Frame:
@@ -50,8 +50,8 @@ def _own(frame: Frame) -> Frame:
     return Frame(frame.rows, {n: c if c.base is None else c.copy() for n, c in columns})
 
 
-def _settle(column: Array, kept: Kept, now: int) -> Array:
+def _settle(column: Array, kept: KeptTimestamp, now: int) -> Array:
     """Timestamps that no minimum distance asks for any more are forgotten."""
-    if kept.live is None and kept.settle is not None:
-        return np.where(now + 1 - column >= kept.settle, LONG_AGO, column)
+    if kept.expire_after is None and kept.forget_after is not None:
+        return np.where(now + 1 - column >= kept.forget_after, LONG_AGO, column)
     return column

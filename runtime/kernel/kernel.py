@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ontoweir.checker.model.normal_form import TimeLimit
-from ontoweir.checker.model.plan import SynopsisPlan, Table
+from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.rewriter.model.spj import FoldFunction
 from ontoweir.runtime.columnar.add_exact import add_exact
-from ontoweir.runtime.columnar.columns import frontier, table_columns, total, value
+from ontoweir.runtime.columnar.columns import frontier, is_value, table_columns, total, value
 from ontoweir.runtime.columnar.frame import (
     EVENT,
     LONG_AGO,
@@ -33,7 +33,7 @@ from ontoweir.runtime.columnar.frame import (
     pair_up,
 )
 from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates
-from ontoweir.runtime.kernel.asof_join import join_rows, look_up_best, look_up_sums
+from ontoweir.runtime.kernel.asof_join import join_single_matches, look_up_best, look_up_sums
 from ontoweir.runtime.kernel.compact_table import compact_table
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import pareto_front
@@ -41,7 +41,7 @@ from ontoweir.runtime.kernel.plan_view import Members, PlanView
 from ontoweir.runtime.kernel.project_matches import project_matches
 from ontoweir.runtime.kernel.thin_rows import thin_rows
 
-_MOST = 1 << 21
+_MAX_PAIRS = 1 << 21
 """Rows of new matches that wait to be condensed."""
 
 
@@ -63,7 +63,7 @@ class _Chunk:
     def __init__(
         self,
         plan: SynopsisPlan,
-        tables: Sequence[Table],
+        tables: Sequence[SynopsisTable],
         state: KernelState,
         batches: Sequence[Frame],
     ) -> None:
@@ -73,14 +73,14 @@ class _Chunk:
         self.new: dict[Members, Frame] = {}
         self.view = PlanView(plan.form, {t.members: t for t in plan.tables})
 
-    # -- growing -----------------------------------------------------------------------------
+    # -- joining -----------------------------------------------------------------------------
 
-    def grow(self, table: Table) -> Frame:
+    def grow(self, table: SynopsisTable) -> Frame:
         """E_Z: the matches of a table that this chunk's tuples complete."""
         columns = table_columns(table)
         by = [EVENT, *columns] if table is self.plan.tables[-1] else [*columns, EVENT]
         parts: list[Frame] = []
-        waiting, limit = 0, _MOST
+        waiting, limit = 0, _MAX_PAIRS
         for step in table.steps:
             whole = self._together(step.now)
             for frame in self._complete(whole, step.now, step.past, step.now, table):
@@ -92,13 +92,18 @@ class _Chunk:
                     limit = max(limit, 2 * waiting)
         if not parts:
             return self._empty(table)
-        found = concat(parts)
+        matches = concat(parts)
         if not table.frontier and len(parts) > 1:  # each of them is aggregated
-            found = aggregate(found, by, bag=self.bag)
-        return found if self.bag else self._novel(table, found)
+            matches = aggregate(matches, by, bag=self.bag)
+        return matches if self.bag else self._novel(table, matches)
 
     def _complete(
-        self, frame: Frame, seen: Members, pasts: Sequence[Members], now: Members, table: Table
+        self,
+        frame: Frame,
+        seen: Members,
+        pasts: Sequence[Members],
+        now: Members,
+        table: SynopsisTable,
     ) -> Iterator[Frame]:
         """The matches that rows at their markers complete with tables of the past, in blocks."""
         if frame.rows == 0:
@@ -110,7 +115,7 @@ class _Chunk:
             kept = apply_join_predicates(self.view, joined, seen, pasts[0])
             yield from self._complete(kept, seen | pasts[0], pasts[1:], now, table)
 
-    def _condense(self, table: Table, by: Sequence[Name], parts: Sequence[Frame]) -> Frame:
+    def _condense(self, table: SynopsisTable, by: Sequence[Name], parts: Sequence[Frame]) -> Frame:
         """Several parts of a table's matches as one, which has fewer rows where they repeat."""
         whole = concat(parts)
         if not table.frontier:
@@ -118,7 +123,7 @@ class _Chunk:
         best, _ = pareto_front(whole, table_columns(table), len(table.frontier))
         return best.select(list(whole.columns))
 
-    def _empty(self, table: Table) -> Frame:
+    def _empty(self, table: SynopsisTable) -> Frame:
         names = [*table_columns(table), EVENT, WEIGHT]
         names += [total(place) for place in table.sums]
         columns: dict[Name, Array] = {name: np.zeros(0, dtype=self._dtype(name)) for name in names}
@@ -128,7 +133,7 @@ class _Chunk:
         return Frame(0, columns)
 
     def _dtype(self, name: Name) -> type:
-        if name[0] == "v":
+        if is_value(name):
             return np.int64 if self.form.classes[name[1]].grain else np.float64
         return np.int64
 
@@ -139,7 +144,7 @@ class _Chunk:
         seen = {order[0]}
         for member in order[1:]:
             other = self.batches[member]
-            shared = [n for n in other.columns if n in frame.columns and n[0] == "v"]
+            shared = [n for n in other.columns if n in frame.columns and is_value(n)]
             on = [EVENT, *shared]
             runs, start, length = pair_up(
                 [frame[n] for n in on], [other[n] for n in on], frame.rows, other.rows
@@ -165,7 +170,7 @@ class _Chunk:
         frame: Frame,
         past: Members,
         now: Members,
-        target: Table,
+        target: SynopsisTable,
     ) -> Iterator[Frame]:
         """Join rows at their marker with a table's matches from strictly before it."""
         table = self.view.tables[past]
@@ -188,7 +193,7 @@ class _Chunk:
             return look_up_sums(self.view, frame, table, events, window or (None, 1))
         if not table.kept:
             return look_up_best(self.view, frame, table, events)
-        return join_rows(self.view, frame, table, events, past, now)
+        return join_single_matches(self.view, frame, table, events, past, now)
 
     def _is_latest(self, member: int, members: Members) -> bool:
         """Whether a member's tuple always completes a match of `members`."""
@@ -201,7 +206,7 @@ class _Chunk:
             for d in self.form.time_differences
         )
 
-    def _events(self, table: Table) -> Frame:
+    def _events(self, table: SynopsisTable) -> Frame:
         """State and new matches of a table, by key, in the order of their markers."""
         new = self.new[table.members]
         old = self.state.tables.get(table.members)
@@ -209,7 +214,7 @@ class _Chunk:
 
     # -- novelty and state -------------------------------------------------------------------
 
-    def _novel(self, table: Table, frame: Frame) -> Frame:
+    def _novel(self, table: SynopsisTable, frame: Frame) -> Frame:
         """Set semantics: only what neither the state nor an earlier marker has."""
         names = table_columns(table)
         old = self.state.tables.get(table.members)
@@ -219,8 +224,8 @@ class _Chunk:
             else concat([old.select(list(frame.columns)), frame])
         )
         if table.frontier:
-            last = table is self.plan.tables[-1]  # what was told before is not told again
-            if table.apart:
+            last = table is self.plan.tables[-1]  # what was emitted before is not emitted again
+            if table.samples:
                 best, _ = keep_apart(frame, table)
             else:
                 best, _ = pareto_front(both if last else frame, names, len(table.frontier))
@@ -232,7 +237,7 @@ class _Chunk:
         first = np.full(count, -1, dtype=np.int64)
         first[codes[order][::-1]] = order[::-1]
         fresh = both.take(np.sort(first[first >= known]))
-        if not table.apart:
+        if not table.samples:
             return fresh
         fresh = fresh.take(np.argsort(fresh[EVENT], kind="stable"))
         return fresh.take(thin_rows(table, old, fresh))
@@ -249,7 +254,7 @@ class _Chunk:
 
 
 def _window(
-    table: Table, now: Members, times: Sequence[TimeLimit]
+    table: SynopsisTable, now: Members, times: Sequence[TimeLimit]
 ) -> tuple[int | None, int] | None:
     """(c, d) where matches from now - c to now - d qualify, by one kept timestamp."""
     if not table.kept:
@@ -282,11 +287,11 @@ def advance_kernel(
     Args:
         plan: the plan.
         state: what the last chunk carried.
-        batches: per member, its tuples of the chunk: ("e",), ("t", member), values, ("w",).
+        batches: per member, its tuples of the chunk: EVENT, the stamp, values, WEIGHT.
         now: the last timestamp of the chunk (a step); every later tuple is later than it.
 
     Returns:
-        The results completed in the chunk (("e",) is `at`), and the state to carry.
+        The results completed in the chunk (EVENT is `at`), and the state to carry.
     """
     chunk = _advance(plan, plan.tables, state, batches, now)
     return chunk.new[plan.tables[-1].members], chunk.carry(now)
@@ -294,7 +299,7 @@ def advance_kernel(
 
 def advance_tables(
     plan: SynopsisPlan,
-    tables: Sequence[Table],
+    tables: Sequence[SynopsisTable],
     state: KernelState,
     batches: Sequence[Frame],
     now: int,
@@ -306,7 +311,7 @@ def advance_tables(
 
 def _advance(
     plan: SynopsisPlan,
-    tables: Sequence[Table],
+    tables: Sequence[SynopsisTable],
     state: KernelState,
     batches: Sequence[Frame],
     now: int,

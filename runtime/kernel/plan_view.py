@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ontoweir.checker.model.normal_form import NormalForm
-from ontoweir.checker.model.plan import Frontier, Table
+from ontoweir.checker.model.plan import Frontier, SynopsisTable
 from ontoweir.runtime.columnar.frame import Array
 
 Members = frozenset[int]
@@ -17,7 +17,7 @@ class PlanView:
     """A plan's normal form and its tables by their members; `bag`: multiplicities count."""
 
     form: NormalForm
-    tables: Mapping[Members, Table]
+    tables: Mapping[Members, SynopsisTable]
 
     @property
     def bag(self) -> bool:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ontoweir.checker.model.normal_form import Kind
-from ontoweir.checker.model.plan import Frontier, Table
+from ontoweir.checker.model.plan import Frontier, SynopsisTable
 from ontoweir.runtime.columnar.add_exact import add_exact, clamp, narrow
-from ontoweir.runtime.columnar.columns import frontier, stamp, value
+from ontoweir.runtime.columnar.columns import frontier, is_past_frontier, stamp, value
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, Name, aggregate, sums_of
 from ontoweir.runtime.kernel.apply_join_predicates import in_frontier
 from ontoweir.runtime.kernel.bucket_values import bucket_values
@@ -16,7 +16,9 @@ from ontoweir.runtime.kernel.plan_view import PlanView, turn
 _WHAT = "a number that comparisons are kept by"
 
 
-def project_matches(view: PlanView, frame: Frame, table: Table, by: Sequence[Name]) -> Frame:
+def project_matches(
+    view: PlanView, frame: Frame, table: SynopsisTable, by: Sequence[Name]
+) -> Frame:
     """Reduce to a table's key and compute its frontier values."""
     columns: dict[Name, Array] = {}
     for key in table.keys:
@@ -58,7 +60,7 @@ def _greatest(view: PlanView, frame: Frame, wanted: Frontier) -> Array:
             missing.add((term.value, term.sign))
     shifts = {(t.value, t.sign): t.shift for t in terms}
     for name in frame.columns:
-        if name[0] != "p" or not missing:
+        if not is_past_frontier(name) or not missing:
             continue
         kept = view.tables[name[1]].frontier[name[2]]
         part = kept.terms

@@ -2,24 +2,26 @@
 
 from collections.abc import Sequence
 
-from ontoweir.checker.model.plan import SynopsisPlan, Table
+from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 
-EVERY = 0
+ALL_SIZES = 0
 """Stands for all levels together: a range that begins without any state needs no other before."""
 
 
-def tables_of_size(plan: SynopsisPlan, level: int) -> tuple[Table, ...]:
-    """The stored tables of partial matches of `level` streams (EVERY: of any number), and all that
-    their steps use, in the order of the plan; none where a plan has no such table. The answers are
-    no level."""
+def tables_of_size(plan: SynopsisPlan, level: int) -> tuple[SynopsisTable, ...]:
+    """The stored tables of partial matches of `level` streams (ALL_SIZES: of any number), and all
+    that their steps use, in the order of the plan; none where a plan has no such table. The answers
+    are not a level."""
     by_members = {t.members: t for t in plan.tables}
     needed: set[frozenset[int]] = set()
-    pending = [t.members for t in plan.tables[:-1] if t.stored and level in (EVERY, len(t.members))]
-    while pending:
-        members = pending.pop()
+    unvisited = [
+        t.members for t in plan.tables[:-1] if t.stored and level in (ALL_SIZES, len(t.members))
+    ]
+    while unvisited:
+        members = unvisited.pop()
         if members not in needed:
             needed.add(members)
-            pending += [past for step in by_members[members].steps for past in step.past]
+            unvisited += [past for step in by_members[members].steps for past in step.past]
     return tuple(t for t in plan.tables if t.members in needed)
 
 
@@ -28,7 +30,7 @@ def count_levels(plans: Sequence[SynopsisPlan]) -> int:
     return max((len(t.members) for p in plans for t in p.tables[:-1] if t.stored), default=0)
 
 
-def members_of(tables: Sequence[Table]) -> frozenset[int]:
+def members_of(tables: Sequence[SynopsisTable]) -> frozenset[int]:
     """The members whose tuples these tables' steps take in."""
     return frozenset(m for t in tables for step in t.steps for m in step.now)
 

@@ -1,21 +1,21 @@
-"""Of rows that are only to be told apart from later values, as many as are needed."""
+"""Of rows that are only compared for inequality with later values, as many as are needed."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from ontoweir.checker.model.plan import Table
+from ontoweir.checker.model.plan import SynopsisTable
 from ontoweir.runtime.columnar.columns import table_columns, value
 from ontoweir.runtime.columnar.frame import Array, Frame, group_codes
 
 
-def thin_rows(table: Table, kept: Frame | None, rows: Frame) -> Array:
+def thin_rows(table: SynopsisTable, kept: Frame | None, rows: Frame) -> Array:
     """Which rows of a table are needed beside those that are kept: an array of truth values.
 
-    A row is needed where later values, so many for each class as `table.apart` says, could equal a
-    value of every row that is kept (with the rest of its key), and none of its own. Otherwise
-    whatever it matches, one that is kept matches too. Rows that are needed are never more than
-    the product of partners + 1 (checker/citations.md, 18).
+    A row is needed where later values, as many for each class as `table.samples` says, could
+    equal a value of every row that is kept (with the rest of its key), and none of its own.
+    Otherwise whatever it matches, one that is kept matches too. Rows that are needed are never
+    more than the product of partners + 1 (checker/citations.md, 18).
 
     Args:
         table: with apart classes.
@@ -23,7 +23,7 @@ def thin_rows(table: Table, kept: Frame | None, rows: Frame) -> Array:
         rows: more rows, distinct; earlier ones come first.
     """
     held = 0 if kept is None else kept.rows
-    names = [value(a.value) for a in table.apart]
+    names = [value(a.value) for a in table.samples]
     by = [n for n in table_columns(table) if n not in names]
 
     def column(name: tuple[object, ...]) -> Array:
@@ -32,7 +32,7 @@ def thin_rows(table: Table, kept: Frame | None, rows: Frame) -> Array:
 
     codes, _ = group_codes([column(n) for n in by], held + rows.rows)
     points = list(zip(*(column(n).tolist() for n in names), strict=True))
-    room = tuple(a.partners for a in table.apart)
+    room = tuple(a.partners for a in table.samples)
     fronts: dict[int, list[tuple[object, ...]]] = {}
     full: set[int] = set()
     needed = np.zeros(rows.rows, dtype=np.bool_)

@@ -128,13 +128,13 @@ def _take_in(
     """The state with the rows buffered that can take part; and those that cannot."""
     rejects: list[Reject] = []
     buffered, counts = dict(state.buffered_rows), dict(state.arrived)
-    times, heard = dict(state.max_event_time), dict(state.last_arrival)
+    times, last_arrival = dict(state.max_event_time), dict(state.last_arrival)
     offsets, files = dict(state.offsets), dict(state.files)
     for history in job.histories:
         name = history.stream.name
-        whole = () if any(p.startswith(f"{name}{PARTITION_OF}") for p in heard) else (name,)
+        whole = () if any(p.startswith(f"{name}{PARTITION_OF}") for p in last_arrival) else (name,)
         for partition in known.partitions.get(name, whole):
-            heard.setdefault(partition, now)
+            last_arrival.setdefault(partition, now)
         rows = arrived.get(name)
         if rows is None or rows.num_rows == 0:
             continue
@@ -142,7 +142,7 @@ def _take_in(
         taken = ingest(history, rows, state, known.peers.get(name, ()))
         rejects += taken.rejects
         for partition in taken.offsets or (name,):
-            heard[partition] = now
+            last_arrival[partition] = now
         for partition, last in taken.max_event_time.items():
             times[partition] = max(times.get(partition, last), last)
         offsets.update(taken.offsets)
@@ -157,7 +157,7 @@ def _take_in(
         batch=state.batch + 1,
         buffered_rows=buffered,
         max_event_time=times,
-        last_arrival=heard,
+        last_arrival=last_arrival,
         offsets=offsets,
         files=files,
         arrived=counts,
@@ -196,16 +196,16 @@ def _rejected(history: History, rows: Slice, admitted: Mapping[str, Admitted]) -
 def _watermark(job: LiveJob, state: LiveState, now: float) -> int | None:
     """The last finished timestamp (µs): before what every partition has reached that does not idle
     (before the last of all, where all idle)."""
-    times, heard = state.max_event_time, state.last_arrival
+    times, last_arrival = state.max_event_time, state.last_arrival
     active, last = [], []
     for history in job.histories:
         name = history.stream.name
         idle_timeout = job.idle_seconds.get(name)
-        mine = partitions_of(name, heard)
+        mine = partitions_of(name, last_arrival)
         if not mine:
             return None
         for partition in mine:
-            if idle_timeout is not None and now - heard[partition] >= idle_timeout:
+            if idle_timeout is not None and now - last_arrival[partition] >= idle_timeout:
                 last += [times[partition]] if partition in times else []
                 continue
             if partition not in times:
@@ -245,6 +245,6 @@ def _add(totals: Mapping[str, int], **more: int) -> dict[str, int]:
 
 
 def _count(reasons: Mapping[str, int], rejects: Sequence[Reject]) -> dict[str, int]:
-    found = Counter(reasons)
-    found.update(reject.reason for reject in rejects)
-    return dict(found)
+    counts = Counter(reasons)
+    counts.update(reject.reason for reject in rejects)
+    return dict(counts)

@@ -50,7 +50,7 @@ def wait_live(run: "LiveRun", seconds: float, mask: Callable[[str], str] = str) 
         if run.taker.failed is not None:
             raise run.taker.failed from None
         if run.taker.closed:
-            return True  # it has been told to stop, between two micro-batches
+            return True  # it has been asked to stop, between two micro-batches
         # all of it, since the logger of our sessions leaves it out
         print(mask(str(error)), file=sys.stderr)
         lines = [x.strip() for x in str(error).splitlines() if x.strip()]

@@ -6,10 +6,10 @@ from ontoweir.checker.model.declarations import Declaration
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.measure_state import SynopsisSize, measure_state
-from ontoweir.runtime.live.model.live_job import LiveQuery
+from ontoweir.runtime.live.model.live_job import RunningQuery
 
 
-def check_bounds(query: LiveQuery, state: ExecutionState) -> None:
+def check_bounds(query: RunningQuery, state: ExecutionState) -> None:
     """Compare every synopsis of a query, and all together, with what the checker promised.
 
     Raises:
@@ -30,7 +30,7 @@ def check_bounds(query: LiveQuery, state: ExecutionState) -> None:
     )
 
 
-def _suspects(query: LiveQuery, over: Iterable[SynopsisSize]) -> str:
+def _suspects(query: RunningQuery, over: Iterable[SynopsisSize]) -> str:
     """The declarations of the streams that the synopses are made of."""
     aliases = {alias for size in over for alias in size.members}
     streams = {
@@ -40,13 +40,13 @@ def _suspects(query: LiveQuery, over: Iterable[SynopsisSize]) -> str:
         if m.alias in aliases or not aliases
     }
     catalog = query.work.catalog
-    found: list[str] = [_place(d) for d in query.declarations if d.table in streams]
+    suspects: list[str] = [_place(d) for d in query.declarations if d.table in streams]
     for name in sorted(streams):
         limit = catalog.streams[name].max_per_timestamp
         if limit is not None:
-            found.append(f"max_per_timestamp = {limit} of {name}")
+            suspects.append(f"max_per_timestamp = {limit} of {name}")
     formulas = ", ".join(dict.fromkeys(size.formula for size in over))
-    return f"{'; '.join(found) or 'no declaration'} (formula: {formulas})"
+    return f"{'; '.join(suspects) or 'no declaration'} (formula: {formulas})"
 
 
 def _place(declared: Declaration) -> str:

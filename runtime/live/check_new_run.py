@@ -1,10 +1,12 @@
-"""Hold a run that begins to what must not be there."""
+"""Refuse to start over orphaned offsets or another run's output."""
 
 from pathlib import Path
 
 from ontoweir.errors import Source, UsageError
+from ontoweir.runtime.live.checkpoint.spark_folder import list_spark_folders
 from ontoweir.runtime.live.model.live_job import LiveJob
-from ontoweir.runtime.live.output.publish_batch import FileSink, Sink
+from ontoweir.runtime.live.output.sinks.files import FileSink
+from ontoweir.runtime.live.output.sinks.sinks import Sink
 
 
 def check_new_run(job: LiveJob, checkpoint: Path, output: Path, answers: Sink) -> None:
@@ -19,7 +21,8 @@ def check_new_run(job: LiveJob, checkpoint: Path, output: Path, answers: Sink) -
 
 def _refuse_orphaned_offsets(checkpoint: Path) -> None:
     """Offsets of finished micro-batches without their state: rows would be lost."""
-    if any(p.name.isdigit() for p in checkpoint.glob("spark*/commits/*")):
+    commits = [p for spark in list_spark_folders(checkpoint) for p in spark.commits.glob("*")]
+    if any(p.name.isdigit() for p in commits):
         raise UsageError(
             "the checkpoint is damaged: it has offsets, but the state is missing",
             why="the rows that were read before these offsets would be lost",

@@ -64,10 +64,10 @@ def measure_batch(
 
 
 def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
-    found = {}
+    measures = {}
     for query, held in zip(job.queries, state.queries, strict=True):
         sizes = measure_state(query, held)
-        found[query.name] = {
+        measures[query.name] = {
             "state_rows": held.rows,
             "state_bytes": sum(s.bytes for s in sizes) + text_bytes(held),
             "bound_rows": query.bound,
@@ -83,4 +83,4 @@ def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
                 for s in sizes
             ],
         }
-    return found
+    return measures

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from ontoweir.checker.model.plan import SynopsisPlan, Table
+from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.runtime.engine.execution import ExecutionState
-from ontoweir.runtime.live.model.live_job import LiveQuery
+from ontoweir.runtime.live.model.live_job import RunningQuery
+from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.update_groups import GroupState
 
 _NUMBER = 8
@@ -25,9 +26,9 @@ class SynopsisSize:
     formula: str
 
 
-def measure_state(query: LiveQuery, state: ExecutionState) -> tuple[SynopsisSize, ...]:
+def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisSize, ...]:
     """The synopses of a query's plans, in the plans' order; last the groups of its aggregates."""
-    found: list[SynopsisSize] = []
+    sizes: list[SynopsisSize] = []
     several = len(query.plans) > 1
     rest = query.bound
     for number, (prepared, kernel) in enumerate(zip(query.plans, state.kernels, strict=True)):
@@ -38,7 +39,7 @@ def measure_state(query: LiveQuery, state: ExecutionState) -> tuple[SynopsisSize
             columns = () if frame is None else tuple(frame.columns.values())
             bound = table.bound.rows
             rest = None if rest is None or bound is None else rest - bound
-            found.append(
+            sizes.append(
                 SynopsisSize(
                     (f"{number + 1}: " if several else "") + _title(prepared.plan, table),
                     tuple(prepared.plan.form.members[i].alias for i in sorted(table.members)),
@@ -54,8 +55,8 @@ def measure_state(query: LiveQuery, state: ExecutionState) -> tuple[SynopsisSize
         each = size / state.groups.rows if state.groups.rows else 0
         limit = None if rest is None or not each else round(rest * each)
         formula = "groups, and the values that medians count"
-        found.append(SynopsisSize("groups", (), state.groups.rows, size, rest, limit, formula))
-    return tuple(found)
+        sizes.append(SynopsisSize("groups", (), state.groups.rows, size, rest, limit, formula))
+    return tuple(sizes)
 
 
 def text_bytes(state: ExecutionState) -> int:
@@ -63,13 +64,13 @@ def text_bytes(state: ExecutionState) -> int:
     return sum(len(text.encode()) for texts in state.texts for text in texts)
 
 
-def _title(plan: SynopsisPlan, table: Table) -> str:
+def _title(plan: SynopsisPlan, table: SynopsisTable) -> str:
     if len(table.members) == len(plan.form.members):
         return "results"
     return "matches of " + ", ".join(plan.form.members[i].alias for i in sorted(table.members))
 
 
-def _columns(table: Table) -> int:
+def _columns(table: SynopsisTable) -> int:
     """Columns of a table that holds nothing yet: its key, timestamps, frontiers, sums, weight."""
     return len(table.keys) + len(table.kept) + len(table.frontier) + len(table.sums) + 1
 
@@ -79,6 +80,6 @@ def _bytes_of_groups(state: GroupState) -> int:
     if not state.groups:
         return 0
     group, known = next(iter(state.groups.items()))
-    plain = sum(1 for name in known if name[0] != "hist")
+    plain = sum(1 for name in known if name[0] != MeasureKind.HISTOGRAM)
     counted = state.rows - len(state.groups)
     return _NUMBER * (len(state.groups) * (len(group) + plain) + 2 * counted)

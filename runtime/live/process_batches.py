@@ -34,14 +34,15 @@ from ontoweir.runtime.live.checkpoint.save_state import (
     last_batch,
     load_state,
 )
+from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.measure_batch import measure_batch
 from ontoweir.runtime.live.model.live_job import KnownSources, LiveJob, LiveOutcome, Reject
 from ontoweir.runtime.live.output.check_parts import check_parts
-from ontoweir.runtime.live.output.list_parts import Part, open_parts
+from ontoweir.runtime.live.output.list_parts import PublishedPart, open_parts
 from ontoweir.runtime.live.output.note_sent import check_sent
-from ontoweir.runtime.live.output.publish_batch import FileFormat, FileSink, KafkaSink, read_arrow
-from ontoweir.runtime.live.output.publish_commit import REJECTS, publish_commit
+from ontoweir.runtime.live.output.publish_commit import REJECTS, publish_commit, read_arrow
+from ontoweir.runtime.live.output.sinks.files import FileFormat, FileSink
 from ontoweir.runtime.live.output.write_parts import PartWriter, drop_future
 from ontoweir.runtime.live.write_metrics import write_metrics
 from ontoweir.runtime.sources.history import History
@@ -102,7 +103,7 @@ class BatchProcessor:
             # while the run was down, nobody was silent
             now = dict.fromkeys(self.state.last_arrival, time.time())
             self.state = replace(self.state, last_arrival=now)
-        self.recorder = SparkRecorder(self.offsets)
+        self.recorder = SparkRecorder(self.spark_folder)
         places = {"rejects": options.output}
         if isinstance(self.answers, FileSink):
             places["answers"] = self.answers.folder
@@ -111,15 +112,15 @@ class BatchProcessor:
         if place is not None:
             self.check_output()
             self.publish(place)
-        self.entries = count_entries(self.offsets) if options.forget else 0
+        self.entries = count_entries(self.spark_folder) if options.forget else 0
         """How many files Spark's logs have, about."""
         self.limit = options.forget
-        options.told(self.state, job)
+        options.on_state(self.state, job)
 
     @property
-    def offsets(self) -> Path:
+    def spark_folder(self) -> SparkFolder:
         """Spark's folder of the run."""
-        return self.options.checkpoint / self.record.spark.folder
+        return SparkFolder(self.options.checkpoint / self.record.spark.folder)
 
     def restore(self) -> None:
         """Take Spark's half back to the last commit.
@@ -128,7 +129,7 @@ class BatchProcessor:
             UsageError: it is not of that.
             RunError: the disk does not take it.
         """
-        restore_spark(self.offsets, self.record, ticks=bool(self.job.idle_seconds))
+        restore_spark(self.spark_folder, self.record, ticks=bool(self.job.idle_seconds))
         forget_spark(self.options.checkpoint, self.record.spark.folder)
 
     @property
@@ -157,9 +158,9 @@ class BatchProcessor:
         place = self._commit(record, outcome, durable)
         self.state, self.record = outcome.state, record
         self.publish(place)
-        self.recorder = SparkRecorder(self.offsets)
+        self.recorder = SparkRecorder(self.spark_folder)
         self.restore()
-        self.entries = count_entries(self.offsets)
+        self.entries = count_entries(self.spark_folder)
         self.limit = max(self.options.forget, 2 * self.entries)
 
     def check_output(self) -> None:
@@ -173,7 +174,7 @@ class BatchProcessor:
         if isinstance(self.answers, FileSink):
             folders += [("answers", q.name, self.answers.format) for q in self.job.queries]
         last = self.state.batch
-        if isinstance(self.answers, KafkaSink):
+        if self.answers.irrevocable:
             check_sent(self.options.output, self.record.run, last)
         for place, name, form in folders:
             drop_future([self.writer.places[place] / name], form, self.record.run, last)
@@ -183,7 +184,7 @@ class BatchProcessor:
         except OSError as error:
             raise unwritable(self.options.output, error) from error
 
-    def find_rows(self, part: Part) -> "pa.Table | None":
+    def find_rows(self, part: PublishedPart) -> "pa.Table | None":
         """The rows of a published part in its commit, while that is kept."""
         place = self.commits / f"{part.batch:012d}"
         file = place / "rejects.arrow"
@@ -198,7 +199,7 @@ class BatchProcessor:
         with self.mutex:
             if self.closed:
                 # so it counts as not finished
-                raise Stopped("it has been told to stop", why="-", fix="-")
+                raise Stopped("it has been asked to stop", why="-", fix="-")
             try:
                 self.advance(frame, batch)
             except Stopped:
@@ -239,19 +240,21 @@ class BatchProcessor:
         others = [h for h in self.job.histories if h.stream.name not in self.sources.listed]
         staged = self.options.checkpoint / "staged"
         passed = self.record.bad if low is not None else {}
-        opened = open_batch(listed, self.sources, self.spark, self.offsets, batch, staged, passed)
+        opened = open_batch(
+            listed, self.sources, self.spark, self.spark_folder, batch, staged, passed
+        )
         try:
             read = opened.describe()
             if low is not None:
                 compare_files(self.record.read, read)
             # what Spark hands over is in the first step
-            rows = read_batch(others, frame, told=self.sources.told) if low is None else {}
+            rows = read_batch(others, frame, observed=self.sources.observed) if low is None else {}
             cuts = [c for c in opened.cuts(*self.options.step) if low is None or c > low]
             for high in (*cuts, None):
                 self.step(opened, rows, (low, high), read, batch)
                 low, rows = high, {}
                 if high is not None and self.closed:
-                    raise Stopped("it has been told to stop", why="-", fix="-")
+                    raise Stopped("it has been asked to stop", why="-", fix="-")
         finally:
             opened.close()
 
@@ -290,8 +293,8 @@ class BatchProcessor:
         shown = measure_batch(self.job, before, self.state, seconds, time.time())
         shown["spark_batch"] = batch
         write_metrics(self.options.metrics or self.options.output, shown)
-        self.options.watch(shown)
-        self.options.told(self.state, self.job)
+        self.options.on_published(shown)
+        self.options.on_state(self.state, self.job)
 
     def _passes(self, history: History, bad: BadFile) -> bool:
         """Whether a bad file has been counted before.
@@ -316,7 +319,7 @@ class BatchProcessor:
         for history in self.job.histories:
             name = history.stream.name
             if history.stream.data.format == "kafka":
-                offsets = self.offsets / "offsets" / str(batch)
+                offsets = self.spark_folder.offsets_of(batch)
                 partitions[name] = list_partitions(history.stream, offsets)
                 continue
             taken = {f.path for f in opened.files.get(name, ())}

@@ -3,7 +3,7 @@
 Every micro-batch commits its state, answers and rejected rows under its number by one rename
 (save_state), then its answers are published to the sink. Spark repeats a micro-batch that it has
 not seen finished with the same rows; one that is committed already is only published again
-(publish_batch). So every answer is there exactly once.
+(sinks). So every answer is there exactly once.
 """
 
 from collections.abc import Callable
@@ -61,16 +61,18 @@ def run_live(
     taker = BatchProcessor(job, fingerprint, options, session)
     if taker.is_worn:
         taker.rotate()
-    told = bool(options.listeners)
+    observed = bool(options.listeners)
 
     def begin() -> "StreamingQuery":
-        frame, taker.sources = open_sources(job, session, spark, taker.record.sources, told=told)
+        frame, taker.sources = open_sources(
+            job, session, spark, taker.record.sources, observed=observed
+        )
         writer = frame.writeStream
-        silent = not told and len(taker.sources.listed) == len(job.histories)
+        silent = not observed and len(taker.sources.listed) == len(job.histories)
         if not call_without_rows(writer, session, taker.take, silent):
             writer = writer.foreachBatch(taker.take)
         # Java's current folder is the one that this process had when Java was started
-        writer = writer.option("checkpointLocation", str(taker.offsets.absolute()))
+        writer = writer.option("checkpointLocation", str(taker.spark_folder.path.absolute()))
         if options.once:
             writer = writer.trigger(availableNow=True)
         elif options.seconds > 0:

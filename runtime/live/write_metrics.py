@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.errors import RunError
+from ontoweir.files.replace_file import replace_file
 
 LINES, GAUGES = "metrics.jsonl", "metrics.prom"
 _LONGEST = 64 << 20
@@ -32,10 +33,8 @@ def write_metrics(folder: Path, record: Mapping[str, Any], longest: int = _LONGE
             full = file.tell() > longest
         if full:
             os.replace(lines, folder / "metrics.1.jsonl")
-        gauges = Path(os.path.realpath(gauges))
-        scratch = gauges.with_name(f".{GAUGES}.new")
-        scratch.write_text("".join(f"{line}\n" for line in _gauges(record)), encoding="utf-8")
-        os.replace(scratch, gauges)
+        text = "".join(f"{line}\n" for line in _gauges(record))
+        replace_file(Path(os.path.realpath(gauges)), text.encode())
     except OSError as error:
         raise RunError(
             f"metrics cannot be written to {folder}: {error.strerror or error}",

@@ -1,5 +1,5 @@
 """Replay of history: ranges of time side by side, merged in order.
 
-Takes a `QueryJob` and where its history is; makes a file of answers and a summary. Door: `replay`
-(and `replay_job` for what it tells). Does not import `live`.
+Takes a `QueryJob` and a `ReplayRequest`; makes a file of answers and a summary. Doors: `replay`,
+`replay_request`, `replay_summary`. Does not import `live`.
 """

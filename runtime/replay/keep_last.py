@@ -20,7 +20,7 @@ class LastRows:
 
     Args:
         sink: takes them.
-        group: the columns that tell groups apart; none: all rows are one group.
+        group: the columns that groups differ in; none: all rows are one group.
     """
 
     def __init__(self, sink: RowSink, group: Sequence[str]) -> None:

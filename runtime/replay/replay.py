@@ -6,103 +6,57 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.column_types import epoch_us
-from ontoweir.runtime.engine.aggregate_chunk import plan_aggregates
+from ontoweir.progress.replay_progress import ProgressListener
+from ontoweir.runtime.engine.configure_run import RunConfig, configure_run
 from ontoweir.runtime.engine.execution import ExecutionContext
-from ontoweir.runtime.engine.prepare_plan import needed_static_columns, plan_step
 from ontoweir.runtime.engine.query_job import QueryJob
-from ontoweir.runtime.ingest.enforced_columns import enforced_columns
-from ontoweir.runtime.ingest.list_references import list_references
-from ontoweir.runtime.ingest.prove_domains import prove_domains
 from ontoweir.runtime.replay.keep_last import LastRows
-from ontoweir.runtime.replay.plan_ranges import Ranges, plan_ranges
-from ontoweir.runtime.replay.replay_job import ProgressListener, ReplaySummary, count_prepared
+from ontoweir.runtime.replay.open_history import StagingArea, open_history
+from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, plan_ranges
+from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks, Scanned, ScanOutput, scan_ranges
+from ontoweir.runtime.replay.replay_request import ReplayRequest
+from ontoweir.runtime.replay.replay_summary import ReplaySummary
 from ontoweir.runtime.replay.run_connect import count_cores, on_connect
 from ontoweir.runtime.replay.run_here import in_process
-from ontoweir.runtime.replay.run_ranges import RunTasks, on_spark
-from ontoweir.runtime.replay.scan_ranges import scan_ranges
-from ontoweir.runtime.results.render_results import MULTIPLICITY, result_schema
-from ontoweir.runtime.results.write_results import OutputFormat, ResultWriter
-from ontoweir.runtime.sources.history import History, Piece
-from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
-from ontoweir.runtime.sources.order_pieces import order_pieces
-from ontoweir.runtime.sources.read_source import locate_source
+from ontoweir.runtime.replay.run_ranges import on_spark
+from ontoweir.runtime.results.render_results import MULTIPLICITY
+from ontoweir.runtime.results.write_results import ResultWriter
 from ontoweir.runtime.spark.refuse_connect import is_connect
-from ontoweir.runtime.staging.spool_stream import spool_stream
-from ontoweir.runtime.staging.stage_stream import stage_stream
-from ontoweir.runtime.statics.gather_statistics import gather_statistics
-from ontoweir.runtime.statics.load_statics import load_statics
+from ontoweir.runtime.statics.load_statics import Session, load_statics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-__all__ = [
-    "OutputFormat",
-    "ProgressListener",
-    "QueryJob",
-    "ReplaySummary",
-    "gather_statistics",
-    "load_statics",
-    "replay_history",
-]
-
-SMALL = 256 << 20
-"""Bytes that a history's columns in use take, up to which it may be replayed in this process."""
 
 SHORT = 6
 """A history of fewer rows than so many ranges is short: passes over ranges, and the start of their
 tasks, cost about what this process needs for all."""
 
-Session: TypeAlias = "SparkSession | Callable[[], SparkSession]"
-"""A session, or what gives it where it is needed."""
-
 
 def replay_history(
     job: QueryJob,
+    request: ReplayRequest,
     *,
-    output: Path,
-    format: OutputFormat,
     spark: "Session | None" = None,
-    start: datetime | None = None,
-    stop: datetime | None = None,
     progress: ProgressListener | None = None,
-    expand: bool = False,
-    rows_per_chunk: int = 500_000,
-    rows_per_range: int = 2_000_000,
-    ranges: int | None = None,
-    statics: "dict[str, pa.Table] | None" = None,
-    small: int = SMALL,
-    final: bool = False,
-    text_here: bool = True,
+    statics: "Mapping[str, pa.Table] | None" = None,
 ) -> ReplaySummary:
     """Replay a query over the history of its streams; results appear at the end, whole.
 
     Args:
         job: the query.
-        output: the file to write.
-        format: of the file.
+        request: what of history, where its answers go, and in what portions.
         spark: the session, or what gives it where it is needed; default: `start_session`.
-        start, stop: only timestamps in [start, stop); without a zone they are UTC.
-        progress: is told every now and then how far the tasks are.
-        expand: repeat rows instead of a column `multiplicity` (bag semantics).
-        rows_per_chunk: about how many rows a Spark task holds at once.
-        rows_per_range: a range of history, which one Spark task replays, has at least about so
-            many rows.
-        ranges: how many ranges there are at most (default: as many as Spark has cores).
+        progress: is called periodically with the progress of the tasks.
         statics: static relations loaded before (by `load_statics`); others are loaded.
-        small: a history of fewer rows than six ranges have, and of at most so many bytes, is
-            replayed in this process, by the same code.
-        final: of an aggregate query, write the last row of each group alone.
-        text_here: local CSV is read in this process where it can be, not by Spark.
 
     Raises:
         DataError: data is missing, unreadable, or breaks what the catalog declares.
@@ -111,16 +65,12 @@ def replay_history(
         RunError: Spark failed, or the state exceeds its bound.
     """
     begun = time.perf_counter()
-    aggregates = (
-        plan_aggregates(job.union, job.parts, job.catalog) if job.union.aggregation else None
-    )
-    schema = result_schema(job.union, job.catalog) if aggregates is None else aggregates.schema
+    config = configure_run([job], job.catalog)
+    schema = config.queries[0].schema
     written = schema
-    if expand and MULTIPLICITY in schema.names:
+    if request.expand and MULTIPLICITY in schema.names:
         written = schema.remove(schema.get_field_index(MULTIPLICITY))
-    for plan in job.plans:
-        plan_step(plan, job.catalog)
-    with ResultWriter(output, format, written) as writer:
+    with ResultWriter(request.output, request.format, written) as writer:
         if not job.plans:
             writer.commit()
             seconds = time.perf_counter() - begun
@@ -128,37 +78,71 @@ def replay_history(
         # beside the output, which is where driver and workers have a place in common
         folder = Path(tempfile.mkdtemp(prefix=".ontoweir-replay-", dir=writer.beside))
         try:
-            session = _once(spark)
-            span = tuple(None if t is None else _micros(t) for t in (start, stop))
-            stage = _Stage(session, folder, (span[0], span[1]), here=text_here, progress=progress)
-            work = _prepare(job, stage, schema, rows_per_chunk, statics)
-            work = dataclasses.replace(work, aggregates=aggregates)
-            here = _is_small(work, small, ranges, rows_per_range)
-            cut = here or _cut(work, session, ranges, rows_per_range, growing=job.growing)
-            # what the driver has to look at again, it gets as Arrow
-            last = _keep_last(writer, job) if final else None
-            again = written != schema or (work.distinct and len(cut) > 1) or last is not None
-            work = dataclasses.replace(work, parquet=format == "parquet" and not again)
-            with _runner(work, None if here else session(), folder) as run:
-                sink = writer if last is None else last
-                found = scan_ranges(work, cut, run, folder, sink, progress, expand=expand)
-            if last is not None:
-                last.finish()
+            area = StagingArea(_once(spark), folder, _span(request), request.text_here, progress)
+            scanned = _replay(config, request, area, statics or {}, writer)
             writer.commit()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     seconds = time.perf_counter() - begun
     return ReplaySummary(
-        markers=found.markers,
-        tuples=found.tuples,
+        markers=scanned.markers,
+        tuples=scanned.tuples,
         results=writer.rows,
-        state_rows_max=found.most,
+        state_rows_max=scanned.most,
         bound_rows=job.bound,
         seconds=seconds,
-        tuples_per_second=found.tuples / seconds if seconds > 0 else 0.0,
-        rejected=found.rejected,
-        ranges=found.ranges,
-        one_range_because=found.reason,
+        tuples_per_second=scanned.tuples / seconds if seconds > 0 else 0.0,
+        rejected=scanned.rejected,
+        ranges=scanned.ranges,
+        one_range_because=scanned.reason,
+    )
+
+
+def _replay(
+    config: RunConfig,
+    request: ReplayRequest,
+    area: StagingArea,
+    statics: "Mapping[str, pa.Table]",
+    writer: ResultWriter,
+) -> Scanned:
+    """Write the answers of the one query of a run, without the commit."""
+    work = _make_context(config, request, area, statics)
+    job = config.queries[0].job
+    here = _is_small(work, request)
+    ranges = here or _cut(work, area.spark, request, unbounded=job.unbounded)
+    last = _keep_last(writer, job) if request.final else None
+    # what the driver has to look at again, it gets as Arrow
+    again = writer.schema != work.schema or (work.distinct and len(ranges) > 1) or last is not None
+    work = dataclasses.replace(work, parquet=request.format == "parquet" and not again)
+    with _runner(work, None if here else area.spark(), area.folder) as run:
+        sink = writer if last is None else last
+        output = ScanOutput(area.folder, sink, request.expand)
+        scanned = scan_ranges(work, ranges, run, output, area.progress)
+    if last is not None:
+        last.finish()
+    return scanned
+
+
+def _make_context(
+    config: RunConfig,
+    request: ReplayRequest,
+    area: StagingArea,
+    statics: "Mapping[str, pa.Table]",
+) -> ExecutionContext:
+    """Open the streams' history, stage what needs it, load the static data that is not given."""
+    catalog = config.catalog
+    histories = [open_history(catalog, columns, area) for columns in config.streams.values()]
+    loaded = dict(statics)
+    if missing := config.relations.keys() - loaded:
+        place = area.folder / "statics"
+        loaded |= load_statics(area.spark, catalog, missing, place, here=area.here)
+    return config.make_context(
+        config.queries[0],
+        histories,
+        loaded,
+        key=uuid.uuid4().hex,
+        span=area.span,
+        rows_per_chunk=request.rows_per_chunk,
     )
 
 
@@ -194,12 +178,11 @@ def _runner(
     return on_spark(spark, work, folder)
 
 
-def _is_small(
-    work: ExecutionContext, small: int, wanted: int | None, rows_per_range: int
-) -> Ranges | None:
+def _is_small(work: ExecutionContext, request: ReplayRequest) -> Ranges | None:
     """The one range of a history that is not worth a Spark job (None: it is)."""
     rows, size = (sum(h.rows for h in work.histories), sum(h.size for h in work.histories))
-    if wanted is not None or rows >= SHORT * rows_per_range or size > small:
+    many = rows >= SHORT * request.rows_per_range
+    if request.ranges is not None or many or size > request.small:
         return None
     return Ranges((), f"history has only {rows:,} rows, and is replayed without a Spark job")
 
@@ -207,111 +190,25 @@ def _is_small(
 def _cut(
     work: ExecutionContext,
     session: "Callable[[], SparkSession]",
-    wanted: int | None,
-    rows_per_range: int,
+    request: ReplayRequest,
     *,
-    growing: bool,
+    unbounded: bool,
 ) -> Ranges:
     """The ranges of time that tasks replay side by side."""
-    if growing:
+    if unbounded:
         return Ranges((), "the query is not bounded, nor is what ranges would exchange")
     spark = session()
+    wanted = request.ranges
     if wanted is None:
         connected = is_connect(spark)
         wanted = count_cores(spark) if connected else spark.sparkContext.defaultParallelism
-    return plan_ranges(work.histories, wanted, rows_per_range, work.span)
+    return plan_ranges(work.histories, wanted, request.rows_per_range, work.span)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Stage:
-    """Opens the history of streams; the fields are replay_history's."""
-
-    spark: "Callable[[], SparkSession]"
-    folder: Path
-    span: tuple[int | None, int | None]
-    here: bool
-    progress: ProgressListener | None
-
-    def open(self, catalog: Catalog, name: str, asked: Set[str]) -> History:
-        """A stream's history, with the columns that are asked for and those that are held to
-        their declarations."""
-        stream = catalog.streams[name]
-        located = locate_source(stream.data, name, catalog.file)
-        if located.files is not None and not located.files and Path(located.path).is_dir():
-            raise check_file(located.path, name)
-        local = stream.data.format == "parquet" and located.files is not None
-        direct = local and not stream.data.sort
-        held = [c for c in enforced_columns(stream) if c.name not in asked]
-        spare = {c.name for c in held}
-        if direct:
-            spare -= prove_domains(located.files or (), held)
-        columns = tuple(c.name for c in stream.columns if c.name in asked | spare)
-        pieces: tuple[Piece, ...] | None = None
-        if direct:
-            pieces = list_pieces(
-                located.files or (),
-                stream,
-                (*columns, stream.timestamp),
-                start_us=self.span[0],
-                stop_us=self.span[1],
-                spare=frozenset(spare),
-            )
-        elif self.here or local:
-            tell = count_prepared(self.progress, name)
-            pieces = spool_stream(stream, located, columns, self.folder / name, spare, tell)
-        if pieces is None:
-            home = self.spark()
-            session = home.newSession()
-            session.conf.set("spark.sql.session.timeZone", "UTC")
-            # what folders' names hold is text, also where all of it looks like numbers
-            session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-            place = self.folder / name
-            pieces = stage_stream(session, stream, located, columns, place, home, spare)
-        return History(stream, columns, order_pieces(pieces), not direct)
-
-
-def _prepare(
-    job: QueryJob,
-    stage: "_Stage",
-    schema: pa.Schema,
-    rows_per_chunk: int,
-    statics: "dict[str, pa.Table] | None",
-) -> ExecutionContext:
-    """Find the streams' history, stage what needs it, load the static data."""
-    catalog, spark = job.catalog, stage.spark
-    start_us, stop_us = stage.span
-    needed: dict[str, set[str]] = {}
-    for plan in job.plans:
-        for table, names in needed_static_columns(plan).items():
-            needed.setdefault(table, set()).update(names)
-    streams = sorted({m.stream for plan in job.plans for m in plan.form.members})
-    references = list_references(catalog, streams)
-    wanted = {t for t in needed if t in catalog.relations} | {r[2] for r in references}
-    for reference in references:
-        needed.setdefault(reference[0], set()).add(reference[1])
-        needed.setdefault(reference[2], set()).add(reference[3])
-    for name in streams:
-        for key in catalog.streams[name].keys:
-            needed.setdefault(name, set()).update(key)
-    histories = [stage.open(catalog, name, needed.get(name, set())) for name in streams]
-    loaded = {n: t for n, t in (statics or {}).items() if n in wanted}
-    if missing := wanted - set(loaded):
-        loaded |= load_statics(spark, catalog, missing, stage.folder / "statics", here=stage.here)
-    return ExecutionContext(
-        key=uuid.uuid4().hex,
-        plans=job.plans,
-        catalog=catalog,
-        histories=tuple(histories),
-        statics={n: table.select(sorted(needed[n])) for n, table in loaded.items()},
-        references=references,
-        schema=schema,
-        distinct=job.union.distinct and job.union.aggregation is None,
-        span=(start_us, stop_us),
-        rows_per_chunk=rows_per_chunk,
-        name=job.name,
-        bound=job.bound,
-        watched=job.watched,
-    )
+def _span(request: ReplayRequest) -> tuple[int | None, int | None]:
+    """[start, stop) in µs."""
+    start, stop = (None if t is None else _micros(t) for t in (request.start, request.stop))
+    return start, stop
 
 
 def _micros(moment: datetime) -> int:

@@ -17,21 +17,22 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.execution import ExecutionContext
-from ontoweir.runtime.replay.replay_range import (
+from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
     RangeTask,
     replay_range,
     unpack_outcome,
 )
-from ontoweir.runtime.replay.run_ranges import RunTasks, await_job
-from ontoweir.runtime.replay.store_statics import store_statics
+from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
+from ontoweir.runtime.replay.ranges.store_statics import store_statics
+from ontoweir.runtime.replay.run_ranges import await_job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 def count_cores(spark: "SparkSession") -> int:
-    """How many tasks Spark runs side by side, as its default of partitions tells."""
+    """How many tasks Spark runs side by side, as its default of partitions says."""
     from pyspark.sql import functions as fn
 
     parts = spark.range(1 << 16).select(fn.spark_partition_id().alias("p"))
@@ -95,9 +96,9 @@ def _run(
     def work() -> list[bytes]:
         spark.addTag(key)
         frame = spark.range(0, count, 1, count).mapInArrow(replay, "id long, outcome binary")
-        found: list[bytes] = frame.toArrow().sort_by("id").column("outcome").to_pylist()
-        return found
+        packed_outcomes: list[bytes] = frame.toArrow().sort_by("id").column("outcome").to_pylist()
+        return packed_outcomes
 
     with ThreadPoolExecutor(1) as pool:
-        found = await_job(pool.submit(work), look, lambda: spark.interruptTag(key))
-    return [unpack_outcome(item) for item in found]
+        packed_outcomes = await_job(pool.submit(work), look, lambda: spark.interruptTag(key))
+    return [unpack_outcome(item) for item in packed_outcomes]

@@ -7,8 +7,13 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.execution import ExecutionContext
-from ontoweir.runtime.replay.replay_range import RangeOutcome, RangeTask, prepare_work, run_task
-from ontoweir.runtime.replay.run_ranges import RunTasks
+from ontoweir.runtime.replay.ranges.replay_range import (
+    RangeOutcome,
+    RangeTask,
+    prepare_work,
+    run_task,
+)
+from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
 
 
 @contextmanager

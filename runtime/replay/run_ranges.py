@@ -5,17 +5,18 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.runtime.engine.execution import ExecutionContext
-from ontoweir.runtime.replay.replay_range import (
+from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
     RangeTask,
     replay_range,
     unpack_outcome,
 )
-from ontoweir.runtime.replay.store_statics import store_statics
+from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
+from ontoweir.runtime.replay.ranges.store_statics import store_statics
 from ontoweir.runtime.spark.explain_java import tell_cause
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 _PAUSE = 0.03
 """Seconds between two looks at what the tasks have written."""
-
-RunTasks: TypeAlias = Callable[[Sequence[RangeTask], Callable[[], None]], list[RangeOutcome]]
-"""Runs tasks, and calls something again and again meanwhile."""
 
 
 @contextmanager
@@ -60,8 +58,8 @@ def run_ranges(
         return ranges.map(lambda item: replay_range(key, packed, item)).collect()
 
     with ThreadPoolExecutor(1) as pool:
-        found = await_job(pool.submit(work), look, lambda: context.cancelJobGroup(key))
-    return [unpack_outcome(item) for item in found]
+        packed_outcomes = await_job(pool.submit(work), look, lambda: context.cancelJobGroup(key))
+    return [unpack_outcome(item) for item in packed_outcomes]
 
 
 def await_job(

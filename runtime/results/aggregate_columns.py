@@ -41,8 +41,8 @@ def scale_argument(union: SpjUnion, catalog: Catalog, argument: str) -> Argument
     for query in union.disjuncts:
         output = next(o for name, o in query.outputs if name == argument)
         assert isinstance(output, LiteralOutput | NullOutput)  # check_aggregates saw to it
-        found = Types(catalog, query.occurrences).type_of(output.value)
-        kind, scale = _scale(found)
+        column_type = Types(catalog, query.occurrences).type_of(output.value)
+        kind, scale = _scale(column_type)
         scales.append(scale)
     if None in scales:
         return ArgumentScale(kind, None)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import pairwise
 from typing import assert_never
 from urllib.parse import quote
@@ -42,6 +41,7 @@ from ontoweir.runtime.columnar.add_exact import add_exact, narrow
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.columns import value
 from ontoweir.runtime.columnar.encode import StringPool, unscale_floats
+from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame
 
 AT, MULTIPLICITY = "at", "multiplicity"
@@ -235,9 +235,7 @@ class _Rendering:
             case IntType():
                 return pa.array(codes // unit)
             case DecimalType(scale=scale):
-                whole = (codes // (unit // 10**scale)).tolist()
-                exact = [Decimal(n).scaleb(-scale) for n in whole]
-                return pa.array(exact, _result_type(kind))
+                return decode_decimals(codes // (unit // 10**scale), _result_type(kind))
             case StringType():
                 return pa.array([self.pool.texts[c] for c in codes.tolist()], pa.string())
             case BooleanType():
@@ -258,4 +256,4 @@ def _encode_all(texts: "pa.Array") -> "pa.Array":
 
 
 def _encode(text: str) -> str:
-    return _RESERVED.sub(lambda found: quote(found[0], safe=""), text)
+    return _RESERVED.sub(lambda match: quote(match[0], safe=""), text)

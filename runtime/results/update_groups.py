@@ -1,12 +1,11 @@
 """Aggregates: the current answer per group, and its updates from marker to marker.
 
 [A] section 8.2: the answer to an aggregate query is not a stream of results but kept, one row for
-each group; whenever a marker changes a group's row, the new row is told.
+each group; whenever a marker changes a group's row, the new row is emitted.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
@@ -15,35 +14,35 @@ from ontoweir.errors import RunError
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
+from ontoweir.runtime.results.divide_exactly import divide, halve
+from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 
 Group: TypeAlias = tuple[Any, ...]
 _BLOCK = 1 << 22
 """Numbers of a median's table handled at once."""
 _FAR = float(1 << 61)
 """Sums of so much are looked at one by one: whether each fits."""
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
-_WEIGHT: Group = ("w",)
+_MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
+_ADDED = (MeasureKind.WEIGHT, MeasureKind.SUM, MeasureKind.DISTINCT)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
     """Per group, what is known of it: by column, a number, or a histogram for a median.
 
-    The columns are ("w",) matches, ("w", argument) those in which it has a value where it may have
-    none, ("s", argument), ("min", argument), ("max", argument), ("distinct", argument), ("hist",
-    argument). Of an argument that has had no value in a group, the group has no columns, or zeros.
+    Of an argument that has had no value in a group, the group has no columns, or zeros.
     """
 
-    groups: Mapping[Group, Mapping[Group, Any]] = field(default_factory=dict)
+    groups: Mapping[Group, Mapping[Measure, Any]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
         """One for each group, and one for each value that a median counts."""
         histograms = (
-            len(found)
+            len(held)
             for known in self.groups.values()
-            for name, found in known.items()
-            if name[0] == "hist"
+            for name, held in known.items()
+            if name[0] == MeasureKind.HISTOGRAM
         )
         return len(self.groups) + sum(histograms)
 
@@ -52,25 +51,25 @@ class GroupState:
 class Deltas:
     """New matches of a part of an aggregate query: `groups[code[i]]` got more at marker `at[i]`.
 
-    `columns`, by the names of GroupState: to be added ("w", "s", "distinct"), or compared ("min",
-    "max"); for a median, "hist" holds values and ("w",) how often each.
+    `columns`, by the names of GroupState: to be added (WEIGHT, SUM, DISTINCT), or compared (MIN,
+    MAX); for a median, HISTOGRAM holds values and ALL_MATCHES how often each.
     """
 
     code: Array
     at: Array
-    columns: Mapping[Group, Array]
+    columns: Mapping[Measure, Array]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class AggregateValues:
     """An aggregate after every moment: its values, and where it has one (else it is NULL)."""
 
     values: Array
     valid: Array
 
-    def take(self, index: Array) -> "Shown":
+    def take(self, index: Array) -> "AggregateValues":
         """The rows at (or under a mask of) `index`."""
-        return Shown(self.values[index], self.valid[index])
+        return AggregateValues(self.values[index], self.valid[index])
 
     def changes(self) -> Array:
         """Which rows, from the second on, differ from the one before."""
@@ -95,8 +94,8 @@ def update_groups(
     groups: Sequence[Group],
     deltas: Sequence[Deltas],
     state: GroupState,
-    weights: Mapping[str, Group] | None = None,
-) -> tuple[Array, Array, dict[str, Shown], GroupState]:
+    weights: Mapping[str, Measure] | None = None,
+) -> tuple[Array, Array, dict[str, AggregateValues], GroupState]:
     """Add a chunk's new matches to the groups.
 
     Args:
@@ -105,7 +104,7 @@ def update_groups(
         groups: the groups that codes stand for.
         deltas: of every part.
         state: the groups before.
-        weights: per aggregate, by name, the column that counts its matches (default: ("w",)).
+        weights: per aggregate, by name, the column that counts its matches (default: ALL_MATCHES).
 
     Returns:
         Of every changed row: the group's code, the marker, and the aggregates by name (SUM, MIN
@@ -117,11 +116,13 @@ def update_groups(
     """
     moments = _Moments(len(groups), deltas)
     known = [state.groups.get(group, {}) for group in groups]
-    running: dict[Group, GroupColumn] = {}
-    histograms: dict[Group, list[dict[int, int]]] = {}
+    running: dict[Measure, GroupColumn] = {}
+    histograms: dict[Measure, list[dict[int, int]]] = {}
     for part in deltas:
         place = moments.place(part)
-        if (median := next((n for n in part.columns if n[0] == "hist"), None)) is not None:
+        if (
+            median := next((n for n in part.columns if n[0] == MeasureKind.HISTOGRAM), None)
+        ) is not None:
             running[median], histograms[median] = _medians(moments, place, part, known, median)
             continue
         for name, column in part.columns.items():
@@ -135,21 +136,23 @@ def update_groups(
                 _differ(shown[a.name], i, _show_one(a, scales, before, running, weights or {}))
                 for a in aggregates
             )
-    for told in shown.values():
-        changed[1:] |= ~moments.first[1:] & told.changes()
+    for values in shown.values():
+        changed[1:] |= ~moments.first[1:] & values.changes()
     after = dict(state.groups)
     for i in moments.last.tolist():
         code = int(moments.code[i])
         numbers = {
-            n: c.values[i].item() for n, c in running.items() if n[0] != "hist" and c.valid[i]
+            n: c.values[i].item()
+            for n, c in running.items()
+            if n[0] != MeasureKind.HISTOGRAM and c.valid[i]
         }
-        counts = {n: found[code] for n, found in histograms.items() if found[code]}
+        counts = {n: counted[code] for n, counted in histograms.items() if counted[code]}
         after[groups[code]] = {**known[code], **numbers, **counts}
-    rows = {name: told.take(changed) for name, told in shown.items()}
+    rows = {name: values.take(changed) for name, values in shown.items()}
     return moments.code[changed], moments.at[changed], rows, GroupState(after)
 
 
-def _differ(shown: Shown, row: int, before: Shown) -> bool:
+def _differ(shown: AggregateValues, row: int, before: AggregateValues) -> bool:
     if shown.valid[row] != before.valid[0]:
         return True
     return bool(shown.valid[row] and shown.values[row] != before.values[0])
@@ -183,14 +186,14 @@ class _Moments:
 def _run(
     moments: _Moments,
     place: Array,
-    name: Group,
+    name: Measure,
     column: Array,
-    known: Sequence[Mapping[Group, Any]],
+    known: Sequence[Mapping[Measure, Any]],
     aggregates: Sequence[Aggregate],
 ) -> GroupColumn:
     """A column's value after every moment: running sums, minima or maxima per group."""
     size = len(moments.code)
-    if name[0] not in ("min", "max"):
+    if name[0] not in (MeasureKind.MIN, MeasureKind.MAX):
         sums = _add_up(moments, place, name, column, known, column.dtype)
         most = float(np.sum(np.abs(column.astype(np.float64))))
         if most + sum(abs(k.get(name, 0)) for k in known) > _FAR:
@@ -198,52 +201,54 @@ def _run(
             exact = _add_up(moments, place, name, column.astype(object), known, np.dtype(object))
             _refuse_far(moments, exact, name, aggregates)
         return GroupColumn(sums, np.ones(size, dtype=np.bool_))
-    low = name[0] == "min"
+    low = name[0] == MeasureKind.MIN
     choose = np.minimum if low else np.maximum
     dense = column.dtype == np.float64
-    edge = _MOST if low else _LEAST
+    edge = _MAX_INT64 if low else _MIN_INT64
     worst: Any = (np.inf if low else -np.inf) if dense else edge
-    found = np.full(size, worst, dtype=column.dtype)
+    extremes = np.full(size, worst, dtype=column.dtype)
     valid = np.zeros(size, dtype=np.bool_)
-    choose.at(found, place, column)
+    choose.at(extremes, place, column)
     valid[place] = True
     for start, stop in moments.segments:
         before = known[int(moments.code[start])].get(name)
         if before is not None:
-            found[start] = choose(found[start], before)
+            extremes[start] = choose(extremes[start], before)
             valid[start] = True
-        found[start:stop] = choose.accumulate(found[start:stop])
+        extremes[start:stop] = choose.accumulate(extremes[start:stop])
         valid[start:stop] = np.logical_or.accumulate(valid[start:stop])
-    return GroupColumn(found, valid)
+    return GroupColumn(extremes, valid)
 
 
 def _add_up(
     moments: _Moments,
     place: Array,
-    name: Group,
+    name: Measure,
     column: Array,
-    known: Sequence[Mapping[Group, Any]],
+    known: Sequence[Mapping[Measure, Any]],
     dtype: Any,
 ) -> Array:
     """A column's running sums per group."""
-    found = np.zeros(len(moments.code), dtype=dtype)
-    np.add.at(found, place, column)
+    sums = np.zeros(len(moments.code), dtype=dtype)
+    np.add.at(sums, place, column)
     for start, stop in moments.segments:
-        found[start : start + 1] += known[int(moments.code[start])].get(name, 0)
-        found[start:stop] = np.cumsum(found[start:stop])
-    return found
+        sums[start : start + 1] += known[int(moments.code[start])].get(name, 0)
+        sums[start:stop] = np.cumsum(sums[start:stop])
+    return sums
 
 
 def _refuse_far(
-    moments: _Moments, exact: Array, name: Group, aggregates: Sequence[Aggregate]
+    moments: _Moments, exact: Array, name: Measure, aggregates: Sequence[Aggregate]
 ) -> None:
     """Raise RunError where a sum, in Python's whole numbers, does not fit 64 bits."""
-    over = np.array([not _LEAST <= total <= _MOST for total in exact.tolist()], dtype=np.bool_)
+    over = np.array(
+        [not _MIN_INT64 <= total <= _MAX_INT64 for total in exact.tolist()], dtype=np.bool_
+    )
     if not over.any():
         return
     at = int(moments.at[over].min())
     summed = (AggregateFunction.SUM, AggregateFunction.AVG)
-    of = [a for a in aggregates if a.function in summed and name == ("s", a.argument)]
+    of = [a for a in aggregates if a.function in summed and name == (MeasureKind.SUM, a.argument)]
     what = f"the sum of {of[0].name}" if of else "a number of matches"
     raise RunError(
         f"{what} does not fit 64 bits at {show_time(at)}",
@@ -258,12 +263,12 @@ def _medians(
     moments: _Moments,
     place: Array,
     part: Deltas,
-    known: Sequence[Mapping[Group, Any]],
-    name: Group,
+    known: Sequence[Mapping[Measure, Any]],
+    name: Measure,
 ) -> tuple[GroupColumn, list[dict[int, int]]]:
     """The values on both sides of the middle after every moment, and every group's histogram at
     the end."""
-    values, weights = part.columns[name], part.columns[_WEIGHT]
+    values, weights = part.columns[name], part.columns[ALL_MATCHES]
     order = np.argsort(place, kind="stable")
     place, values, weights = place[order], values[order], weights[order]
     below = np.zeros(len(moments.code), dtype=values.dtype)
@@ -303,88 +308,66 @@ def _medians(
 def show_aggregate(
     aggregate: Aggregate,
     scales: Mapping[str, int | None],
-    running: Mapping[Group, GroupColumn],
-    weights: Mapping[str, Group],
-) -> Shown:
+    running: Mapping[Measure, GroupColumn],
+    weights: Mapping[str, Measure],
+) -> AggregateValues:
     """An aggregate's value after every moment: NULL where its argument has had no value, but for
     counts."""
     argument = aggregate.argument
-    weight = weights.get(aggregate.name, _WEIGHT)
+    weight = weights.get(aggregate.name, ALL_MATCHES)
     match aggregate.function:
         case AggregateFunction.COUNT:
             column = running[weight]
-            return Shown(column.values, column.valid)
+            return AggregateValues(column.values, column.valid)
         case AggregateFunction.COUNT_DISTINCT:
-            column = running[("distinct", argument)]
-            return Shown(column.values, column.valid)
+            column = running[(MeasureKind.DISTINCT, argument)]
+            return AggregateValues(column.values, column.valid)
         case AggregateFunction.SUM:
-            return Shown(running[("s", argument)].values, running[weight].values > 0)
+            return AggregateValues(
+                running[(MeasureKind.SUM, argument)].values, running[weight].values > 0
+            )
         case AggregateFunction.MIN:
-            column = running[("min", argument)]
-            return Shown(column.values, column.valid)
+            column = running[(MeasureKind.MIN, argument)]
+            return AggregateValues(column.values, column.valid)
         case AggregateFunction.MAX:
-            column = running[("max", argument)]
-            return Shown(column.values, column.valid)
+            column = running[(MeasureKind.MAX, argument)]
+            return AggregateValues(column.values, column.valid)
         case AggregateFunction.AVG:
             assert argument is not None
             count = running[weight].values
             unit = 10 ** (scales[argument] or 0)
-            total = running[("s", argument)].values
-            return Shown(_divide(total, np.maximum(count, 1), unit), count > 0)
+            total = running[(MeasureKind.SUM, argument)].values
+            return AggregateValues(divide(total, np.maximum(count, 1), unit), count > 0)
         case AggregateFunction.MEDIAN:
             assert argument is not None
-            middle = running[("hist", argument)]
+            middle = running[(MeasureKind.HISTOGRAM, argument)]
             assert middle.upper is not None
-            return Shown(
-                _halve(middle.values, middle.upper, 10 ** (scales[argument] or 0)), middle.valid
+            return AggregateValues(
+                halve(middle.values, middle.upper, 10 ** (scales[argument] or 0)), middle.valid
             )
         case _:
             assert_never(aggregate.function)
 
 
-def _halve(low: Array, high: Array, unit: int) -> Array:
-    """(low + high) / (2 · unit) as the nearest doubles."""
-    if low.dtype == np.float64:
-        between: Array = low / 2 + high / 2  # as the sum of the greatest doubles is infinite
-        small = np.abs(low) + np.abs(high) < 1.0
-        return np.where(small, (low + high) / 2, between)
-    one = np.ones(len(low), dtype=np.int64)
-    far = (np.abs(low.astype(np.float64)) > _FAR) | (np.abs(high.astype(np.float64)) > _FAR)
-    quotient = _divide(np.where(far, 0, low) + np.where(far, 0, high), one, 2 * unit)
-    for i in np.flatnonzero(far):
-        quotient[i] = float(Fraction(int(low[i]) + int(high[i]), 2 * unit))
-    return quotient
-
-
-def _divide(above: Array, below: Array, unit: int) -> Array:
-    """above / (below · unit) as the nearest doubles."""
-    exact = 1 << 53
-    quotient: Array = above / (below.astype(np.float64) * unit)
-    large = (above > exact) | (above < -exact) | (below > exact // unit)
-    for i in np.flatnonzero(large):
-        quotient[i] = float(Fraction(int(above[i]), int(below[i]) * unit))
-    return quotient
-
-
 def _show_one(
     aggregate: Aggregate,
     scales: Mapping[str, int | None],
-    known: Mapping[Group, Any],
-    running: Mapping[Group, GroupColumn],
-    weights: Mapping[str, Group],
-) -> Shown:
+    known: Mapping[Measure, Any],
+    running: Mapping[Measure, GroupColumn],
+    weights: Mapping[str, Measure],
+) -> AggregateValues:
     """An aggregate's value in a known group; `running`: the columns there are."""
-    found: dict[Group, GroupColumn] = {}
+    single: dict[Measure, GroupColumn] = {}
     for name, like in running.items():
         there = name in known
-        one = np.array([there or name[0] in ("w", "s", "distinct")])
-        if name[0] == "hist":
+        one = np.array([there or name[0] in _ADDED])
+        if name[0] == MeasureKind.HISTOGRAM:
             low, high = _middle(known[name]) if there else (0, 0)
             dtype = like.values.dtype
-            found[name] = GroupColumn(np.array([low], dtype), one, np.array([high], dtype))
+            single[name] = GroupColumn(np.array([low], dtype), one, np.array([high], dtype))
         else:
-            found[name] = GroupColumn(np.array([known.get(name, 0)], like.values.dtype), one)
-    return show_aggregate(aggregate, scales, found, weights)
+            single[name] = GroupColumn(np.array([known.get(name, 0)], like.values.dtype), one)
+    return show_aggregate(aggregate, scales, single, weights)
 
 
 def _middle(histogram: Mapping[int, int]) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from ontoweir.files.find_output import (
     open_stream,
 )
 from ontoweir.runtime.columnar.join_parquet import ParquetJoiner
+from ontoweir.runtime.results.plain_json import plain_json
 
 OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"]
 """How results are written."""
@@ -31,7 +32,7 @@ OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"]
 
 _COMPRESSION = "zstd"
 _SAMPLE = 4_096
-"""Rows that tell whether a column's values repeat."""
+"""Rows that are looked at to see whether a column's values repeat."""
 
 
 def write_part(table: pa.Table, file: str) -> None:
@@ -159,7 +160,7 @@ class ResultWriter:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """What the system does not let be written is told with the place.
+        """What the system does not let be written is reported with the place.
 
         Raises:
             RunError: that is so; but whoever reads a pipe may have enough of it.
@@ -240,13 +241,7 @@ def refuse_parquet(output: Path) -> UsageError:
     """The error of Parquet that is to go through a pipe."""
     return UsageError(
         f"Parquet cannot be written to {output}",
-        why="it is no file, and Parquet is complete only at its end",
+        why="it is not a file, and Parquet is complete only at its end",
         fix="write --format csv or --format jsonl, or name a file",
         source=Source("--output"),
     )
-
-
-def plain_json(value: object) -> str:
-    """Times as ISO 8601, decimals as their digits: text loses nothing."""
-    shown = getattr(value, "isoformat", None)
-    return str(shown()).replace("+00:00", "Z") if shown is not None else str(value)

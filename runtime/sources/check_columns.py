@@ -30,19 +30,19 @@ def check_columns(
         DataError: a column is missing, is there twice, or cannot hold its values.
     """
     for name in names:
-        found = schema.get_all_field_indices(name)
-        if not found:
+        indices = schema.get_all_field_indices(name)
+        if not indices:
             if name in elsewhere:
                 continue
             raise missing_column(name, schema.names, place, stream.data)
-        if len(found) > 1:
+        if len(indices) > 1:
             raise DataError(
-                f"there are {len(found)} columns {name!r}",
+                f"there are {len(indices)} columns {name!r}",
                 why="which of them is meant is not said",
                 fix="write the file again with one column of this name",
                 source=Source(place),
             )
-        column, kind = stream.column(name), schema.field(found[0]).type
+        column, kind = stream.column(name), schema.field(indices[0]).type
         if column is None:
             if not holds_times(kind):
                 raise wrong_type(f"{stream.name}.{name}", kind, None, place)

@@ -75,5 +75,5 @@ def _show(cell: "pa.Scalar") -> object:
         return cell.as_py()
     except (ValueError, OverflowError):  # not UTF-8, or beyond or finer than Python's times
         times = pa.types.is_timestamp(cell.type) or pa.types.is_date(cell.type)
-        found: object = cell.cast(pa.string() if times else pa.binary()).as_py()
-        return found
+        shown: object = cell.cast(pa.string() if times else pa.binary()).as_py()
+        return shown

@@ -13,7 +13,7 @@ class Piece:
 
     `shown` is the file that messages name, `first` the number there (from 1) of its first row;
     `constants`: columns that the folders' names hold (key=value; None is NULL); `low`, `high`:
-    its first and last timestamp in µs, where the file's statistics tell; `size`: about how many
+    its first and last timestamp in µs, where the file's statistics say; `size`: about how many
     bytes its columns in use take when they are read.
     """
 

@@ -37,7 +37,7 @@ def list_pieces(
         spare: of these columns, those that are NULL where a file lacks them.
 
     Raises:
-        DataError: a file is no Parquet, or a column is missing, is there twice, or is of a type
+        DataError: a file is not Parquet, or a column is missing, is there twice, or is of a type
             that cannot hold its values.
     """
     pieces: list[Piece] = []
@@ -53,7 +53,7 @@ def list_pieces(
         first = 1
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)
-            low, high = read_span(group, place)
+            low, high = read_time_span(group, place)
             if group.num_rows and _overlaps(low, high, start_us, stop_us):
                 size = read_size(group, columns)
                 pieces.append(
@@ -90,8 +90,10 @@ def read_ends(statistics: "pq.Statistics") -> tuple[object, object] | None:
         return None
 
 
-def read_span(group: "pq.RowGroupMetaData", place: int | None) -> tuple[int | None, int | None]:
-    """The first and last timestamp of a row group in µs, where its statistics tell."""
+def read_time_span(
+    group: "pq.RowGroupMetaData", place: int | None
+) -> tuple[int | None, int | None]:
+    """The first and last timestamp of a row group in µs, where its statistics say."""
     statistics = None if place is None else group.column(place).statistics
     ends = None if statistics is None else read_ends(statistics)
     if ends is None:

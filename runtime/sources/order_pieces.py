@@ -1,4 +1,4 @@
-"""Put the files of a history into the order of the times inside, where their statistics tell."""
+"""Put the files of a history into the order of the times inside, where their statistics say."""
 
 from collections.abc import Sequence
 from itertools import groupby, pairwise

@@ -176,14 +176,14 @@ class _Reader:
 
     def advance(self, count: int) -> Cursor:
         """The cursor behind the rows taken."""
-        seen = self.cursor.last_us
+        last_us = self.cursor.last_us
         taken = 0
         for part in self.parts:
             mine = min(len(part.times), count - taken)
             if mine > 0 and int(part.times[mine - 1]) > BEGINNING:
-                seen = int(part.times[mine - 1])
+                last_us = int(part.times[mine - 1])
             taken += mine
-        return self.cursor.moved(self.history, count, seen)
+        return self.cursor.moved(self.history, count, last_us)
 
 
 class RowGroups:

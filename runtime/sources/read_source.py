@@ -4,7 +4,7 @@ import glob
 import os
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,17 +118,34 @@ def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
     return Located(path, tuple(found))
 
 
+@dataclass(frozen=True, slots=True)
+class WantedColumns:
+    """The columns that are read of a source.
+
+    `columns`: as they are declared; `timestamp`: the column of that name too; `spare`: of these,
+    those that are NULL where the data lacks them; `keep`: more columns, of Spark's reader;
+    `corrupt`: of JSON, the column that has the text of what is not an object.
+    """
+
+    columns: Sequence[Column]
+    timestamp: str | None = None
+    spare: Set[str] = frozenset()
+    keep: Sequence["SparkColumn"] = ()
+    corrupt: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the declared columns and the timestamp."""
+        return [c.name for c in self.columns] + ([] if self.timestamp is None else [self.timestamp])
+
+
 def read_source(
     spark: "SparkSession",
     data: DataSource,
     path: str,
-    columns: Sequence[Column],
-    timestamp: str | None,
+    wanted: WantedColumns,
     files: Sequence[str] = (),
     home: "SparkSession | None" = None,
-    spare: Set[str] = frozenset(),
-    keep: Sequence["SparkColumn"] = (),
-    corrupt: str | None = None,
 ) -> "DataFrame":
     """The declared columns, cast, with BAD; the timestamp, if any, in microseconds.
 
@@ -136,46 +153,41 @@ def read_source(
         spark: the session.
         data: format and options.
         path: a path; a pattern only where no local file has this name.
-        columns: those wanted.
-        timestamp: the column of that name too.
+        wanted: the columns.
         files: what to read instead of the path, local files with the same columns.
         home: the session whose temporary views are meant (default: `spark`).
-        spare: columns that are NULL where the data lacks them.
-        keep: more columns, of Spark's reader.
-        corrupt: of JSON, the column that has the text of what is no object.
 
     Raises:
         DataError: a column is missing, or Spark cannot read the data.
     """
-
     if data.format == VIEW:
         frame = read_view(home or spark, spark, path, streaming=False)
-        return cast_declared(frame, data, path, columns, timestamp, spare=spare)
-    names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
+        return cast_declared(frame, data, path, replace(wanted, keep=()))
+    names, corrupt = wanted.names, wanted.corrupt
     reader = spark.read.format(data.format).options(**dict(data.options))
     given = names if data.format == "json" else read_header(data, files[0] if files else path)
     if given is not None:
         if corrupt is not None and data.format == "json":
             given = [*given, corrupt]
             reader = reader.options(columnNameOfCorruptRecord=corrupt, mode="PERMISSIVE")
-        reader = reader.schema(", ".join(f"{quote_name(n)} STRING" for n in given))
+        reader = reader.schema(", ".join(f"{quote_spark_name(n)} STRING" for n in given))
     try:
         places = [literal_path(f) for f in files] if files else literal_path(path)
         frame = reader.load(places)
         if "void" in (kind for _, kind in frame.dtypes):
             # a folder's column that is NULL everywhere has no type, which ORC's reader refuses
             held = ((n, "string" if kind == "void" else kind) for n, kind in frame.dtypes)
-            shape = ", ".join(f"{quote_name(n)} {kind}" for n, kind in held)
+            shape = ", ".join(f"{quote_spark_name(n)} {kind}" for n, kind in held)
             frame = reader.schema(shape).load(places)
-        return cast_declared(frame, data, path, columns, timestamp, keep, spare)
+        return cast_declared(frame, data, path, wanted)
     except java_errors() as error:
         raise unreadable(path, error) from error
 
 
-def quote_name(name: str) -> str:
+def quote_spark_name(name: str) -> str:
     """A name as Spark's SQL takes it, whatever characters it has.
 
-    >>> quote_name("a`b")
+    >>> quote_spark_name("a`b")
     '`a``b`'
     """
     doubled = name.replace("`", "``")
@@ -226,26 +238,20 @@ def read_header(data: DataSource, path: str) -> list[str] | None:
 
 
 def cast_declared(
-    frame: "DataFrame",
-    data: DataSource,
-    path: str,
-    columns: Sequence[Column],
-    timestamp: str | None,
-    keep: Sequence["SparkColumn"] = (),
-    spare: Set[str] = frozenset(),
+    frame: "DataFrame", data: DataSource, path: str, wanted: WantedColumns
 ) -> "DataFrame":
     """The declared columns of a frame, also a streaming one, as read_source gives them, then those
-    to `keep`; `spare` columns are NULL where it lacks them.
+    to keep.
 
     Raises:
         DataError: a column is missing.
     """
     from pyspark.sql import functions as fn
 
-    names = [c.name for c in columns] + ([timestamp] if timestamp is not None else [])
+    columns, timestamp = wanted.columns, wanted.timestamp
     held = dict(frame.dtypes)
-    for name in names:
-        if name not in held and name not in spare:
+    for name in wanted.names:
+        if name not in held and name not in wanted.spare:
             raise missing_column(name, tuple(held), path, data)
     _check_types(frame, columns, timestamp, path)
     cells: list[SparkColumn] = []
@@ -256,7 +262,7 @@ def cast_declared(
         if column.name not in held:
             cells.append(fn.lit(None).cast(target).alias(column.name))
             continue
-        cell = fn.col(quote_name(column.name))
+        cell = fn.col(quote_spark_name(column.name))
         cast = cell.try_cast(target)
         if isinstance(kind, DateType | TimestampType):
             cast = fn.when(fn.year(cast).between(1, 9999), cast)
@@ -274,7 +280,7 @@ def cast_declared(
             wrong = wrong | (cell != cast)
         bad.append(fn.when(wrong, fn.lit(column.name)))
     if timestamp is not None:
-        cell = fn.col(quote_name(timestamp))
+        cell = fn.col(quote_spark_name(timestamp))
         if held[timestamp] in ("bigint", "int"):
             moment = cell.cast("bigint")
         else:
@@ -283,7 +289,7 @@ def cast_declared(
         bad.append(fn.when(cell.isNotNull() & moment.isNull(), fn.lit(timestamp)))
         cells.append(moment.alias(timestamp))
     cells.append((fn.coalesce(*bad) if bad else fn.lit(None).cast("string")).alias(BAD))
-    return frame.select(*cells, *keep)
+    return frame.select(*cells, *wanted.keep)
 
 
 def _is_finer(text: "SparkColumn", cast: "SparkColumn", scale: int) -> "SparkColumn":
@@ -319,7 +325,7 @@ def missing_column(name: str, there: Sequence[str], path: str, data: DataSource)
         fix='add options = { header = "true" } to its source'
         if headless
         else (
-            f"write {alike!r} in the catalog: names of columns are told apart by their case"
+            f"write {alike!r} in the catalog: names of columns differ in their case"
             if alike is not None
             else "correct the column's name in the catalog, or the data"
         ),

@@ -39,8 +39,8 @@ def tell_cause(error: BaseException) -> str:
     text = _CALLED.sub("", str(error).strip(), count=1)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
-    while (found := _CLASS.match(first)) is not None and first[found.end() :]:
-        first = first[found.end() :]
+    while (match := _CLASS.match(first)) is not None and first[match.end() :]:
+        first = first[match.end() :]
     return first[:300]
 
 
@@ -54,12 +54,12 @@ def suggest_package(path: str, error: BaseException) -> str | None:
     if _MISSING.search(str(error)) is None or scheme == path:
         return None
     if scheme in ("s3", "s3n"):
-        found = _PACKAGES["s3a"].format(hadoop=_find_hadoop())
-        return f"write s3a:// instead of {scheme}://, and add --spark spark.jars.packages={found}"
+        package = _PACKAGES["s3a"].format(hadoop=_find_hadoop())
+        return f"write s3a:// instead of {scheme}://, and add --spark spark.jars.packages={package}"
     if scheme not in _PACKAGES:
         return f"add the package that reads {scheme}://: --spark spark.jars.packages=…"
-    found = _PACKAGES[scheme].format(hadoop=_find_hadoop())
-    return f"add --spark spark.jars.packages={found}"
+    package = _PACKAGES[scheme].format(hadoop=_find_hadoop())
+    return f"add --spark spark.jars.packages={package}"
 
 
 def _find_hadoop() -> str:

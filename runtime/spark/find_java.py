@@ -29,14 +29,14 @@ def find_java() -> tuple[Path, int | None] | None:
     home = os.environ.get("JAVA_HOME")
     if home:
         return _examine(Path(home) / "bin" / "java")
-    found = None
+    best = None
     for place in _installed():
         java = _examine(place)
         if java is not None:
-            found = found or java
+            best = best or java
             if java[1] is None or java[1] >= LEAST_JAVA:
                 return java
-    return found
+    return best
 
 
 def _installed() -> Iterator[Path]:
@@ -53,10 +53,10 @@ def _examine(java: Path) -> tuple[Path, int | None] | None:
     if not java.exists():
         return None
     try:
-        told = subprocess.run(
+        ran = subprocess.run(
             [str(java), "-version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    match = re.search(r'version "(?:1\.)?(\d+)', ran.stderr + ran.stdout)
     return java, int(match.group(1)) if match else None

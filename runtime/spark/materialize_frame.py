@@ -15,7 +15,7 @@ from ontoweir.runtime.spark.write_parquet import write_parquet
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-LARGE = 64 << 20
+LARGEST_COLLECTED = 64 << 20
 """Bytes from which on rows are mapped to memory, not collected."""
 _CELL = 8
 """About the bytes of a cell."""
@@ -50,14 +50,14 @@ def materialize_frame(frame: "DataFrame", folder: Path) -> pa.Table:
     for name, kind in zip(plain.columns, kinds, strict=True):
         if kind == "void":
             plain = plain.withColumn(name, fn.lit(None).cast("string"))
-    place, seen = folder / uuid.uuid4().hex, Observation()
-    counted = plain.observe(seen, fn.count(fn.lit(1)).alias("rows"))
+    place, observation = folder / uuid.uuid4().hex, Observation()
+    counted = plain.observe(observation, fn.count(fn.lit(1)).alias("rows"))
     # Spark's own file system may be another
     write_parquet(counted, f"file://{place.absolute()}")
     parts = sorted(place.glob("part-*.parquet"))
-    rows = seen.get["rows"]
+    rows = observation.get["rows"]
     if not parts or sum(pq.read_metadata(p).num_rows for p in parts) != rows:
-        if rows * len(names) * _CELL < LARGE:
+        if rows * len(names) * _CELL < LARGEST_COLLECTED:
             return frame.toArrow()
         raise not_written(folder, "the driver does not see what tasks have written there")
     try:

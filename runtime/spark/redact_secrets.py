@@ -33,7 +33,7 @@ def resolve_options(
     Raises:
         CatalogError: there is no such variable.
     """
-    found = {}
+    resolved = {}
     for name, value in options.items():
         variable = value.removeprefix("env:")
         if value.startswith("env:") and variable not in environ:
@@ -43,8 +43,8 @@ def resolve_options(
                 fix=f"set {variable}, or write the option's value",
                 source=source,
             )
-        found[name] = environ[variable] if value.startswith("env:") else value
-    return found
+        resolved[name] = environ[variable] if value.startswith("env:") else value
+    return resolved
 
 
 def redact_secrets(text: str, options: Mapping[str, str]) -> str:

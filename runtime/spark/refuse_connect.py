@@ -22,7 +22,7 @@ def refuse_connect(spark: "SparkSession | None", settings: Mapping[str, str]) ->
     """See to it that a live run has a session whose driver is this process.
 
     Connect calls what takes the micro-batches in a process of the server. The kernel's state, the
-    locks of the checkpoint, and the handle that errors and progress are told by are here.
+    locks of the checkpoint, and the handle that errors and progress come through are here.
 
     Args:
         spark: the session given (None: the active one, or one to be started).

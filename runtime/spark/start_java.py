@@ -26,7 +26,7 @@ _THROWN = re.compile(
 _LACKING = re.compile(r"(?:unresolved dependency: |download failed: )([^,\]]+)")
 
 
-_LAST: "list[_Heard]" = []
+_LAST: "list[_JavaOutput]" = []
 
 
 def start_java(conf: "SparkConf") -> Any:
@@ -34,7 +34,7 @@ def start_java(conf: "SparkConf") -> Any:
 
     No option of Java turns off its note on the incubator modules that Spark asks for; where
     packages are wanted, Ivy reports at length how it found them. Both are left out, but for the
-    downloads, which are told at once.
+    downloads, which are shown at once.
 
     Raises:
         UsageError: packages that are wanted cannot be had.
@@ -44,32 +44,32 @@ def start_java(conf: "SparkConf") -> Any:
     from pyspark.java_gateway import launch_gateway
 
     packages = conf.get(_PACKAGES)
-    heard = _Heard()
+    output = _JavaOutput()
     try:
         try:
-            parts = {"stdout": heard.writer, "stderr": heard.writer}
+            parts = {"stdout": output.writer, "stderr": output.writer}
             gateway = launch_gateway(conf, parts)  # type: ignore[no-untyped-call]
         finally:
-            os.close(heard.writer)
+            os.close(output.writer)
     except PySparkException as error:
-        raise _not_started(heard.end(), packages) from error
+        raise _not_started(output.end(), packages) from error
     except BaseException as error:
         _end_started(error)
         raise
-    heard.pass_on(held=not packages)
-    _LAST.append(heard)
+    output.pass_on(held=not packages)
+    _LAST.append(output)
     return gateway
 
 
 def last_words() -> str:
     """What the Java process said last that says why it has ended (empty: nothing does)."""
-    told = [word for heard in _LAST[-1:] for word in heard.end_words()]
-    return next((word for word in reversed(told) if _FATAL.search(word)), "")
+    words = [word for output in _LAST[-1:] for word in output.end_words()]
+    return next((word for word in reversed(words) if _FATAL.search(word)), "")
 
 
 def _end_started(error: BaseException) -> None:
     """End the Java process whose start was interrupted: PySpark removes the folder in which that
-    would say where it listens, and it would stay for ever. It is told nowhere but in the frames."""
+    would say where it listens, and it would stay for ever. Nothing but the frames knows it."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         process = frame.f_locals.get("proc")
         if isinstance(process, subprocess.Popen):
@@ -77,7 +77,7 @@ def _end_started(error: BaseException) -> None:
             process.wait()
 
 
-class _Heard:
+class _JavaOutput:
     """A pipe that Java writes to, and the thread that reads it."""
 
     def __init__(self) -> None:

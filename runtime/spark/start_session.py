@@ -1,4 +1,4 @@
-"""Start Spark, embedded unless told otherwise."""
+"""Start Spark, embedded by default."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ LOCAL_FILES = Path(__file__).with_name("local_files.jar")
 LOGGING = Path(__file__).with_name("log4j.properties")
 """Says nothing below errors, and nothing on stdout."""
 _CONNECT_PORT = 15002
-"""Where a server of Spark Connect listens, unless told otherwise."""
+"""Where a server of Spark Connect listens by default."""
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 """What grpc looks at."""
 _NO_SETTINGS: Mapping[str, str] = {}
@@ -132,11 +132,11 @@ def _need_java() -> None:
     """Have Spark start a Java that is installed, although PATH does not lead to it."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return
-    found = find_java()
-    if found is None:
+    java = find_java()
+    if java is None:
         raise RunError(
             "Spark does not start: there is no Java",
             why=f"Spark needs a Java runtime ({LEAST_JAVA} or later)",
             fix="run `ontoweir doctor`, which names the command that installs it",
         )
-    os.environ["JAVA_HOME"] = str(found[0].parent.parent)
+    os.environ["JAVA_HOME"] = str(java[0].parent.parent)

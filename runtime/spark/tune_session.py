@@ -11,7 +11,7 @@ _STREAMING = "org.apache.spark.sql.execution.streaming"
 
 def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
     """Set a session up for short micro-batches; for files too, where the checkpoint is local."""
-    found = {
+    settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.adaptive.enabled": "false",  # there is no shuffle to adapt
         "spark.sql.files.minPartitionNum": "1",  # few tasks for small files
@@ -31,13 +31,13 @@ def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
                 java.java.lang.Class.forName(name)
             except Exception:
                 continue
-            found["spark.sql.streaming.checkpointFileManagerClass"] = name
+            settings["spark.sql.streaming.checkpointFileManagerClass"] = name
             break
         # no file of checksums beside every file of offsets: our own commit has hashes of its own
-        found["spark.sql.streaming.checkpoint.fileChecksum.enabled"] = "false"
-        found["fs.file.impl"] = _local_files(java)
-        found["fs.file.impl.disable.cache"] = "true"
-    for setting, text in found.items():
+        settings["spark.sql.streaming.checkpoint.fileChecksum.enabled"] = "false"
+        settings["fs.file.impl"] = _local_files(java)
+        settings["fs.file.impl.disable.cache"] = "true"
+    for setting, text in settings.items():
         spark.conf.set(setting, text)
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.sources.history import Piece
-from ontoweir.runtime.sources.list_pieces import find_leaf, read_size, read_span
+from ontoweir.runtime.sources.list_pieces import find_leaf, read_size, read_time_span
 from ontoweir.runtime.sources.read_source import unreadable
 
 
@@ -40,7 +40,7 @@ def list_staged(
         place = find_leaf(metadata, stream.timestamp)
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)
-            low, high = read_span(group, place)
+            low, high = read_time_span(group, place)
             size = read_size(group, names)
             if group.num_rows:
                 rows = group.num_rows

@@ -13,7 +13,7 @@ from ontoweir.runtime.columnar.frame import Array
 AT_ONCE = 2_000_000
 """About how many rows are sorted at once."""
 _SAMPLE = 100_000
-"""So many times at most tell where to part the rows."""
+"""So many times at most say where to part the rows."""
 _BEFORE_ALL = np.iinfo(np.int64).min
 _GROUP = 500_000
 
@@ -37,8 +37,8 @@ def sort_parts(parts: Sequence[Path], time: str, target: Path, at_once: int = AT
     cuts = _find_cuts(parts, time, at_once)
     with pq.ParquetWriter(str(target), pq.read_schema(parts[0])) as writer:
         for low, high in zip([None, *cuts], [*cuts, None], strict=True):
-            found = [_read_span(part, time, low, high) for part in parts]
-            rows = pa.concat_tables(found)
+            spans = [_read_span(part, time, low, high) for part in parts]
+            rows = pa.concat_tables(spans)
             order = pc.sort_indices(rows, sort_keys=[(time, "ascending", "at_start")])
             if rows.num_rows:
                 writer.write_table(rows.take(order), row_group_size=_GROUP)
@@ -65,7 +65,7 @@ def _times(part: Path, time: str) -> Array:
 def _read_span(part: Path, time: str, low: int | None, high: int | None) -> pa.Table:
     """The rows of a part in [low, high); with the first come those without a time."""
     with pq.ParquetFile(part) as opened:
-        found = [opened.schema_arrow.empty_table()]
+        tables = [opened.schema_arrow.empty_table()]
         for index in range(opened.num_row_groups):
             rows = opened.read_row_group(index)
             times = rows.column(time)
@@ -74,5 +74,5 @@ def _read_span(part: Path, time: str, low: int | None, high: int | None) -> pa.T
                 times = rows.column(time)
             if high is not None:
                 rows = rows.filter(pc.fill_null(pc.less(times, high), low is None))
-            found.append(rows)
-    return pa.concat_tables(found)
+            tables.append(rows)
+    return pa.concat_tables(tables)

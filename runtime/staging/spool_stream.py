@@ -15,7 +15,7 @@ from ontoweir.runtime.staging.conform_parquet import conform_parquet
 from ontoweir.runtime.staging.list_staged import list_staged
 from ontoweir.runtime.staging.sort_parts import sort_parts
 from ontoweir.runtime.text.convert_text import NotPlain
-from ontoweir.runtime.text.read_text import read_text
+from ontoweir.runtime.text.read_text import read_text_rows
 
 
 def spool_stream(
@@ -24,7 +24,7 @@ def spool_stream(
     columns: Sequence[str],
     folder: Path,
     spare: Set[str] = frozenset(),
-    tell: Callable[[int], None] = lambda rows: None,
+    on_rows: Callable[[int], None] = lambda rows: None,
 ) -> tuple[Piece, ...] | None:
     """Write the columns in use, in their declared types, to `folder`: a file for each of the
     source's, in order; of a source that is to be sorted, one, in the order of the timestamps.
@@ -50,7 +50,7 @@ def spool_stream(
             folder.mkdir(parents=True)
             for number, file in enumerate(files):
                 parts.append(folder / f"{number:06d}.parquet")
-                _spool_file(stream, file, columns, spare, parts[-1], tell)
+                _spool_file(stream, file, columns, spare, parts[-1], on_rows)
         if stream.data.sort and parts:
             whole = folder / "sorted"
             sort_parts(parts, stream.timestamp, whole)
@@ -65,7 +65,7 @@ def spool_stream(
     except OSError as error:
         raise RunError(
             f"{folder} cannot be written: {error}",
-            why="the rows of a stream that is no Parquet in the order of time are kept beside the "
+            why="the rows of a stream that is not Parquet in the order of time are kept beside the "
             "output meanwhile",
             fix="make room there, or name another place with --output",
             source=Source(str(folder)),
@@ -81,11 +81,11 @@ def _spool_file(
     columns: Sequence[str],
     spare: Set[str],
     part: Path,
-    tell: Callable[[int], None],
+    on_rows: Callable[[int], None],
 ) -> None:
     declared = [c for c in stream.columns if c.name in columns]
-    rows = read_text(stream.data, file, declared, stream.timestamp, spare)
-    write_rows(stream, declared, rows, part, tell)
+    rows = read_text_rows(stream.data, file, declared, stream.timestamp, spare)
+    write_rows(stream, declared, rows, part, on_rows)
 
 
 def write_rows(
@@ -93,7 +93,7 @@ def write_rows(
     declared: Sequence[Column],
     rows: Iterable[pa.Table],
     part: Path,
-    tell: Callable[[int], None] = lambda rows: None,
+    on_rows: Callable[[int], None] = lambda rows: None,
 ) -> None:
     """Write a stream's rows, as read_text gives them, to a Parquet file.
 
@@ -112,4 +112,4 @@ def write_rows(
     ) as writer:
         for table in rows:
             writer.write_table(table.select(schema.names))
-            tell(table.num_rows)
+            on_rows(table.num_rows)

@@ -14,6 +14,7 @@ from ontoweir.mappings.model.catalog import Column, DataSource, Stream
 from ontoweir.runtime.sources.history import Piece
 from ontoweir.runtime.sources.read_source import (
     Located,
+    WantedColumns,
     drop_empty,
     read_source,
     unreadable,
@@ -66,11 +67,9 @@ def stage_stream(
                 spark,
                 with_folders(data, files[0] if files else path),
                 files[0] if len(files) == 1 else path,
-                wanted,
-                stream.timestamp,
+                WantedColumns(wanted, stream.timestamp, spare),
                 files,
                 home,
-                spare,
             )
             for files in groups_of_files
         ]

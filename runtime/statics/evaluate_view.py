@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from ontoweir.mappings.model.catalog import Catalog, FloatType, Relation
-from ontoweir.runtime.spark.materialize_frame import LARGE
+from ontoweir.runtime.spark.materialize_frame import LARGEST_COLLECTED
 
 _PARTS = {"expressions", "from_", "where", "group"}
 _EXTREMES: dict[type[exp.Expr], str] = {exp.Min: "min", exp.Max: "max"}
@@ -57,28 +57,28 @@ def evaluate_view(
     tests = _tests(parsed.args.get("where"), columns)
     if group is None or tests is None or len(set(every)) < len(every):
         return None
-    found = [o for o in outputs if o is not None]
-    names = [name for name, _, _ in found]
-    if len(found) < len(outputs) or len({n.lower() for n in names}) < len(names):
+    selected = [o for o in outputs if o is not None]
+    names = [name for name, _, _ in selected]
+    if len(selected) < len(outputs) or len({n.lower() for n in names}) < len(names):
         return None
     if not {c.name for c in relation.columns} <= set(names):
         return None
-    plain = [column for _, column, function in found if function is None]
-    if (group and not set(plain) <= set(group)) or (not group and len(plain) < len(found)):
+    plain = [column for _, column, function in selected if function is None]
+    if (group and not set(plain) <= set(group)) or (not group and len(plain) < len(selected)):
         return None
     rows = load(table.name)
-    if rows.nbytes >= LARGE and (group or tests):
+    if rows.nbytes >= LARGEST_COLLECTED and (group or tests):
         return None  # what is made here would be in memory
     for column, null in tests:
         held = rows.column(column)
         rows = rows.filter(pc.is_null(held) if null else pc.is_valid(held))
     if group:
-        wanted = sorted({(c, f) for _, c, f in found if f is not None})
+        wanted = sorted({(c, f) for _, c, f in selected if f is not None})
         try:
             rows = rows.group_by(group, use_threads=False).aggregate(wanted)
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
             return None
-    made = {n: rows.column(c if f is None else f"{c}_{f}") for n, c, f in found}
+    made = {n: rows.column(c if f is None else f"{c}_{f}") for n, c, f in selected}
     return pa.table({c.name: made[c.name] for c in relation.columns})
 
 
@@ -111,9 +111,9 @@ def _columns(group: object, columns: set[str]) -> list[str] | None:
         return []
     if not isinstance(group, exp.Group) or _more(group, "expressions"):
         return None
-    found = [_column(e, columns) for e in group.expressions]
-    known = [c for c in found if c is not None]
-    return list(dict.fromkeys(known)) if len(known) == len(found) else None
+    grouped = [_column(e, columns) for e in group.expressions]
+    known = [c for c in grouped if c is not None]
+    return list(dict.fromkeys(known)) if len(known) == len(grouped) else None
 
 
 def _tests(where: object, columns: set[str]) -> Sequence[tuple[str, bool]] | None:
@@ -122,13 +122,13 @@ def _tests(where: object, columns: set[str]) -> Sequence[tuple[str, bool]] | Non
         return []
     assert isinstance(where, exp.Where)
     tests: list[tuple[str, bool]] = []
-    pending: list[exp.Expr] = [where.this]
-    while pending:
-        node = pending.pop()
+    unvisited: list[exp.Expr] = [where.this]
+    while unvisited:
+        node = unvisited.pop()
         null = not isinstance(node, exp.Not)
         inner = node if null else node.this
         if isinstance(node, exp.And):
-            pending += [node.this, node.expression]
+            unvisited += [node.this, node.expression]
             continue
         if not isinstance(inner, exp.Is) or not isinstance(inner.expression, exp.Null):
             return None

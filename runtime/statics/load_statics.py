@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
 from ontoweir.runtime.sources.read_source import (
     BAD,
     Located,
+    WantedColumns,
     literal_path,
     locate_source,
     missing_column,
@@ -30,7 +31,11 @@ from ontoweir.runtime.sources.read_source import (
     unreadable,
 )
 from ontoweir.runtime.spark.explain_java import java_errors
-from ontoweir.runtime.spark.materialize_frame import LARGE, materialize_frame, not_written
+from ontoweir.runtime.spark.materialize_frame import (
+    LARGEST_COLLECTED,
+    materialize_frame,
+    not_written,
+)
 from ontoweir.runtime.statics.evaluate_view import evaluate_view, mentioned
 from ontoweir.runtime.statics.read_relation import read_relation
 from ontoweir.runtime.statics.read_small import read_small
@@ -38,13 +43,15 @@ from ontoweir.runtime.statics.read_small import read_small
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+Session: TypeAlias = "SparkSession | Callable[[], SparkSession]"
+"""A session, or what gives it where it is needed."""
 
 _DENSE = 8
 """About how much more rows take than what is compressed."""
 
 
 def load_statics(
-    spark: "SparkSession | Callable[[], SparkSession]",
+    spark: "Session",
     catalog: Catalog,
     names: Iterable[str],
     beside: Path | None = None,
@@ -64,7 +71,7 @@ def load_statics(
     Raises:
         DataError: a file or column is missing, or a row breaks a type, domain, key or max_rows.
         CatalogError: a view is wrong.
-        RunError: what tasks write beside it is not seen here.
+        RunError: what tasks write beside it is not visible here.
     """
     with ExitStack() as stack:
         loader = _Loader(spark, catalog, _find_folder(beside), stack, here=here)
@@ -83,13 +90,16 @@ def _is_small(located: Located) -> bool:
     if located.files is None:
         return False
     sizes = ((Path(f).stat().st_size, Path(f).suffix) for f in located.files)
-    return sum(n if kind in (".csv", ".json", ".txt") else n * _DENSE for n, kind in sizes) < LARGE
+    return (
+        sum(n if kind in (".csv", ".json", ".txt") else n * _DENSE for n, kind in sizes)
+        < LARGEST_COLLECTED
+    )
 
 
 class _Loader:
     def __init__(
         self,
-        spark: "SparkSession | Callable[[], SparkSession]",
+        spark: "Session",
         catalog: Catalog,
         place: Path,
         stack: ExitStack,
@@ -161,9 +171,8 @@ class _Loader:
             return _check(relation, small, source)
 
         if view is None:
-            frame = read_source(
-                self.session, relation.data, place, relation.columns, None, home=self.home
-            )
+            wanted = WantedColumns(relation.columns)
+            frame = read_source(self.session, relation.data, place, wanted, home=self.home)
         else:
             frame = self._view(relation, view)
         try:
@@ -197,7 +206,7 @@ class _Loader:
 
     def _give(self, table: pa.Table) -> "DataFrame":
         """Rows as Spark's: many by a file, as they would be copied into Java's memory."""
-        if table.nbytes < LARGE:
+        if table.nbytes < LARGEST_COLLECTED:
             return self.session.createDataFrame(table)
         file = str(self.folder / f"{uuid.uuid4().hex}.parquet")
         try:

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Relation
 from ontoweir.runtime.sources.read_source import Located, drop_empty
-from ontoweir.runtime.spark.materialize_frame import LARGE, not_written
+from ontoweir.runtime.spark.materialize_frame import LARGEST_COLLECTED, not_written
 from ontoweir.runtime.text.convert_text import NotPlain
-from ontoweir.runtime.text.read_text import read_text
+from ontoweir.runtime.text.read_text import read_text_rows
 
 
 def read_relation(
@@ -40,7 +40,7 @@ def read_relation(
         for table in coming:
             held.append(table)
             size += table.nbytes
-            if size >= LARGE:
+            if size >= LARGEST_COLLECTED:
                 return _map_rows(held, coming, find_folder())
     except NotPlain:
         return None
@@ -49,7 +49,7 @@ def read_relation(
 
 def _read(relation: Relation, files: list[str]) -> Iterator[pa.Table]:
     for file in files:
-        yield from read_text(relation.data, file, relation.columns, None)
+        yield from read_text_rows(relation.data, file, relation.columns, None)
 
 
 def _map_rows(held: list[pa.Table], coming: Iterator[pa.Table], folder: Path) -> pa.Table:

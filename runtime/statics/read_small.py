@@ -121,14 +121,14 @@ def _read_csv(data: DataSource, path: str, text: str, columns: Sequence[Column])
         rows = [line.split(",") for line in lines]
     if not all(len(row) == len(header) and any(row) for row in rows):
         return None
-    found: Cells = {}
+    cells: Cells = {}
     for column in columns:
         place = header.index(column.name)
         values = [row[place] for row in rows]
         if any(v != v.strip() for v in values):
             return None
-        found[column.name] = [v or None for v in values]
-    return found
+        cells[column.name] = [v or None for v in values]
+    return cells
 
 
 class _NotPlain(Exception):
@@ -140,7 +140,7 @@ def _read_json(data: DataSource, path: str, text: str, columns: Sequence[Column]
         return None
     names = [c.name for c in columns]
     other = {n.lower() for n in names}
-    found: Cells = {n: [] for n in names}
+    cells: Cells = {n: [] for n in names}
 
     def refuse(_: str) -> Any:
         raise _NotPlain
@@ -150,7 +150,7 @@ def _read_json(data: DataSource, path: str, text: str, columns: Sequence[Column]
 
     def plain(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         row = dict(pairs)
-        odd = {k for k in row if k.lower() in other and k not in found}
+        odd = {k for k in row if k.lower() in other and k not in cells}
         if len(row) < len(pairs) or odd:
             raise _NotPlain
         return row
@@ -172,8 +172,8 @@ def _read_json(data: DataSource, path: str, text: str, columns: Sequence[Column]
             cell = row.get(name)
             if cell is not None and not (isinstance(cell, str) and _is_text(cell)):
                 return None
-            found[name].append(cell)
-    return found
+            cells[name].append(cell)
+    return cells
 
 
 def _is_text(cell: str) -> bool:

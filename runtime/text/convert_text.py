@@ -26,7 +26,8 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.runtime.columnar.check_domain import arrow_type
-from ontoweir.runtime.columnar.convert_column import fit_decimal, keep_years
+from ontoweir.runtime.columnar.convert_column import keep_years
+from ontoweir.runtime.columnar.exact_decimals import fit_decimal
 from ontoweir.runtime.columnar.frame import Array
 
 _BLANK = "".join(map(chr, range(33))) + "\x7f"
@@ -51,7 +52,7 @@ _PLAIN_LENGTHS = frozenset((10, 16, 19, *range(21, 27)))
 _ZONED = r"^.{19}(\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])$"
 
 
-_MOST_EXPONENT = 999_999_999
+_MAX_EXPONENT = 999_999_999
 """Of a number, for Java's parser to take it for sure."""
 
 
@@ -70,11 +71,11 @@ def convert_text(
     """
     if isinstance(declared, StringType):
         return values, None
-    found, bad = _convert_at_once(values, declared), None
-    if found is None:
-        found, bad = _by_value(values, arrow_type(declared), _reader(declared))
+    converted, bad = _convert_at_once(values, declared), None
+    if converted is None:
+        converted, bad = _by_value(values, arrow_type(declared), _reader(declared))
     dated = isinstance(declared, DateType | TimestampType)
-    return keep_years(found, bad) if dated else (found, bad)
+    return keep_years(converted, bad) if dated else (converted, bad)
 
 
 def _convert_at_once(values: "pa.ChunkedArray", declared: ColumnType) -> "pa.ChunkedArray | None":
@@ -124,9 +125,9 @@ def _by_value(
         whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], pa.string())
     coded = whole.dictionary_encode()
     made = pa.array([convert(v) for v in coded.dictionary.to_pylist()], target)
-    found = made.take(coded.indices)
-    bad = pc.and_(pc.is_valid(whole), pc.is_null(found)).to_numpy(zero_copy_only=False)
-    return pa.chunked_array([found]), bad if bad.any() else None
+    converted = made.take(coded.indices)
+    bad = pc.and_(pc.is_valid(whole), pc.is_null(converted)).to_numpy(zero_copy_only=False)
+    return pa.chunked_array([converted]), bad if bad.any() else None
 
 
 def _reader(declared: ColumnType) -> Callable[[str], Any]:
@@ -181,7 +182,7 @@ def _read_decimal(text: str, declared: DecimalType) -> Decimal | None:
     number = Decimal(text)
     if number.is_zero():  # whatever its exponent, as far as Java has such ones
         exponent = number.as_tuple().exponent
-        if not isinstance(exponent, int) or abs(exponent) > _MOST_EXPONENT:
+        if not isinstance(exponent, int) or abs(exponent) > _MAX_EXPONENT:
             raise NotPlain
         number = Decimal(0)
     return fit_decimal(number, declared)
@@ -194,13 +195,13 @@ def _read_boolean(text: str) -> bool | None:
 
 def _read_day(text: str) -> date | None:
     text = text.strip(_BLANK)
-    found = _DAY.fullmatch(text)
-    if found is None:
+    match = _DAY.fullmatch(text)
+    if match is None:
         if _LONG_DAY.fullmatch(text):
             raise NotPlain
         return None
     try:
-        return date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
+        return date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
     except ValueError:
         return None
 
@@ -208,12 +209,12 @@ def _read_day(text: str) -> date | None:
 def _read_moment(text: str) -> int | None:
     """Microseconds."""
     text = text.strip(_BLANK)
-    found = _MOMENT.fullmatch(text) or _ONLY_DAY.fullmatch(text)
-    if found is None:
+    match = _MOMENT.fullmatch(text) or _ONLY_DAY.fullmatch(text)
+    if match is None:
         if _PERHAPS_MOMENT.match(text):
             raise NotPlain
         return None
-    whole = [*found.groups(), *([None] * 5)]
+    whole = [*match.groups(), *([None] * 5)]
     year, month, day, hour, minute, second, fraction, zone = whole[:8]
     micros = int(((fraction or "") + "000000")[:6])
     try:

@@ -4,7 +4,7 @@ The rule is that of Spark's reader with a header: cells are between separators, 
 with fewer cells than the header has NULL in the others, one with more loses them; empty cells are
 NULL, quoted or not; lines of blanks are none; no cell goes over the end of a line; what is not
 UTF-8 is U+FFFD. Files with anything else (escapes, quotes within a cell, other options) are left to
-Spark (NotPlain): what univocity, its parser, makes of them follows no rule that could be told.
+Spark (NotPlain): what univocity, its parser, makes of them follows no rule that could be stated.
 """
 
 import bz2
@@ -151,7 +151,7 @@ def _read_block(
         doubles = [n for n, kind in kinds.items() if pa.types.is_floating(kind)]
         if table.num_rows == rows and all(all_finite(table.column(n)) for n in doubles):
             return table
-    except ValueError:  # a row with too many cells, or what is no number
+    except ValueError:  # a row with too many cells, or what is not a number
         pass
     block = block.decode("utf-8", "replace").encode()
     block = _level(block, file.separator, len(file.names))
@@ -223,13 +223,13 @@ def _level(block: bytes, separator: bytes, cells: int) -> bytes:
 
 
 def _fit_line(line: bytes, separator: bytes, cells: int) -> bytes:
-    found, at = [], 0
+    fields, at = [], 0
     while at <= len(line):
         if line[at : at + 1] == b'"':
             end = line.index(b'"', at + 1) + 1
         else:
             end = line.find(separator, at)
             end = len(line) if end < 0 else end
-        found.append(line[at:end])
+        fields.append(line[at:end])
         at = end + 1
-    return separator.join((found + [b""] * cells)[:cells])
+    return separator.join((fields + [b""] * cells)[:cells])

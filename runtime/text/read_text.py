@@ -22,7 +22,7 @@ from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_csv import open_csv, read_csv
 
 
-def read_text(
+def read_text_rows(
     data: DataSource,
     file: str,
     columns: Sequence[Column],

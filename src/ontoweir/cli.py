@@ -14,24 +14,24 @@ import traceback
 from collections.abc import Sequence
 
 from ontoweir import __version__
-from ontoweir.commands.arguments import ArgumentParser
-from ontoweir.commands.check import add_check
-from ontoweir.commands.completion import add_completion
-from ontoweir.commands.doctor import add_doctor
-from ontoweir.commands.drop import add_drop
-from ontoweir.commands.explain import add_explain
-from ontoweir.commands.init import add_init
-from ontoweir.commands.list import add_list
-from ontoweir.commands.materialize import add_materialize
-from ontoweir.commands.ontology import add_ontology
-from ontoweir.commands.plot import add_plot
-from ontoweir.commands.register import add_register
-from ontoweir.commands.replay import add_replay
-from ontoweir.commands.report import add_report
-from ontoweir.commands.rewrite import add_rewrite
-from ontoweir.commands.run import add_run
-from ontoweir.commands.status import add_status
-from ontoweir.commands.ui import add_ui
+from ontoweir.commands.common.arguments import ArgumentParser
+from ontoweir.commands.design.check import add_check
+from ontoweir.commands.design.explain import add_explain
+from ontoweir.commands.design.materialize import add_materialize
+from ontoweir.commands.design.ontology import add_ontology
+from ontoweir.commands.design.plot import add_plot
+from ontoweir.commands.design.report import add_report
+from ontoweir.commands.design.rewrite import add_rewrite
+from ontoweir.commands.operate.drop import add_drop
+from ontoweir.commands.operate.list import add_list
+from ontoweir.commands.operate.register import add_register
+from ontoweir.commands.operate.replay import add_replay
+from ontoweir.commands.operate.run import add_run
+from ontoweir.commands.operate.status import add_status
+from ontoweir.commands.operate.ui import add_ui
+from ontoweir.commands.setup.completion import add_completion
+from ontoweir.commands.setup.doctor import add_doctor
+from ontoweir.commands.setup.init import add_init
 from ontoweir.errors import OntoweirError, RunError, UsageError
 
 COMMANDS = (
@@ -64,8 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     thresholds = gc.get_threshold()
     gc.set_threshold(1_000_000)  # queries are small: collecting often only costs start-up time
     try:
-        given = make_parser().parse_args(arguments)
-        code: int = given.run(given)
+        args = make_parser().parse_args(arguments)
+        code: int = args.run(args)
         sys.stdout.flush()
         return code
     except OntoweirError as error:
@@ -109,42 +109,42 @@ def _report_java(error: Exception) -> int:
     """Spark's Java side failed, or has gone, where nobody foresaw it."""
     from ontoweir.runtime.spark.explain_java import tell_cause
 
-    told = RunError(
+    reported = RunError(
         f"Spark failed: {tell_cause(error)}",
         why="what was committed or written whole before is intact",
         fix="see Spark's log for the cause, run `ontoweir doctor`, and start again",
     )
-    print(told, file=sys.stderr)
-    return told.exit_code
+    print(reported, file=sys.stderr)
+    return reported.exit_code
 
 
 def _report_name(error: OSError) -> int:
     """A path was given, wherever, that no file can have."""
-    told = UsageError(
+    reported = UsageError(
         f"the name {error.filename} is too long",
         why="a name has at most 255 bytes, and a path some 4,000",
         fix="name another",
     )
-    print(told, file=sys.stderr)
-    return told.exit_code
+    print(reported, file=sys.stderr)
+    return reported.exit_code
 
 
 def _report_full(error: OSError) -> int:
     """There is no room, where nobody foresaw it: standard output, mostly."""
     place = "the output" if error.filename is None else error.filename
-    told = RunError(
+    reported = RunError(
         f"cannot write {place}: {error.strerror}",
         why="files and folders that were there before are intact",
         fix="make room, and start again",
     )
-    print(told, file=sys.stderr)
+    print(reported, file=sys.stderr)
     if error.filename is None:  # what is left in its buffer is not tried again
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return told.exit_code
+    return reported.exit_code
 
 
 def _open_closed() -> None:
-    """Where standard output or error is closed (`>&-`), what is told goes nowhere."""
+    """Where standard output or error is closed (`>&-`), what is printed goes nowhere."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115

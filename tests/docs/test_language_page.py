@@ -5,7 +5,7 @@ import pytest
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from tests.paths import ROOT
 
 PREFIXES = """PREFIX : <http://traffic.example/ns#>
@@ -63,7 +63,7 @@ def workspace() -> Workspace:
 
 
 def _check(workspace: Workspace, text: str) -> None:
-    branches = parse_union(PREFIXES + text, name="q", file="q.rq")
+    branches = parse_query(PREFIXES + text, name="q", file="q.rq")
     workspace.check(workspace.compile_branches(branches))
 
 

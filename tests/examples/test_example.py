@@ -68,7 +68,7 @@ def workspace(example: Path) -> Workspace:
     def refuse(message: str) -> None:
         raise AssertionError(message)
 
-    return Workspace(load_project(example, environ={}), warn=refuse)
+    return Workspace(load_project(example, environ={}), on_warning=refuse)
 
 
 @pytest.mark.parametrize("name", VERDICTS)

@@ -69,7 +69,7 @@ def test_verdicts_without_a_warning(example: Path) -> None:
     def refuse(message: str) -> None:
         raise AssertionError(message)
 
-    workspace = Workspace(load_project(example, environ={}), warn=refuse)
+    workspace = Workspace(load_project(example, environ={}), on_warning=refuse)
     found = {n: str(workspace.check(workspace.compile(n)).tier) for n in workspace.query_names()}
     assert found == TIERS
 

@@ -6,8 +6,8 @@ import pytest
 from rdflib import Literal
 
 from ontoweir.errors import OntologyError
-from ontoweir.ontology.check_expansion import check_expansion
-from ontoweir.ontology.read_triples import read_triples
+from ontoweir.ontology.syntax.check_expansion import check_expansion
+from ontoweir.ontology.syntax.read_triples import read_triples
 
 ROOT = (
     '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '

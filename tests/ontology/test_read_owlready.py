@@ -13,7 +13,7 @@ from rdflib import BNode, Graph, Literal, URIRef
 from rdflib.compare import isomorphic
 
 from ontoweir.ontology.load_ontology import load_ontology, read_ontology
-from ontoweir.ontology.read_triples import read_triples
+from ontoweir.ontology.syntax.read_triples import read_triples
 from ontoweir.ontology.tbox import Exists, NamedClass, Role, TBox
 
 HEAD = (

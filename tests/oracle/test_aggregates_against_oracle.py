@@ -18,7 +18,12 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import LiteralOutput, SpjUnion
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
-from ontoweir.runtime.engine.aggregate_chunk import advance_groups, plan_aggregates, read_numbers
+from ontoweir.runtime.engine.aggregate_chunk import (
+    MatchBatch,
+    advance_groups,
+    plan_aggregates,
+    read_numbers,
+)
 from ontoweir.runtime.results.render_results import AT, render_results
 from ontoweir.runtime.results.update_groups import GroupState
 from tests.oracle.budget import SEEDS, budget
@@ -126,7 +131,8 @@ def run_groups(
                 results, kernel, pool = next(run)
                 held += kernel.rows
                 table = render_results(results, plan.form, case.catalog, schema, pool, 1)
-                entries.append((table, read_numbers(found.part, plan, results, work.scales)))
+                numbers = read_numbers(found.part, plan, results, work.scales)
+                entries.append(MatchBatch(table, numbers))
             tables.append(entries)
         changed, state = advance_groups(work, tables, state)
         most = max(most, held + state.rows)

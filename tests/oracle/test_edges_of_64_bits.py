@@ -23,8 +23,8 @@ from ontoweir.mappings.model.catalog import (
     Stream,
 )
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
-from ontoweir.runtime.replay.replay import QueryJob
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.database import insert_rows, open_database
 from tests.oracle.random_queries import Case

@@ -28,10 +28,10 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
-from ontoweir.runtime.replay.replay import QueryJob
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.database import insert_rows, open_database
 from tests.oracle.random_queries import Case, Tables
@@ -167,8 +167,8 @@ class Oracle:
         if not self.base.execute(f"SELECT COUNT(*) FROM {query.rest}").fetchall()[0][0]:
             return {}
         names = [c[0] for c in query.columns]
-        rows = [dict(zip(names, row, strict=True)) for row in self.base.execute(text).fetchall()]
-        return split_groups(query, rows)
+        answers = [dict(zip(names, row, strict=True)) for row in self.base.execute(text).fetchall()]
+        return split_groups(query, answers)
 
 
 def split_groups(query: Query, rows: list[dict[str, Any]]) -> dict[Any, Any]:

@@ -12,8 +12,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ontoweir.project.project import load_project
-from ontoweir.runtime.replay import replay_range
+from ontoweir.runtime.replay.ranges import replay_range
 from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.spark.start_session import start_session
 from tests.runtime.harness import make_sql_job
 
@@ -27,10 +28,9 @@ def main() -> None:
     job = make_sql_job((folder / "q.sql").read_text(), load_project(folder, environ={}).catalog)
     found = []
     for name, ranges in (("two", 2), ("one", 1)):
-        summary = replay_history(
-            job, output=folder / f"{name}.parquet", format="parquet", spark=spark,
-            rows_per_range=100, ranges=ranges,
-        )  # fmt: skip
+        output = folder / f"{name}.parquet"
+        request = ReplayRequest(output, "parquet", rows_per_range=100, ranges=ranges)
+        summary = replay_history(job, request, spark=spark)
         found.append(asdict(summary))
     # which executors have replayed ranges: their Python workers remember the last run
     executors = spark.sparkContext.parallelize(range(2), 2).map(

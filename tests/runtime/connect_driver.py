@@ -20,6 +20,7 @@ from ontoweir.run.replaying import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
 from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.spark.start_session import start_session
 from tests.runtime.harness import make_sql_job
 
@@ -38,9 +39,8 @@ def main(folder: Path) -> None:
         "here": {},
     }
     for name, way in ways.items():
-        summary = replay_history(
-            job, output=folder / f"{name}.parquet", format="parquet", spark=spark, **way
-        )
+        request = ReplayRequest(folder / f"{name}.parquet", "parquet", **way)
+        summary = replay_history(job, request, spark=spark)
         told[name] = {n: getattr(summary, n) for n in ("ranges", "tuples", "results", "markers")}
     compiled = workspace.compile_sql(folder / "q.sql")
     options = ReplayOptions(output=folder / "whole.parquet", progress=False, small=0)

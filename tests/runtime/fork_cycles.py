@@ -77,7 +77,7 @@ def run(
     taker = BatchProcessor(job, "fingerprint", options)
     if renew and taker.state.batch >= 0 and taker.record.cut_us is None:
         taker.rotate()
-    spark = taker.offsets
+    spark = taker.spark_folder.path
     for name in ("commits", "offsets"):
         (spark / name).mkdir(parents=True, exist_ok=True)
     (spark / "metadata").write_text("the run")

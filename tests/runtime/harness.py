@@ -16,7 +16,10 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from ontoweir.runtime.replay.replay import QueryJob, ReplaySummary, replay_history
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_request import ReplayRequest
+from ontoweir.runtime.replay.replay_summary import ReplaySummary
 
 Row = tuple[Any, ...]
 
@@ -64,9 +67,10 @@ def run(
     job: QueryJob, spark: SparkSession, folder: Path, **options: Any
 ) -> tuple[list[Row], ReplaySummary]:
     """Replay to Parquet, on Spark unless told otherwise; the rows, and the summary."""
-    options = {"small": 0, **options}
     output = folder / "out" / "result.parquet"
-    summary = replay_history(job, output=output, format="parquet", spark=spark, **options)
+    progress = options.pop("progress", None)
+    request = ReplayRequest(output, "parquet", **{"small": 0, **options})
+    summary = replay_history(job, request, spark=spark, progress=progress)
     rows = read_rows(output)
     assert len(rows) == summary.results
     return rows, summary

@@ -19,15 +19,18 @@ from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.mappings.model.catalog import Catalog, DataSource
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.encode import StringPool
+from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.encode_statics import StaticData, encode_static, used_columns
 from ontoweir.runtime.replay import run_ranges as module
-from ontoweir.runtime.replay.replay import QueryJob, ReplaySummary, replay_history
-from ontoweir.runtime.replay.replay_range import (
+from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
     RangeTask,
     replay_range,
     unpack_outcome,
 )
+from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_request import ReplayRequest
+from ontoweir.runtime.replay.replay_summary import ReplaySummary
 from tests.oracle.random_queries import Case
 from tests.oracle.relational import load
 
@@ -82,7 +85,7 @@ def arrow_table(case: Case, name: str) -> pa.Table:
 
 
 def load_admitted(case: Case) -> DuckDBPyConnection:
-    """The tuples that a run lets in, in DuckDB: NaN is no value, whatever is asked."""
+    """The tuples that a run lets in, in DuckDB: NaN is not a value, whatever is asked."""
     data = {
         name: (columns, [row for row in rows if not any(v != v for v in row)])
         for name, (columns, rows) in case.data.items()
@@ -127,8 +130,9 @@ def replay_here(
     """Replay without Spark: the rows, and the summary."""
     monkeypatch.setattr(module, "run_ranges", _run_here)
     spark = cast(SparkSession, _NoSpark())
-    options = {"small": 0, **options}
-    summary = replay_history(job, output=output, format="parquet", spark=spark, **options)
+    statics = options.pop("statics", None)
+    request = ReplayRequest(output, "parquet", **{"small": 0, **options})
+    summary = replay_history(job, request, spark=spark, statics=statics)
     return pq.read_table(output).to_pylist(), summary
 
 

@@ -66,9 +66,9 @@ def _is_at(stage: str, frame: FrameType, event: str, argument: Any) -> bool:
         case "after-state-commit":
             return event == "c_return" and code.co_name == "commit_batch" and argument is os.rename
         case "before-output-commit":
-            return event == "c_call" and code.co_name == "write_part" and argument is os.replace
+            return event == "c_call" and argument is os.replace and _puts_part(frame)
         case "after-output-commit":
-            return event == "c_return" and code.co_name == "write_part" and argument is os.replace
+            return event == "c_return" and argument is os.replace and _puts_part(frame)
         case "at-the-disk":  # before and behind: commit, publish, restore, check and rotate
             if event not in ("c_call", "c_return") or argument.__name__ not in _DISK:
                 return False
@@ -78,6 +78,15 @@ def _is_at(stage: str, frame: FrameType, event: str, argument: Any) -> bool:
             return event == "return" and code.co_qualname == "BatchProcessor.advance"
         case _:
             raise ValueError(stage)
+
+
+def _puts_part(frame: FrameType | None) -> bool:
+    """Whether a file of answers is put into its place."""
+    for _ in range(5):
+        if frame is not None and frame.f_code.co_name == "put_part":
+            return True
+        frame = None if frame is None else frame.f_back
+    return False
 
 
 def _is_in_kernel(frame: FrameType | None) -> bool:

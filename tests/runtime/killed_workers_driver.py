@@ -17,8 +17,9 @@ from typing import Any
 
 from ontoweir.project.project import load_project
 from ontoweir.runtime.replay import run_ranges
+from ontoweir.runtime.replay.ranges.replay_range import replay_range
 from ontoweir.runtime.replay.replay import replay_history
-from ontoweir.runtime.replay.replay_range import replay_range
+from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.spark.start_session import start_session
 from tests.runtime.harness import make_sql_job
 from tests.runtime.kill_at import kill_at
@@ -61,9 +62,8 @@ def main() -> None:
     job = make_sql_job((folder / "q.sql").read_text(), load_project(folder, environ={}).catalog)
     vars(run_ranges)["replay_range"] = replay_and_die
     output = folder / f"killed-{seed}.parquet"
-    summary = replay_history(
-        job, output=output, format="parquet", spark=spark, rows_per_range=100, ranges=2
-    )
+    request = ReplayRequest(output, "parquet", rows_per_range=100, ranges=2)
+    summary = replay_history(job, request, spark=spark)
     kills = len([f for f in killed.iterdir() if f.name.startswith(f"{seed}-")])
     print(json.dumps({"kills": kills, "summary": asdict(summary)}))
     spark.stop()

@@ -22,7 +22,7 @@ def main() -> None:
             lambda: Workspace(load_project(folder, environ={})),
             folder / "registry",
             options,
-            tell=lambda text: print(text, flush=True),
+            on_event=lambda text: print(text, flush=True),
         )
     except OntoweirError as error:
         print(error, flush=True)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import epoch_us
-from ontoweir.runtime.sources.list_pieces import find_leaf, read_span
+from ontoweir.runtime.sources.list_pieces import find_leaf, read_time_span
 
 
 def find_horizon(stream: Stream, files: Iterable[str], known: dict[str, int | None]) -> int | None:
@@ -28,10 +28,10 @@ def find_horizon(stream: Stream, files: Iterable[str], known: dict[str, int | No
         None where no file says so: there is none, or its times are found by reading it with Spark
         alone.
     """
-    found = {file: known[file] if file in known else _read_first(stream, file) for file in files}
+    firsts = {file: known[file] if file in known else _read_first(stream, file) for file in files}
     known.clear()
-    known.update(found)
-    return min((first for first in found.values() if first is not None), default=None)
+    known.update(firsts)
+    return min((first for first in firsts.values() if first is not None), default=None)
 
 
 def _read_first(stream: Stream, file: str) -> int | None:
@@ -54,7 +54,7 @@ def _first_of_parquet(file: str, time: str) -> int | None:
         if place is None:
             return None
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        lows = [read_span(g, place)[0] for g in groups if g.num_rows]
+        lows = [read_time_span(g, place)[0] for g in groups if g.num_rows]
         if None not in lows:
             return min((low for low in lows if low is not None), default=None)
         return _least(opened.read(columns=[time]).column(time))

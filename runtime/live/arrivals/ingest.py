@@ -1,6 +1,6 @@
 """Take in a stream's rows of one micro-batch: which can still take part, how far partitions are.
 
-The source marks its rows with extra columns, where it has them: FAULT (why a message is no row,
+The source marks its rows with extra columns, where it has them: FAULT (why a message is not a row,
 with RAW, its text), PARTITION and OFFSET (Kafka), FILE and MODIFIED (files).
 """
 
@@ -100,18 +100,18 @@ def describe_rows(history: History, rows: pa.Table, reason: str) -> list[Reject]
 def _last_by_partition(rows: pa.Table, column: str) -> dict[str, int]:
     if PARTITION not in rows.column_names or rows.num_rows == 0:
         return {}
-    found = rows.select([PARTITION, column]).group_by(PARTITION).aggregate([(column, "max")])
-    pairs = zip(found.column(PARTITION).to_pylist(), found.column(f"{column}_max"), strict=True)
+    latest = rows.select([PARTITION, column]).group_by(PARTITION).aggregate([(column, "max")])
+    pairs = zip(latest.column(PARTITION).to_pylist(), latest.column(f"{column}_max"), strict=True)
     return {partition: last.as_py() for partition, last in pairs if last.is_valid}
 
 
 def _follow_files(rows: pa.Table, time: str, before: FileGroup | None) -> FileGroup | None:
     """The group of the files modified last, with what has been delivered of it."""
-    found = (
+    latest = (
         rows.select([MODIFIED, FILE, time]).group_by([MODIFIED, FILE]).aggregate([(time, "max")])
     )
     group = before
-    for entry in sorted(found.to_pylist(), key=lambda e: (e[MODIFIED], e[FILE])):
+    for entry in sorted(latest.to_pylist(), key=lambda e: (e[MODIFIED], e[FILE])):
         modified, path, last = entry[MODIFIED], entry[FILE], entry[f"{time}_max"]
         if group is None:
             group = FileGroup(modified, {path: last}, None)

@@ -6,6 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.errors import RunError, Source
+from ontoweir.runtime.live.checkpoint.spark_folder import (
+    NOTHING,
+    SPARK_VERSION,
+    Offsets,
+    SparkFolder,
+)
 from ontoweir.runtime.sources.data_files import local_path
 
 
@@ -18,48 +24,44 @@ class ArrivedFile:
     modified: int
 
 
-def list_arrivals(checkpoint: Path, source: int, batch: int) -> tuple[ArrivedFile, ...]:
+def list_arrivals(spark: SparkFolder, source: int, batch: int) -> tuple[ArrivedFile, ...]:
     """The files that a source brings in a micro-batch, in the order of their modification times.
 
     Spark logs them before the micro-batch begins, and reads the same ones when it repeats it.
 
     Args:
-        checkpoint: Spark's folder of the run.
+        spark: Spark's folder of the run.
         source: the number of the source, in the order in which the run reads them.
         batch: the micro-batch.
 
     Raises:
         RunError: Spark's log is not as expected.
     """
-    offsets = checkpoint / "offsets"
-    last = _reached(offsets / str(batch), source)
-    first = _reached(offsets / str(batch - 1), source) + 1 if batch else 0
-    found: list[ArrivedFile] = []
+    last = _reached(spark.offsets_of(batch), source)
+    first = _reached(spark.offsets_of(batch - 1), source) + 1 if batch else 0
+    arrived: list[ArrivedFile] = []
     for number in range(first, last + 1):
-        found += _logged(checkpoint / "sources" / str(source), number)
-    return tuple(sorted(found, key=lambda f: (f.modified, f.path)))
+        arrived += _logged(spark.entry_of(source, number), number)
+    return tuple(sorted(arrived, key=lambda f: (f.modified, f.path)))
 
 
 def _reached(file: Path, source: int) -> int:
     """How far a source's log is read by a micro-batch (-1: nothing yet)."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        if lines[0] != "v1":
-            raise ValueError(lines[0])
-        line = lines[2 + source]
-        return -1 if line == "-" else int(json.loads(line)["logOffset"])
+        offsets = Offsets.parse(file.read_text(encoding="utf-8"))
+        if offsets.version != SPARK_VERSION:
+            raise ValueError(offsets.version)
+        reached = offsets.sources[source]
+        return -1 if reached == NOTHING else int(json.loads(reached)["logOffset"])
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
         raise _unknown(file, error) from error
 
 
-def _logged(folder: Path, number: int) -> list[ArrivedFile]:
+def _logged(file: Path, number: int) -> list[ArrivedFile]:
     """The files of one entry; entries are compacted: the last of some repeats those before it."""
-    file = folder / str(number)
-    if not file.exists():
-        file = folder / f"{number}.compact"
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
-        if lines[0] != "v1":
+        if lines[0] != SPARK_VERSION:
             raise ValueError(lines[0])
         entries: list[dict[str, Any]] = [json.loads(line) for line in lines[1:]]
         return [

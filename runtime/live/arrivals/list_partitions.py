@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.live.checkpoint.spark_folder import Offsets
 from ontoweir.runtime.live.model.live_job import PARTITION_OF
 from ontoweir.runtime.sources.data_files import is_data, is_finished, local_path
 
@@ -25,13 +26,13 @@ def list_partitions(stream: Stream, offsets: Path) -> tuple[str, ...]:
         offsets: Spark's file of the micro-batch's offsets (a line for each source).
     """
     wanted = _subscribed({n.lower(): v for n, v in stream.data.options})
-    found: dict[str, None] = {}
+    partitions_read: dict[str, None] = {}
     for parts in _topics(offsets):
         for topic, partitions in parts.items():
             if wanted(topic):
                 for partition in partitions:
-                    found[f"{stream.name}{PARTITION_OF}{topic}/{partition}"] = None
-    return tuple(found)
+                    partitions_read[f"{stream.name}{PARTITION_OF}{topic}/{partition}"] = None
+    return tuple(partitions_read)
 
 
 def _subscribed(options: Mapping[str, str]) -> Callable[[str], bool]:
@@ -48,7 +49,7 @@ def _subscribed(options: Mapping[str, str]) -> Callable[[str], bool]:
 
 def _topics(offsets: Path) -> Iterator[Mapping[str, Mapping[str, int]]]:
     """The offsets of Kafka sources: {topic: {partition: offset}}."""
-    for line in offsets.read_text(encoding="utf-8").splitlines()[2:]:
+    for line in Offsets.parse(offsets.read_text(encoding="utf-8")).sources:
         try:
             entry: Any = json.loads(line)
         except ValueError:
@@ -74,11 +75,11 @@ def list_waiting(
         return frozenset(), frozenset()
     options = {name.lower(): value for name, value in stream.data.options}
     pattern = options.get("pathglobfilter")
-    found: set[str] = set()
+    same_time: set[str] = set()
     later: set[str] = set()
     there: set[str] = set()
     for place in glob.glob(path) if glob.has_magic(path) else [path]:
-        for file in list_files(place):
+        for file in walk_files(place):
             there.add(file)
             if file in passed or file in delivered:
                 continue
@@ -95,13 +96,13 @@ def list_waiting(
                 later.add(file)
             same = when == modified and is_data(stream.data, file)
             if same and status.st_size and not _is_empty(file, stream.data.format):
-                found.add(file)
+                same_time.add(file)
     passed &= there  # what has been moved away is forgotten
-    return frozenset(found), frozenset(later)
+    return frozenset(same_time), frozenset(later)
 
 
-def list_files(place: str) -> Iterator[str]:
-    """The files in a folder and those in it, hidden ones aside; a file is itself."""
+def walk_files(place: str) -> Iterator[str]:
+    """The files in a folder and those in it, except hidden ones; a file is itself."""
     if not os.path.isdir(place):
         yield place
         return
@@ -114,7 +115,7 @@ def list_files(place: str) -> Iterator[str]:
         if not entry.is_dir():
             yield entry.path
         elif not entry.is_symlink():
-            yield from list_files(entry.path)
+            yield from walk_files(entry.path)
 
 
 def _is_empty(file: str, form: str) -> bool:

@@ -19,6 +19,7 @@ from ontoweir.errors import DataError, RunError, Source
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile, list_arrivals
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.arrivals.read_arrivals import BadFile, Portion, cut_rows, open_arrivals
+from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.sources.data_files import is_data
 from ontoweir.runtime.sources.history import History
 
@@ -50,21 +51,21 @@ class OpenBatch:
         """The times (µs) that part the steps: none where one step has all."""
         known = [p for held in self.portions.values() for p in held]
         known.sort(key=lambda p: -(1 << 63) if p.low is None else p.low)
-        found: list[int] = []
+        times: list[int] = []
         taken = bytes_taken = 0
         for portion in known:
             full = taken and (taken + portion.rows > rows or bytes_taken + portion.size > size)
-            if full and portion.low is not None and (not found or portion.low > found[-1]):
-                found.append(portion.low)
+            if full and portion.low is not None and (not times or portion.low > times[-1]):
+                times.append(portion.low)
                 taken = bytes_taken = 0
             taken += portion.rows
             bytes_taken += portion.size
-        return found
+        return times
 
     def read(self, low: int | None, high: int | None) -> dict[str, pa.Table]:
         """The rows from a time on and before another, by stream; a file that turns out not to be
         readable joins the bad ones."""
-        found = {}
+        tables = {}
         for history in self.histories:
             name, time = history.stream.name, history.stream.timestamp
             parts = []
@@ -79,8 +80,8 @@ class OpenBatch:
                     self.bad[name].append(BadFile(portion.file, error))
             whole = [p for p in parts if p.num_rows]
             if whole:
-                found[name] = pa.concat_tables(whole, promote_options="permissive")
-        return found
+                tables[name] = pa.concat_tables(whole, promote_options="permissive")
+        return tables
 
     def describe(self) -> dict[str, list[list[Any]]]:
         """What a commit says of the files: path, size, modification time, hash of both ends."""
@@ -97,7 +98,7 @@ def open_batch(
     histories: Sequence[History],
     sources: LiveSources,
     spark: "SparkSession | None",
-    offsets: Path,
+    folder: SparkFolder,
     batch: int,
     staged: Path,
     passed: Mapping[str, Collection[str]],
@@ -108,7 +109,7 @@ def open_batch(
         histories: the streams of files.
         sources: where each comes from.
         spark: the run's session (None: there are no such streams).
-        offsets: Spark's folder in the checkpoint.
+        folder: Spark's folder in the checkpoint.
         batch: Spark's number of the micro-batch.
         staged: a folder for what Spark reads.
         passed: by stream, files that are known not to be readable.
@@ -125,18 +126,18 @@ def open_batch(
         name = history.stream.name
         number = sources.numbers[name]
         if number not in logged:
-            logged[number] = list_arrivals(offsets, number, batch)
-        folder = sources.folders.get(name)
+            logged[number] = list_arrivals(folder, number, batch)
+        prefix = sources.folders.get(name)
         mine = [
             f
             for f in logged[number]
-            if (folder is None or f.path.startswith(folder))
+            if (prefix is None or f.path.startswith(prefix))
             and is_data(history.stream.data, f.path)
             and f.path not in passed.get(name, ())
         ]
         files[name] = mine
-        found = open_arrivals(history, mine, spark, staged / str(place)) if mine else ([], [])
-        opened.portions[name], opened.bad[name] = found
+        arrivals = open_arrivals(history, mine, spark, staged / str(place)) if mine else ([], [])
+        opened.portions[name], opened.bad[name] = arrivals
     return opened
 
 

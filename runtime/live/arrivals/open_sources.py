@@ -21,7 +21,7 @@ from ontoweir.runtime.live.arrivals.read_stream import (
 from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.sources.history import History
-from ontoweir.runtime.sources.read_source import BAD, quote_name
+from ontoweir.runtime.sources.read_source import BAD, quote_spark_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,15 +35,16 @@ class LiveSources:
     """Which source each stream comes from.
 
     `listed`: the streams of files, which Spark only lists; `numbers`: of their sources;
-    `folders`: of streams that share a source, which tell their files apart; `order`: the streams of
-    each source, in Spark's order; `told`: whether Spark counts the rows of files, for listeners.
+    `folders`: of streams that share a source, by which their files differ; `order`: the streams of
+    each source, in Spark's order; `observed`: whether Spark counts the rows of files, for
+    listeners.
     """
 
     listed: frozenset[str] = frozenset()
     numbers: Mapping[str, int] = field(default_factory=dict)
     folders: Mapping[str, str] = field(default_factory=dict)
     order: Sequence[Sequence[str]] = ()
-    told: bool = False
+    observed: bool = False
 
 
 def open_sources(
@@ -52,7 +53,7 @@ def open_sources(
     home: "SparkSession",
     begun: Sequence[Sequence[str]],
     *,
-    told: bool,
+    observed: bool,
 ) -> "tuple[DataFrame, LiveSources]":
     """The rows of all streams that Spark reads, and where each stream comes from.
 
@@ -61,7 +62,7 @@ def open_sources(
         session: the run's own.
         home: the user's, which has their temporary views.
         begun: the streams of each source, as the last commit says.
-        told: whether Spark is to count the rows of files too, for listeners.
+        observed: whether Spark is to count the rows of files too, for listeners.
 
     Raises:
         DataError: a source cannot be read as a stream.
@@ -71,20 +72,20 @@ def open_sources(
     listed = frozenset(h.stream.name for h in job.histories if is_listed(h.stream))
     whole: DataFrame | None = None
     begun = [held for held in begun if list(held) != TICKS]
-    plan = plan_sources(job.histories, begun, apart=told)
+    plan = plan_sources(job.histories, begun, apart=observed)
     for number, held in enumerate(plan.sources):
         for history in held:
             numbers[history.stream.name] = number
             if len(held) > 1:
                 folders[history.stream.name] = f"{folder_of(history.stream)}/"
-        frame = _open_source(session, home, held, told=told)
+        frame = _open_source(session, home, held, observed=observed)
         whole = frame if whole is None else whole.unionByName(frame, allowMissingColumns=True)
     assert whole is not None
     order = [[h.stream.name for h in held] for held in plan.sources]
     if job.idle_seconds:
         order.append(TICKS)
         whole = whole.unionByName(_ticks(session), allowMissingColumns=True)
-    return _observe(whole, job), LiveSources(listed, numbers, folders, order, told)
+    return _observe(whole, job), LiveSources(listed, numbers, folders, order, observed)
 
 
 def _ticks(spark: "SparkSession") -> "DataFrame":
@@ -96,13 +97,13 @@ def _ticks(spark: "SparkSession") -> "DataFrame":
 
 
 def _open_source(
-    session: "SparkSession", home: "SparkSession", held: tuple[History, ...], *, told: bool
+    session: "SparkSession", home: "SparkSession", held: tuple[History, ...], *, observed: bool
 ) -> "DataFrame":
     """The rows of a source's streams; of those that are only listed, none."""
     stream = held[0].stream
     if len(held) > 1:
         return stream_names(session, stream, shared_path(held), shared_options(held))
-    if is_listed(stream) and not told:
+    if is_listed(stream) and not observed:
         return stream_names(session, stream, watched_path(stream.data.path), source_options(stream))
     return read_stream(session, held[0], home)
 
@@ -119,7 +120,7 @@ def _observe(frame: "DataFrame", job: LiveJob) -> "DataFrame":
         if not set(names) <= set(frame.columns):
             continue
         mine = fn.col(STREAM) == stream.name
-        time, bad = (fn.col(quote_name(n)) for n in names)
+        time, bad = (fn.col(quote_spark_name(n)) for n in names)
         shown += [
             fn.count_if(mine).alias(f"{stream.name}_tuples"),
             fn.count_if(mine & (bad.isNotNull() | time.isNull())).alias(f"{stream.name}_bad"),

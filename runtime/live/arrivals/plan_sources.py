@@ -13,8 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ontoweir.mappings.model.catalog import Stream
-from ontoweir.runtime.live.arrivals.list_partitions import list_files
-from ontoweir.runtime.live.arrivals.read_stream import FILES, LISTING, is_listed, source_options
+from ontoweir.runtime.live.arrivals.list_partitions import walk_files
+from ontoweir.runtime.live.arrivals.read_stream import (
+    FILE_DEFAULTS,
+    LISTING,
+    is_listed,
+    source_options,
+)
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.read_view import VIEW
@@ -84,10 +89,10 @@ def _choose(histories: Sequence[History]) -> list[str]:
     for number, one in enumerate(folders):
         for other in folders[number + 1 :]:
             if os.path.commonpath([one, other]) in (one, other):
-                return []  # one holds the other: their files are told apart by folder
+                return []  # one holds the other: their files differ by folder
     there = 0
     for history in fit:
-        there += sum(1 for _ in list_files(folder_of(history.stream)))
+        there += sum(1 for _ in walk_files(folder_of(history.stream)))
     if len(fit) < 2 or there > sum(_at_once(h.stream) for h in fit):
         return []
     return [h.stream.name for h in fit]
@@ -107,5 +112,5 @@ def _fits(stream: Stream) -> bool:
 
 
 def _at_once(stream: Stream) -> int:
-    text = {**FILES, **dict(stream.data.options)}[_AT_ONCE]
+    text = {**FILE_DEFAULTS, **dict(stream.data.options)}[_AT_ONCE]
     return int(text) if text.isascii() and text.isdigit() else 0

@@ -26,15 +26,15 @@ from ontoweir.runtime.sources.list_pieces import (
     find_leaf,
     list_pieces,
     read_size,
-    read_span,
+    read_time_span,
 )
-from ontoweir.runtime.sources.read_source import drop_empty, read_source, unreadable
+from ontoweir.runtime.sources.read_source import WantedColumns, drop_empty, read_source, unreadable
 from ontoweir.runtime.spark.redact_secrets import resolve_options
 from ontoweir.runtime.spark.write_parquet import write_parquet
 from ontoweir.runtime.staging.spool_stream import write_rows
 from ontoweir.runtime.staging.stage_stream import list_alike, with_folders
 from ontoweir.runtime.text.convert_text import NotPlain
-from ontoweir.runtime.text.read_text import read_text
+from ontoweir.runtime.text.read_text import read_text_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -152,7 +152,7 @@ def _open_text(history: History, file: ArrivedFile, spool: Path) -> list[Portion
     except OSError as error:
         raise unreadable(file.path, error) from error
     wanted = [c for c in stream.columns if c.name in history.columns]
-    tables = read_text(data, file.path, wanted, stream.timestamp, history.spare)
+    tables = read_text_rows(data, file.path, wanted, stream.timestamp, history.spare)
     times = {file.path: file.modified}
     if size <= _COLLECTED and not _is_packed([file.path]):
         held = [_mark(_name_file(rows, file.path), times) for rows in tables]
@@ -276,26 +276,17 @@ def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "Da
         fault = fn.when(fn.col(_CORRUPT).isNotNull(), fn.lit("is not a JSON object"))
         marks += [fault.alias(FAULT), fn.col(_CORRUPT).alias(RAW)]
     together = files if len(files) > 1 else ()
-    return read_source(
-        spark,
-        data,
-        files[0],
-        wanted,
-        stream.timestamp,
-        together,
-        spare=history.spare,
-        keep=marks,
-        corrupt=_CORRUPT,
-    )
+    columns = WantedColumns(wanted, stream.timestamp, history.spare, marks, _CORRUPT)
+    return read_source(spark, data, files[0], columns, together)
 
 
 def _mark(rows: pa.Table, times: Mapping[str, int]) -> pa.Table:
     """Paths as they were listed, and when each file was modified."""
-    found = rows.column(FILE).to_pylist()
-    known = {uri: local_path(uri) for uri in set(found)}
+    uris = rows.column(FILE).to_pylist()
+    known = {uri: local_path(uri) for uri in set(uris)}
     place = rows.column_names.index(FILE)
-    rows = rows.set_column(place, FILE, pa.array([known[u] for u in found], pa.string()))
-    modified = [times.get(known[u], 0) for u in found]
+    rows = rows.set_column(place, FILE, pa.array([known[u] for u in uris], pa.string()))
+    modified = [times.get(known[u], 0) for u in uris]
     return rows.append_column(MODIFIED, pa.array(modified, pa.int64()))
 
 
@@ -309,7 +300,7 @@ def _portions(
         place = find_leaf(metadata, history.stream.timestamp)
         for number in range(metadata.num_row_groups):
             group = metadata.row_group(number)
-            low, high = read_span(group, place)
+            low, high = read_time_span(group, place)
             names = (*history.columns, history.stream.timestamp)
 
             def load(part: Path = part, number: int = number) -> pa.Table:

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 def read_batch(
-    histories: Sequence[History], frame: "DataFrame | None", *, told: bool
+    histories: Sequence[History], frame: "DataFrame | None", *, observed: bool
 ) -> dict[str, pa.Table]:
     """The rows of some streams.
 
     Args:
         histories: the streams.
         frame: the rows of all streams that Spark reads (None: it reads none).
-        told: whether Spark is to count also those that it is not asked for, for its listeners.
+        observed: whether Spark is to count also those that it is not asked for, for its listeners.
     """
     if frame is None:
         return {}
     names = [h.stream.name for h in histories]
-    if told and not names:
+    if observed and not names:
         frame.write.format("noop").mode("overwrite").save()
     if not names:
         return {}

@@ -9,7 +9,13 @@ from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED, OFFSET,
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
-from ontoweir.runtime.sources.read_source import BAD, cast_declared, quote_name, unreadable
+from ontoweir.runtime.sources.read_source import (
+    BAD,
+    WantedColumns,
+    cast_declared,
+    quote_spark_name,
+    unreadable,
+)
 from ontoweir.runtime.spark.explain_java import java_errors, suggest_package, tell_cause
 from ontoweir.runtime.spark.read_view import VIEW, read_view
 from ontoweir.runtime.spark.redact_secrets import redact_secrets, resolve_options
@@ -20,11 +26,11 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 STREAM = "__stream"
-FILES = {
+FILE_DEFAULTS = {
     "maxFilesPerTrigger": "16",  # what one micro-batch takes in is bounded
     "maxFileAge": "36500d",  # Spark's default drops files older than a week without a word
 }
-KAFKA = {
+KAFKA_DEFAULTS = {
     "startingOffsets": "earliest",  # Spark's default drops what is there when a run begins
     "maxOffsetsPerTrigger": "100000",
 }
@@ -81,7 +87,7 @@ def read_stream(
             else "check the format, path and options of its source",
             source=stream.source or Source(stream.data.path or ""),
         ) from error
-    renamed = [fn.col(quote_name(c)).alias(f"{stream.name}.{c}") for c in cast.columns]
+    renamed = [fn.col(quote_spark_name(c)).alias(f"{stream.name}.{c}") for c in cast.columns]
     return cast.select(fn.lit(stream.name).alias(STREAM), *renamed)
 
 
@@ -101,7 +107,7 @@ def source_options(stream: Stream) -> dict[str, str]:
                 fix=fix,
                 source=stream.source,
             )
-    defaults = KAFKA if stream.data.format == "kafka" else FILES
+    defaults = KAFKA_DEFAULTS if stream.data.format == "kafka" else FILE_DEFAULTS
     mine = {g.lower() for g in given}
     if "maxbytespertrigger" in mine:  # Spark takes one of the two
         mine.add("maxfilespertrigger")
@@ -161,7 +167,12 @@ def _cast(frame: "DataFrame", history: History, marks: list["SparkColumn"]) -> "
     stream = history.stream
     columns = [c for c in stream.columns if c.name in history.columns]
     path = stream.data.path or stream.data.format
-    cast = cast_declared(frame, stream.data, path, columns, stream.timestamp, marks, history.spare)
+    cast = cast_declared(
+        frame,
+        stream.data,
+        path,
+        WantedColumns(columns, stream.timestamp, history.spare, marks),
+    )
     assert BAD in cast.columns
     return cast
 
@@ -200,7 +211,7 @@ def _read_files(spark: "SparkSession", history: History, options: dict[str, str]
     schema: Any
     marks = _file_marks()
     if data.format == "json" and data.path is not None:
-        schema = ", ".join(f"{quote_name(n)} STRING" for n in [*_names(history), _CORRUPT])
+        schema = ", ".join(f"{quote_spark_name(n)} STRING" for n in [*_names(history), _CORRUPT])
         options = {**options, "columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
         fault = fn.when(fn.col(_CORRUPT).isNotNull(), fn.lit("is not a JSON object"))
         marks += [fault.alias(FAULT), fn.col(_CORRUPT).alias(RAW)]
@@ -221,7 +232,7 @@ def _read_kafka(spark: "SparkSession", history: History, options: dict[str, str]
     stream = history.stream
     names = _names(history)
     frame = spark.readStream.format("kafka").options(**options).load()
-    schema = ", ".join(f"{quote_name(n)} STRING" for n in [*names, _CORRUPT])
+    schema = ", ".join(f"{quote_spark_name(n)} STRING" for n in [*names, _CORRUPT])
     parsing = {"columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
     frame = frame.select(
         fn.col("value").cast("string").alias(RAW),
@@ -244,9 +255,9 @@ def _read_kafka(spark: "SparkSession", history: History, options: dict[str, str]
     for name, held in zip(names, there, strict=True):
         needed = ~held if name == stream.timestamp else ~held & ~alone
         fault = fault.when(needed, fn.lit(f"{stream.name} lacks the field {name}"))
-    moment = fn.col(f"row.{quote_name(stream.timestamp)}")
+    moment = fn.col(f"row.{quote_spark_name(stream.timestamp)}")
     number = fn.timestamp_micros(moment.try_cast("bigint")).cast("string")
-    cells = [fn.col(f"row.{quote_name(n)}").alias(n) for n in names[:-1]]
+    cells = [fn.col(f"row.{quote_spark_name(n)}").alias(n) for n in names[:-1]]
     cells.append(fn.coalesce(number, moment).alias(stream.timestamp))
     marks = [fn.col(n) for n in (FAULT, RAW, PARTITION, OFFSET)]
     bad = fn.when(fault.isNotNull(), fn.col(RAW)).alias(RAW)

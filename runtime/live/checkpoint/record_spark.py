@@ -6,8 +6,7 @@ from pathlib import Path
 
 from ontoweir.errors import RunError, Source
 from ontoweir.runtime.live.checkpoint.commit_record import SparkLog
-
-COMPACT = ".compact"
+from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 
 
 @dataclass(slots=True)
@@ -17,7 +16,7 @@ class SparkRecorder:
     `files`: hashes of the logs in use, which are on the disk; `name`: what Spark calls the run.
     """
 
-    spark: Path
+    spark: SparkFolder
     files: dict[str, str] = field(default_factory=dict)
     name: str = ""
     offsets: dict[str, str] = field(default_factory=dict)
@@ -31,60 +30,36 @@ class SparkRecorder:
         fresh: list[Path] = []
         try:
             if not self.name:
-                self.name = (self.spark / "metadata").read_text(encoding="utf-8")
+                self.name = self.spark.metadata.read_text(encoding="utf-8")
             before = self.offsets.get(str(batch - 1))
             if before is None and batch > 0:
                 before = self._offsets(batch - 1)
             texts = {} if before is None else {str(batch - 1): before}
             self.offsets = {**texts, str(batch): self._offsets(batch)}
             used: dict[str, str] = {}
-            for name in list_logs(self.spark):
+            for name in self.spark.list_logs():
                 known = self.files.get(name)
                 if known is None:
-                    fresh.append(self.spark / name)
-                    known = hash_file(self.spark / name)
+                    fresh.append(self.spark.path / name)
+                    known = hash_file(self.spark.path / name)
                 used[name] = known
         except (OSError, UnicodeDecodeError) as error:
             raise RunError(
                 f"Spark's log of micro-batch {batch} cannot be read: {error}",
                 why="a commit records what was read",
                 fix="mend the disk, and start again: what was committed is intact",
-                source=Source(str(self.spark)),
+                source=Source(str(self.spark.path)),
             ) from error
         self.files = used
         folders = {f.parent for f in fresh}
-        folders |= {f.parent for f in folders} | ({self.spark} if fresh else set())
-        return SparkLog(batch, self.name, dict(self.offsets), used, self.spark.name), [
+        folders |= {f.parent for f in folders} | ({self.spark.path} if fresh else set())
+        return SparkLog(batch, self.name, dict(self.offsets), used, self.spark.path.name), [
             *fresh,
             *sorted(folders),
         ]
 
     def _offsets(self, batch: int) -> str:
-        return (self.spark / "offsets" / str(batch)).read_text(encoding="utf-8")
-
-
-def list_logs(spark: Path) -> list[str]:
-    """The logs in use of all sources: of each the last compact one, and those after it."""
-    found: list[str] = []
-    folder = spark / "sources"
-    if not folder.is_dir():
-        return []
-    for source in sorted(folder.iterdir()):
-        numbers = {n: f for f in source.iterdir() if (n := log_number(f.name)) is not None}
-        compact = max((n for n, f in numbers.items() if f.name.endswith(COMPACT)), default=-1)
-        used = [f for n, f in sorted(numbers.items()) if n >= compact]
-        found += [str(f.relative_to(spark)) for f in used]
-    return found
-
-
-def log_number(name: str) -> int | None:
-    """The number of an entry of a log (None: it is none).
-
-    >>> [log_number(name) for name in ("7", "99.compact", ".7.crc")]
-    [7, 99, None]
-    """
-    text = name.removesuffix(COMPACT)
-    return int(text) if text.isascii() and text.isdigit() else None
+        return self.spark.offsets_of(batch).read_text(encoding="utf-8")
 
 
 def hash_file(file: Path) -> str:

@@ -4,22 +4,30 @@ Spark writes its offsets without waiting for the disk, and runs ahead of our com
 written since is removed, and plans anew; what was lost of its offsets is written again.
 """
 
-import json
-import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
 from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.files.replace_file import replace_file
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
-from ontoweir.runtime.live.checkpoint.record_spark import hash_file, log_number
+from ontoweir.runtime.live.checkpoint.record_spark import hash_file
+from ontoweir.runtime.live.checkpoint.spark_folder import (
+    Offsets,
+    SparkFolder,
+    commit_text,
+    is_commit,
+    list_spark_folders,
+    log_number,
+    source_of,
+)
 from ontoweir.runtime.live.checkpoint.sync_files import sync_file
 
 TICKS = [""]
 """The source of ticks, among those of a run."""
 
 
-def restore_spark(spark: Path, record: CommitRecord, *, ticks: bool) -> None:
+def restore_spark(spark: SparkFolder, record: CommitRecord, *, ticks: bool) -> None:
     """Make Spark's folder what it was when a micro-batch was committed.
 
     Args:
@@ -34,30 +42,29 @@ def restore_spark(spark: Path, record: CommitRecord, *, ticks: bool) -> None:
     log = record.spark
     _check(spark, record)
     more = ticks - (TICKS in record.sources)
-    sources = len(log.offsets[str(log.batch)].split("\n")) - 2 + more
+    sources = len(Offsets.parse(log.offsets[str(log.batch)]).sources) + more
     whole = record.cut_us is None
     try:
-        (spark / "offsets").mkdir(parents=True, exist_ok=True)
-        (spark / "commits").mkdir(exist_ok=True)
+        spark.offsets.mkdir(parents=True, exist_ok=True)
+        spark.commits.mkdir(exist_ok=True)
         _trim_logs(spark, log.files, sources)
-        _write(spark / "metadata", log.name)
+        _write(spark.metadata, log.name)
         kept = {log.batch - 1: log.offsets.get(str(log.batch - 1)), log.batch: None}
         kept[log.batch] = log.offsets[str(log.batch)]
         done = [n for n, text in kept.items() if text is not None and (whole or n < log.batch)]
-        _keep_only(spark / "offsets", [n for n, text in kept.items() if text is not None])
-        _keep_only(spark / "commits", done)
+        _keep_only(spark.offsets, [n for n, text in kept.items() if text is not None])
+        _keep_only(spark.commits, done)
         for number, text in kept.items():
             if text is not None:
-                _write(spark / "offsets" / str(number), _fit(text, sources))
+                _write(spark.offsets_of(number), Offsets.parse(text).resize(sources).text)
         for number in done:
-            if not _is_commit(spark / "commits" / str(number)):
-                watermark = _watermark(log.offsets[str(number)])
-                text = f'v1\n{{"nextBatchWatermarkMs":{watermark}}}'
-                _write(spark / "commits" / str(number), text)
-        for folder in ("offsets", "commits", "."):
-            sync_file(spark / folder)
+            if not is_commit(spark.commit_of(number)):
+                watermark = Offsets.parse(log.offsets[str(number)]).watermark
+                _write(spark.commit_of(number), commit_text(watermark))
+        for folder in (spark.offsets, spark.commits, spark.path):
+            sync_file(folder)
     except OSError as error:
-        raise unwritable(spark, error) from error
+        raise unwritable(spark.path, error) from error
 
 
 def forget_spark(checkpoint: Path, kept: str = "") -> None:
@@ -68,9 +75,9 @@ def forget_spark(checkpoint: Path, kept: str = "") -> None:
         RunError: the disk does not let it.
     """
     try:
-        for place in list(checkpoint.glob("spark*")):
-            if place.name != kept:
-                shutil.rmtree(place)
+        for folder in list_spark_folders(checkpoint):
+            if folder.path.name != kept:
+                shutil.rmtree(folder.path)
     except OSError as error:
         raise unwritable(checkpoint, error) from error
 
@@ -84,8 +91,8 @@ def unwritable(place: Path, error: OSError) -> RunError:
     )
 
 
-def _check(spark: Path, record: CommitRecord) -> None:
-    metadata = spark / "metadata"
+def _check(spark: SparkFolder, record: CommitRecord) -> None:
+    metadata = spark.metadata
     try:
         name = metadata.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -94,11 +101,11 @@ def _check(spark: Path, record: CommitRecord) -> None:
         raise _foreign(f"{metadata} is of another run", metadata)
     for path, digest in record.spark.files.items():
         try:
-            found = hash_file(spark / path)
+            there = hash_file(spark.path / path)
         except OSError:
-            raise _foreign(f"{path} of Spark's logs is missing", spark / path) from None
-        if found != digest:
-            raise _foreign(f"{path} of Spark's logs is not what was committed", spark / path)
+            raise _foreign(f"{path} of Spark's logs is missing", spark.path / path) from None
+        if there != digest:
+            raise _foreign(f"{path} of Spark's logs is not what was committed", spark.path / path)
 
 
 def _foreign(what: str, place: Path) -> UsageError:
@@ -110,21 +117,20 @@ def _foreign(what: str, place: Path) -> UsageError:
     )
 
 
-def _trim_logs(spark: Path, used: Iterable[str], sources: int) -> None:
-    """Remove entries of logs behind those in use, and logs of sources that are no more."""
+def _trim_logs(spark: SparkFolder, used: Iterable[str], sources: int) -> None:
+    """Remove entries of logs behind those in use, and logs of sources that are not more."""
     last: dict[str, int] = {}
     for path in used:
-        _, source, name = path.split("/")
-        number = log_number(name)
-        last[source] = max(last.get(source, -1), -1 if number is None else number)
-    logs = spark / "sources"
+        source, number = source_of(path)
+        last[source] = max(last.get(source, -1), number)
+    logs = spark.sources
     for folder in list(logs.iterdir()) if logs.is_dir() else ():
         if folder.name not in last or (folder.name.isdigit() and int(folder.name) >= sources):
             shutil.rmtree(folder)
             continue
         for entry in list(folder.iterdir()):
-            number = log_number(entry.name)
-            if number is None or number > last[folder.name]:
+            logged = log_number(entry.name)
+            if logged is None or logged > last[folder.name]:
                 entry.unlink()
 
 
@@ -135,27 +141,6 @@ def _keep_only(folder: Path, numbers: list[int]) -> None:
             entry.unlink()
 
 
-def _fit(text: str, sources: int) -> str:
-    """Offsets for as many sources as there are: of one that is new, none yet."""
-    lines = text.split("\n")
-    return "\n".join([*lines[: 2 + sources], *["-"] * (2 + sources - len(lines))])
-
-
-def _is_commit(file: Path) -> bool:
-    try:
-        version, content = file.read_text(encoding="utf-8").splitlines()[:2]
-        return version == "v1" and isinstance(json.loads(content), dict)
-    except (OSError, ValueError):
-        return False
-
-
-def _watermark(offsets: str) -> int:
-    try:
-        return int(json.loads(offsets.splitlines()[1])["batchWatermarkMs"])
-    except (ValueError, KeyError, IndexError, TypeError):
-        return 0
-
-
 def _write(file: Path, text: str) -> None:
     """Replace a file, durably, unless it has that content."""
     try:
@@ -163,9 +148,4 @@ def _write(file: Path, text: str) -> None:
             return
     except (OSError, UnicodeDecodeError):
         pass
-    scratch = file.with_name(f".{file.name}.new")
-    with open(scratch, "w", encoding="utf-8") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
-    os.replace(scratch, file)
+    replace_file(file, text.encode(), durable=True)

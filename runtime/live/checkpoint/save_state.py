@@ -25,15 +25,16 @@ from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord, SparkLog
 from ontoweir.runtime.live.checkpoint.sync_files import disk_threads, sync_file, sync_files
 from ontoweir.runtime.live.model.live_job import FileGroup, LiveJob, LiveOutcome, LiveState
+from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.sources.history import Cursor
 
-VERSION = 4
+CHECKPOINT_VERSION = 4
 _MANIFEST = "manifest.json"
 _SEAL = "sha256"
 _KEPT = 2
 """How many committed micro-batches stay on disk."""
-REJECTS = pa.schema(
+REJECT_SCHEMA = pa.schema(
     [
         ("stream", pa.string()),
         ("at", pa.timestamp("us")),
@@ -75,7 +76,7 @@ def commit_batch(
         contents = {name: _encode(table) for name, table in _files(outcome).items()}
         state = outcome.state
         manifest = {
-            "version": VERSION,
+            "version": CHECKPOINT_VERSION,
             "fingerprint": fingerprint,
             "batch": batch,
             "record": asdict(record),
@@ -128,8 +129,8 @@ def _hash_text(text: str) -> str:
 
 def last_batch(folder: Path) -> Path | None:
     """The folder of the last committed micro-batch."""
-    found = sorted(folder.glob("[0-9]*"))
-    return found[-1] if found else None
+    batches = sorted(folder.glob("[0-9]*"))
+    return batches[-1] if batches else None
 
 
 def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, CommitRecord]:
@@ -144,9 +145,9 @@ def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, 
         version, mine = manifest["version"], manifest["fingerprint"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged("its manifest cannot be read", source) from error
-    if version != VERSION:
+    if version != CHECKPOINT_VERSION:
         raise UsageError(
-            f"the checkpoint has version {version}, this ontoweir writes {VERSION}",
+            f"the checkpoint has version {version}, this ontoweir writes {CHECKPOINT_VERSION}",
             why="the state of a run is read back exactly as it was written",
             fix="finish the run with the version that began it, or start with a new checkpoint",
             source=source,
@@ -203,12 +204,12 @@ def _files(outcome: LiveOutcome) -> dict[str, pa.Table]:
             {
                 "stream": pa.array([r.stream for r in outcome.rejects], pa.string()),
                 "at": pa.array([r.at_us for r in outcome.rejects], pa.int64()).cast(
-                    REJECTS.field("at").type
+                    REJECT_SCHEMA.field("at").type
                 ),
                 "reason": pa.array([r.reason for r in outcome.rejects], pa.string()),
                 "row": pa.array([r.row for r in outcome.rejects], pa.string()),
             },
-            schema=REJECTS,
+            schema=REJECT_SCHEMA,
         )
     return files
 
@@ -285,7 +286,7 @@ def _from_groups(state: GroupState) -> pa.Table:
         columns[f"group {place}"] = pa.array([k[place] for k in keys])
     for name in dict.fromkeys(n for k in known for n in k):
         values = [k.get(name) for k in known]
-        if name[0] == "hist":
+        if name[0] == MeasureKind.HISTOGRAM:
             values = [
                 None if h is None else [{"value": v, "count": c} for v, c in h.items()]
                 for h in values
@@ -297,18 +298,18 @@ def _from_groups(state: GroupState) -> pa.Table:
 def _to_groups(table: pa.Table) -> GroupState:
     places = [n for n in table.column_names if n.startswith("group ")]
     names = {n: tuple(json.loads(n)) for n in table.column_names if not n.startswith("group ")}
-    found: dict[tuple[Any, ...], dict[tuple[Any, ...], Any]] = {}
+    groups: dict[tuple[Any, ...], dict[tuple[Any, ...], Any]] = {}
     for row in table.to_pylist():
         numbers = {}
         for column, name in names.items():
             value = row[column]
             if value is None:  # an argument without any value in the group
                 continue
-            if name[0] == "hist":
+            if name[0] == MeasureKind.HISTOGRAM:
                 value = {pair["value"]: pair["count"] for pair in value}
             numbers[name] = value
-        found[tuple(row[p] for p in places)] = numbers
-    return GroupState(found)
+        groups[tuple(row[p] for p in places)] = numbers
+    return GroupState(groups)
 
 
 def _encode(table: pa.Table) -> bytes:

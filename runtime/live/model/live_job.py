@@ -13,7 +13,7 @@ from ontoweir.runtime.sources.history import History
 
 
 @dataclass(frozen=True, slots=True)
-class LiveQuery:
+class RunningQuery:
     """A bounded query that runs: its plans, with static data encoded, its bound, and the declared
     constraints that the bound rests on."""
 
@@ -33,7 +33,7 @@ class LiveJob:
     `most_waiting`: how many rows may wait for a marker before the run stops (None: any number).
     """
 
-    queries: tuple[LiveQuery, ...]
+    queries: tuple[RunningQuery, ...]
     histories: tuple[History, ...]
     checks: Mapping[str, Sequence[ReferenceCheck]]
     idle_seconds: Mapping[str, float] = field(default_factory=dict)
@@ -96,7 +96,8 @@ def partitions_of(stream: str, partitions: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A row that was not let in: its timestamp (µs; None: it has none), and its content as text."""
+    """A row that was not admitted. `at_us`: its timestamp (µs; None: it has none); `row`: its
+    content as text."""
 
     stream: str
     at_us: int | None

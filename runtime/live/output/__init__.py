@@ -1,5 +1,5 @@
 """What a committed micro-batch publishes: parts of files, Kafka, and whether they are still there.
 
-Takes committed answers; makes parts with run id and hash, and messages. Doors: `publish_batch`
-(sinks), `write_parts`; the rest is for `live` only.
+Takes committed answers; makes parts with run id and hash, and messages. Doors: `sinks`,
+`write_parts`; the rest is for `live` only.
 """

@@ -8,16 +8,16 @@ import pyarrow as pa
 
 from ontoweir.errors import Source, UsageError
 from ontoweir.runtime.live.checkpoint.record_spark import hash_file
-from ontoweir.runtime.live.output.list_parts import Part
-from ontoweir.runtime.live.output.publish_batch import FileFormat
+from ontoweir.runtime.live.output.list_parts import PublishedPart
+from ontoweir.runtime.live.output.sinks.files import FileFormat
 from ontoweir.runtime.live.output.write_parts import (
     PartWriter,
     encode_part,
     foreign_part,
-    write_part,
+    put_part,
 )
 
-Rows = Callable[[Part], "pa.Table | None"]
+Rows = Callable[[PublishedPart], "pa.Table | None"]
 """What finds the rows of a part in a commit that is still kept (None: it is not)."""
 
 
@@ -60,27 +60,27 @@ def check_parts(
                 raise foreign_part(file)
 
 
-def _compare(file: Path, part: Part) -> str | None:
+def _compare(file: Path, part: PublishedPart) -> str | None:
     """What is wrong with a part (None: nothing)."""
     try:
-        found = file.stat()
+        status = file.stat()
     except FileNotFoundError:
         return "is gone"
-    if found.st_size != part.size:
-        return f"has {found.st_size:,} bytes, and was published with {part.size:,}"
-    if found.st_ctime_ns != part.changed and hash_file(file) != part.digest:
+    if status.st_size != part.size:
+        return f"has {status.st_size:,} bytes, and was published with {part.size:,}"
+    if status.st_ctime_ns != part.changed and hash_file(file) != part.digest:
         return "is not what was published"
     return None
 
 
-def _write_again(file: Path, part: Part, rows: "pa.Table | None", run: str) -> bool:
+def _write_again(file: Path, part: PublishedPart, rows: "pa.Table | None", run: str) -> bool:
     if rows is None:
         return False
     form: FileFormat = "jsonl" if file.suffix == ".jsonl" else "parquet"
     content = encode_part(rows, form, run, part.batch)
     if hashlib.sha256(content).hexdigest() != part.digest:
         return False
-    write_part(content, file)
+    put_part(content, file)
     return True
 
 

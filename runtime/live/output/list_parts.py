@@ -13,11 +13,11 @@ from pathlib import Path
 from ontoweir.errors import Source, UsageError
 from ontoweir.runtime.live.checkpoint.restore_spark import unwritable
 
-NAME = "parts.jsonl"
+PARTS_FILE = "parts.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PublishedPart:
     """A published file: `place` is "answers" or "rejects", `name` its path there; `changed`: when
     the system last noted a change of it (ns)."""
 
@@ -37,13 +37,13 @@ class PartList:
     file: Path
     length: int = 0
     hash: "hashlib._Hash" = field(default_factory=hashlib.sha256)
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PublishedPart, ...] = ()
 
     def mark(self) -> tuple[int, str]:
         """Its length and hash, for a commit."""
         return self.length, self.hash.hexdigest()
 
-    def add(self, part: Part) -> None:
+    def add(self, part: PublishedPart) -> None:
         """Append a part.
 
         Raises:
@@ -67,14 +67,14 @@ def open_parts(checkpoint: Path, mark: tuple[int, str]) -> PartList:
         UsageError: it is not what it was.
         RunError: the disk does not take it.
     """
-    file = checkpoint / NAME
+    file = checkpoint / PARTS_FILE
     length, digest = mark
     try:
         content = file.read_bytes() if file.exists() else b""
         held = content[:length]
         if len(held) < length or (length and hashlib.sha256(held).hexdigest() != digest):
             raise UsageError(
-                f"the checkpoint is damaged: {NAME} is not what was written",
+                f"the checkpoint is damaged: {PARTS_FILE} is not what was written",
                 why="it says which answers have been published",
                 fix="restore the whole checkpoint folder, or start with a new one and replay the "
                 "history",
@@ -84,5 +84,5 @@ def open_parts(checkpoint: Path, mark: tuple[int, str]) -> PartList:
             os.truncate(file, length)
     except OSError as error:
         raise unwritable(file, error) from error
-    parts = tuple(Part(*json.loads(line)) for line in held.splitlines())
+    parts = tuple(PublishedPart(*json.loads(line)) for line in held.splitlines())
     return PartList(file, length, hashlib.sha256(held), parts)

@@ -1,12 +1,12 @@
 """Note how far answers have been sent to where they cannot be taken back from."""
 
 import json
-import os
 from pathlib import Path
 
 from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.files.replace_file import replace_file
 
-NAME = "sent.json"
+SENT_FILE = "sent.json"
 
 
 def note_sent(output: Path, run: str, batch: int) -> None:
@@ -15,14 +15,12 @@ def note_sent(output: Path, run: str, batch: int) -> None:
     Raises:
         RunError: it cannot be written.
     """
-    scratch = output / f".{NAME}.new"
     try:
         output.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(json.dumps({"run": run, "batch": batch}), encoding="utf-8")
-        os.replace(scratch, output / NAME)
+        replace_file(output / SENT_FILE, json.dumps({"run": run, "batch": batch}).encode())
     except OSError as error:
         raise RunError(
-            f"{output / NAME} cannot be written: {error.strerror or error}",
+            f"{output / SENT_FILE} cannot be written: {error.strerror or error}",
             why="it says how far answers have been sent",
             fix="make room, or mend the folder, and start again",
         ) from error
@@ -35,7 +33,7 @@ def check_sent(output: Path, run: str, last: int) -> None:
     Raises:
         UsageError: the checkpoint is an older copy.
     """
-    file = output / NAME
+    file = output / SENT_FILE
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
         sent = int(held["batch"]) if held["run"] == run else -1

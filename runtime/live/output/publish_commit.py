@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from ontoweir.errors import RunError
-from ontoweir.runtime.live.model.live_job import LiveQuery
+from ontoweir.runtime.live.model.live_job import RunningQuery
 from ontoweir.runtime.live.output.note_sent import note_sent
-from ontoweir.runtime.live.output.publish_batch import (
-    FileSink,
-    KafkaSink,
-    Sink,
-    publish_batch,
-    read_arrow,
-)
+from ontoweir.runtime.live.output.sinks.files import FileSink
+from ontoweir.runtime.live.output.sinks.sinks import Sink
 from ontoweir.runtime.live.output.write_parts import PartWriter
 
 if TYPE_CHECKING:
@@ -26,7 +23,7 @@ REJECTS = "rejects"
 
 def publish_commit(
     place: Path,
-    queries: Sequence[LiveQuery],
+    queries: Sequence[RunningQuery],
     answers: Sink,
     writer: PartWriter,
     spark: "SparkSession | None",
@@ -48,9 +45,9 @@ def publish_commit(
         if isinstance(answers, FileSink):
             writer.put("answers", query.name, batch, read_arrow(file), answers.format)
         elif not done:
-            publish_batch(answers, query.name, batch, file, spark)
+            answers.publish(query.name, batch, read_arrow(file), spark)
     rejects = place / "rejects.arrow"
-    if isinstance(answers, KafkaSink) and not done:
+    if answers.irrevocable and not done:
         note_sent(writer.places["rejects"], writer.run, batch)
     if rejects.exists():
         writer.put("rejects", REJECTS, batch, read_arrow(rejects), "parquet")
@@ -62,3 +59,8 @@ def publish_commit(
             why="it is committed and published; at the next start it is published again",
             fix="make room, or mend the disk, and start again",
         ) from error
+
+
+def read_arrow(file: Path) -> pa.Table:
+    """The rows of an Arrow file of a commit."""
+    return pa.ipc.open_file(pa.memory_map(str(file))).read_all()

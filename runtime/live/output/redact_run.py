@@ -1,7 +1,7 @@
 """Take a run's secrets out of messages."""
 
 from ontoweir.runtime.live.model.live_job import LiveJob
-from ontoweir.runtime.live.output.publish_batch import KafkaSink, Sink
+from ontoweir.runtime.live.output.sinks.sinks import Sink
 from ontoweir.runtime.spark.redact_secrets import redact_secrets, resolve_options
 
 
@@ -9,4 +9,4 @@ def redact_run(text: str, job: LiveJob, sink: Sink | None) -> str:
     """A message without the secrets of the sources and the sink."""
     for history in job.histories:
         text = redact_secrets(text, resolve_options(dict(history.stream.data.options)))
-    return redact_secrets(text, sink.options) if isinstance(sink, KafkaSink) else text
+    return text if sink is None else sink.redact(text)

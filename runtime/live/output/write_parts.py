@@ -2,13 +2,12 @@
 
 A Parquet file has the id of its run, its micro-batch and a hash of its rows in its metadata; the
 folder of any format says whose it is in `.ontoweir-run`. So a file that a micro-batch wrote which
-is not in the checkpoint (that is an older copy) is told from one of another run.
+is not in the checkpoint (that is an older copy) is distinguished from one of another run.
 """
 
 import hashlib
 import io
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.files.replace_file import replace_file
 from ontoweir.runtime.live.checkpoint.record_spark import hash_file
-from ontoweir.runtime.live.output.list_parts import Part, PartList
-from ontoweir.runtime.live.output.publish_batch import FileFormat
-from ontoweir.runtime.results.write_results import plain_json
+from ontoweir.runtime.live.output.list_parts import PartList, PublishedPart
+from ontoweir.runtime.live.output.sinks.files import FileFormat
+from ontoweir.runtime.results.plain_json import plain_json
 
 OWNER = ".ontoweir-run"
 """The file of a folder of parts that says which run they are of."""
@@ -54,21 +54,23 @@ class PartWriter:
             if not target.exists() or hash_file(target) != digest:
                 if target.exists() and not is_mine(target, self.run):
                     raise foreign_part(target)
-                write_part(content, target)
-            found = target.stat()
+                put_part(content, target)
+            status = target.stat()
         except OSError as error:
             raise RunError(
                 f"answers cannot be written to {target}: {error.strerror or error}",
                 why="they are committed, but not where they belong yet",
                 fix="make room, or mend the folder, and start again: they are written then",
             ) from error
-        self.parts.add(Part(place, name, batch, found.st_size, found.st_ctime_ns, digest))
+        self.parts.add(
+            PublishedPart(place, name, batch, status.st_size, status.st_ctime_ns, digest)
+        )
         self.fresh |= {target.parent, self.parts.file}
 
     def _own(self, folder: Path) -> None:
         owner = folder / OWNER
         if not owner.exists():
-            write_part(self.run.encode(), owner)
+            put_part(self.run.encode(), owner)
             self.fresh |= {folder.parent}
 
 
@@ -88,30 +90,25 @@ def encode_part(rows: pa.Table, form: FileFormat, run: str, batch: int) -> bytes
     return stream.getvalue()
 
 
-def write_part(content: bytes, target: Path) -> None:
+def put_part(content: bytes, target: Path) -> None:
     """Write a file, whole or not at all, and wait for the disk.
 
     Raises:
         OSError: the disk does not take it.
     """
-    scratch = target.with_name(f".{target.name}.new")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with open(scratch, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(scratch, target)
+    replace_file(target, content, durable=True)
 
 
 def is_mine(file: Path, run: str) -> bool:
     """Whether a part is of a run, as it says itself, or, if it cannot, as its folder says."""
     if file.suffix == ".parquet":
         try:
-            found = (pq.read_schema(file).metadata or {}).get(_RUN)
+            owner = (pq.read_schema(file).metadata or {}).get(_RUN)
         except (OSError, pa.ArrowException):
-            found = None
-        if found is not None:
-            return bool(found == run.encode())
+            owner = None
+        if owner is not None:
+            return bool(owner == run.encode())
     try:
         return (file.parent / OWNER).read_text(encoding="utf-8") == run
     except (OSError, UnicodeDecodeError):

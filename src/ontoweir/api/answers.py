@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import UsageError
-from ontoweir.report.tell_rejects import tell_rejects
+from ontoweir.report.describe_rejects import describe_rejects
 from ontoweir.rewriter.model.spj import (
     BlankOutput,
     ConstantOutput,
@@ -59,8 +59,8 @@ class Answers:
 
     def __repr__(self) -> str:
         count = self.summary.get("results")
-        told = "" if count is None else f"{count:,} rows, "
-        return f"Answers({self.union.name!r}, {told}columns {', '.join(self._variables())})"
+        size = "" if count is None else f"{count:,} rows, "
+        return f"Answers({self.union.name!r}, {size}columns {', '.join(self._variables())})"
 
     def _repr_html_(self) -> str:
         from ontoweir.progress.notebook import html_table
@@ -69,13 +69,13 @@ class Answers:
             return f"<p><b>{escape(self.union.name)}</b>: no answers yet</p>"
         table = self.to_arrow(raw=True)
         shown = [list(row.values()) for row in table.slice(0, _SHOWN).to_pylist()]
-        told = f"{table.num_rows:,} rows"
+        size = f"{table.num_rows:,} rows"
         if table.num_rows > _SHOWN:
-            told += f", the first {_SHOWN} of which are shown"
-        rejected = tell_rejects({"tuples": 0, "rejected": 0, "rejects": {}, **self.summary})
+            size += f", the first {_SHOWN} of which are shown"
+        rejected = describe_rejects({"tuples": 0, "rejected": 0, "rejects": {}, **self.summary})
         warned = "" if rejected is None else f'<p style="color: #b3261e">{escape(rejected)}</p>'
         body = html_table(table.column_names, shown)
-        return f"<div><p><b>{escape(self.union.name)}</b>: {told}</p>{warned}{body}</div>"
+        return f"<div><p><b>{escape(self.union.name)}</b>: {size}</p>{warned}{body}</div>"
 
     def __len__(self) -> int:
         """How many solutions there are."""
@@ -86,7 +86,7 @@ class Answers:
 
     @property
     def terms(self) -> dict[str, str]:
-        """What each variable's column holds, as SPARQL tells it: "IRI", "blank node", "literal",
+        """What each variable's column holds, as SPARQL names it: "IRI", "blank node", "literal",
         or "literal" with its datatype or language, as in "literal xsd:integer" or "literal @en";
         several, where disjuncts make it of different kinds."""
         return {name: _describe(self.union, name) for name in self._variables()}

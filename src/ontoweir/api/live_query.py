@@ -38,10 +38,10 @@ class LiveQuery:
     def _repr_html_(self) -> str:
         from ontoweir.progress.notebook import html_table
 
-        told = self.status
+        status = self.status
         names = ["state", "tuples", "results", "rejected", "late", "state_rows", "bound_rows"]
-        table = html_table(names, [[told.get(n) for n in names]])
-        error = f"<p>{escape(str(told['error']))}</p>" if told.get("error") else ""
+        table = html_table(names, [[status.get(n) for n in names]])
+        error = f"<p>{escape(str(status['error']))}</p>" if status.get("error") else ""
         return f"<div><b>{escape(self.name)}</b>{error}{table}</div>"
 
     @property
@@ -76,11 +76,11 @@ class LiveQuery:
         """What `ontoweir status --format json` prints of it, and what Spark's status has:
         `message`, `isDataAvailable`, `isTriggerActive`."""
         self._follow()
-        told: dict[str, Any] = {}
+        query: dict[str, Any] = {}
         if self.running.run is not None and not self.running.ended:
-            told = dict(self.running.run.query.status)
+            query = dict(self.running.run.query.status)
         stopped = {"message": "Stopped", "isDataAvailable": False, "isTriggerActive": False}
-        return {**self.running.status, **(told or stopped)}
+        return {**self.running.status, **(query or stopped)}
 
     @property
     def lastProgress(self) -> dict[str, Any] | None:
@@ -90,14 +90,15 @@ class LiveQuery:
 
     @property
     def recentProgress(self) -> list[dict[str, Any]]:
-        """The last micro-batches, as Spark's progress tells them, `numInputRows`,
+        """The last micro-batches, as Spark's progress has them, `numInputRows`,
         `processedRowsPerSecond` and `stateOperators` counted by ontoweir; and under `ontoweir`, the
         record that metrics.jsonl has: state against bound, rejects, streams."""
         assert self.running.run is not None
-        told = {
-            found["batchId"]: found for found in map(_plain, self.running.run.query.recentProgress)
+        progress = {
+            record["batchId"]: record
+            for record in map(_plain, self.running.run.query.recentProgress)
         }
-        return [_merge(self, told.get(r["spark_batch"], {}), r) for r in tuple(self.records)]
+        return [_merge(self, progress.get(r["spark_batch"], {}), r) for r in tuple(self.records)]
 
     @property
     def verdict(self) -> Verdict:
@@ -160,7 +161,7 @@ class LiveQuery:
         asked = None
         while not self.running.ended and asked is not self.running.run.query:
             asked = self.running.run.query  # another, where it has gone on from new logs
-            with contextlib.suppress(StreamingQueryException):  # told below, as what it is
+            with contextlib.suppress(StreamingQueryException):  # reported below, as what it is
                 asked.processAllAvailable()
             self._follow()
         self._follow()
@@ -181,7 +182,8 @@ class LiveQuery:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        from ontoweir.runtime.live.output.publish_batch import FileSink, MemorySink
+        from ontoweir.runtime.live.output.sinks.files import FileSink
+        from ontoweir.runtime.live.output.sinks.memory import MemorySink
 
         assert self.running.prepared is not None
         query = self.running.prepared.job.queries[0]
@@ -213,8 +215,8 @@ class LiveQuery:
 
 
 def _plain(progress: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(progress.json)
-    return found
+    fields: dict[str, Any] = json.loads(progress.json)
+    return fields
 
 
 def _merge(query: LiveQuery, spark: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:

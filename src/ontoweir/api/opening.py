@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.api.surroundings import (
     choose_progress,
     choose_sources,
-    choose_tell,
-    find_registry,
     warn_as_python,
 )
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.project.write_project import Documents, write_project
+from ontoweir.registry.find_registry import find_registry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,13 +53,12 @@ def open_project(
     workspace = Workspace(
         project,
         strict=strict,
-        apart=True,
-        warn=said,
-        refuse=said,
-        tell=choose_tell(),
-        progress=choose_progress(),
+        partial=True,
+        on_warning=said,
+        on_refused=said,
+        on_progress=choose_progress(),
     )
-    return OpenProject(workspace, home, find_registry(registry, project.root), views)
+    return OpenProject(workspace, home, find_registry(registry, project.root).absolute(), views)
 
 
 def build_project(
@@ -102,10 +100,9 @@ def build_project(
     workspace = Workspace(
         built.project,
         strict=strict,
-        apart=True,
-        warn=lambda text: said(built.rename(text)),
-        refuse=lambda text: said(built.rename(text)),
-        tell=choose_tell(),
-        progress=choose_progress(),
+        partial=True,
+        on_warning=lambda text: said(built.rename(text)),
+        on_refused=lambda text: said(built.rename(text)),
+        on_progress=choose_progress(),
     )
-    return OpenProject(workspace, home, find_registry(registry, root), views, built)
+    return OpenProject(workspace, home, find_registry(registry, root).absolute(), views, built)

@@ -15,18 +15,18 @@ from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace, read_text
-from ontoweir.progress.notebook import Shown, in_notebook
+from ontoweir.progress.notebook import NotebookText, in_notebook
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.project.write_project import BuiltProject
-from ontoweir.report.tell_rejects import tell_rejects
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.report.describe_rejects import describe_rejects
+from ontoweir.rewriter.sparql.parse_query import parse_query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.listener import StreamingQueryListener
 
     from ontoweir.registry.registry_entry import Entry
-    from ontoweir.runtime.live.output.publish_batch import MemorySink
+    from ontoweir.runtime.live.output.sinks.memory import MemorySink
 
 Stage = Literal["ucq", "sql", "spj", "lto", "plan", "trace"]
 _NO_OPTIONS: Mapping[str, str] = {}
@@ -82,15 +82,15 @@ class OpenProject:
         Raises:
             OntoweirError: the ontology or the catalog is wrong.
         """
-        found: dict[str, Verdict | OntoweirError] = {}
+        verdicts: dict[str, Verdict | OntoweirError] = {}
         with self._names():
             assert self.workspace.mappings is not None
         for name in self.queries:
             try:
-                found[name] = self.check(name)
+                verdicts[name] = self.check(name)
             except OntoweirError as error:
-                found[name] = error
-        return found
+                verdicts[name] = error
+        return verdicts
 
     def explain(self, query: str) -> str:
         """What `ontoweir check` says of a query: the verdict, why, and what would mend it."""
@@ -196,9 +196,9 @@ class OpenProject:
             summary = replay_query(self.workspace, compiled, options, home)
             if wanted is not None and form != "parquet":
                 convert_answers(file, wanted, form)
-        told = tell_rejects(summary)
-        if told is not None:
-            warnings.warn(f"{compiled.name}: {told}", OntoweirWarning, stacklevel=2)
+        rejects = describe_rejects(summary)
+        if rejects is not None:
+            warnings.warn(f"{compiled.name}: {rejects}", OntoweirWarning, stacklevel=2)
         return Answers(compiled.union, file, summary, self.spark, folder)
 
     def register(
@@ -234,7 +234,7 @@ class OpenProject:
             seconds: at least so long between micro-batches.
             replace: take the place of another query of that name, whose state is removed.
             allow_unbounded: register it although it is not bounded.
-            listeners: are told Spark's progress.
+            listeners: of Spark's progress.
 
         Raises:
             QueryError: the query is not bounded, and that is not allowed.
@@ -271,13 +271,13 @@ class OpenProject:
                 home,
                 options,
                 checkpoint=None if checkpoint is None else Path(checkpoint).absolute(),
-                watch=lambda record: records.append(dict(record)),
+                on_published=lambda record: records.append(dict(record)),
             )
             if running.error is not None:
                 raise running.error
-        found = LiveQuery(running, records, self.spark or home)
-        self.running[entry.name] = found
-        return found
+        handle = LiveQuery(running, records, self.spark or home)
+        self.running[entry.name] = handle
+        return handle
 
     def list(self) -> "tuple[Entry, ...]":
         """What is registered, in the order of the names; whoever serves it."""
@@ -328,14 +328,14 @@ class OpenProject:
 
     def _shown(self, text: str) -> str:
         """Text as it is shown, and as a notebook shows it."""
-        return Shown(text if self.built is None else self.built.rename(text))
+        return NotebookText(text if self.built is None else self.built.rename(text))
 
     def _enter(
         self, query: str, name: str | None, *, replace: bool, allow_unbounded: bool
     ) -> "Entry":
         """The entry of a query: the one that is there, where it is the same."""
         from ontoweir.project.check_name import check_name
-        from ontoweir.registry.register_query import register_query
+        from ontoweir.registry.register_query import QueryText, register_query
         from ontoweir.registry.registry_entry import ENTRY, read_entry
 
         if "{" in query:
@@ -365,10 +365,7 @@ class OpenProject:
         entry, _ = register_query(
             self.workspace,
             self.registry,
-            name,
-            "sparql",
-            text,
-            file,
+            QueryText(name, "sparql", text, file),
             allow_unbounded=allow_unbounded,
             replace=replace,
         )
@@ -377,7 +374,7 @@ class OpenProject:
     def _compile(self, query: str) -> CompiledQuery:
         if "{" not in query:
             return self.workspace.compile(query)
-        return self.workspace.compile_branches(parse_union(query, name="query", file="<query>"))
+        return self.workspace.compile_branches(parse_query(query, name="query", file="<query>"))
 
     @contextmanager
     def _names(self) -> Iterator[None]:
@@ -386,7 +383,7 @@ class OpenProject:
             yield
         except OntoweirError as error:
             if self.built is not None:
-                self.built.tell(error)
+                self.built.rename_in(error)
             raise
 
 

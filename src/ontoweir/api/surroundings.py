@@ -2,18 +2,15 @@
 
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ontoweir.api.python_api import Sources
 from ontoweir.errors import OntoweirWarning
 from ontoweir.progress.notebook import in_notebook
-from ontoweir.rewriter.model.watch_time import Progress, show_nothing
-from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
+from ontoweir.progress.progress import OnProgress, ignore_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-from ontoweir.api.python_api import Sources
 
 
 def choose_sources(
@@ -29,27 +26,11 @@ def choose_sources(
     return home, views, named
 
 
-def find_registry(named: str | Path | None, root: Path) -> Path:
-    """The folder of registered queries: as named, else by $ONTOWEIR_REGISTRY, else below the
-    project's folder."""
-    import os
+def choose_progress() -> OnProgress:
+    """Who hears how far the work on a query is: the reader of a notebook."""
+    from ontoweir.progress.show_query import QueryProgress
 
-    found = named or os.environ.get("ONTOWEIR_REGISTRY")
-    return Path(found).absolute() if found else root / "out" / "registry"
-
-
-def choose_tell() -> Tell:
-    """Who is told how far the rewriting is: the reader of a notebook."""
-    from ontoweir.progress.show_work import WorkProgress
-
-    return WorkProgress() if in_notebook() else ignore_progress
-
-
-def choose_progress() -> Progress:
-    """Who is told how far a decision is: the reader of a notebook."""
-    from ontoweir.progress.show_decision import DecisionProgress
-
-    return DecisionProgress() if in_notebook() else show_nothing
+    return QueryProgress() if in_notebook() else ignore_progress
 
 
 def warn_as_python(text: str) -> None:

@@ -15,7 +15,7 @@ from ontoweir.lint.lint_mappings import MappingLint, lint_mappings
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.pipeline.refused_query import list_errors
 from ontoweir.project.project import Project, load_project
-from ontoweir.registry.register_query import compile_text
+from ontoweir.registry.register_query import QueryText, compile_text
 from ontoweir.registry.registry_entry import Language
 from ontoweir.report.describe import describe_verdict
 from ontoweir.report.render_html_query import render_query
@@ -122,7 +122,7 @@ class Checks:
                 made = self._decide(
                     workspace,
                     name,
-                    lambda: compile_text(workspace, name, language, text, str(file)),
+                    lambda: compile_text(workspace, QueryText(name, language, text, str(file))),
                     whole=True,
                 )
                 return _without(made, file.parent)
@@ -216,10 +216,9 @@ class Checks:
             self._workspace = Workspace(
                 project,
                 strict=self.strict,
-                apart=True,
-                warn=lambda text: self._warnings.setdefault(text),
-                tell=self.worker.tell,
-                progress=lambda phase, done, _: self.worker.tell(phase, done),
+                partial=True,
+                on_warning=lambda text: self._warnings.setdefault(text),
+                on_progress=self.worker.on_progress,
             )
             self._stamp, self._lints = stamp, None
             self.verdicts.clear()

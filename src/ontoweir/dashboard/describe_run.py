@@ -5,7 +5,7 @@ from typing import Any
 from ontoweir.dashboard.read_runs import Moment, Run
 from ontoweir.draw.draw_chart import COLOURS, Chart, Series
 
-_MOST = COLOURS - 2
+_MAX_LINES = COLOURS - 2
 """Synopses that have a line of their own; the greatest."""
 
 
@@ -48,7 +48,7 @@ def chart_state(name: str, moments: tuple[Moment, ...]) -> Chart:
     for moment in moments:
         for synopsis in moment.synopses:
             most[synopsis.name] = max(most.get(synopsis.name, 0), synopsis.rows)
-    greatest = sorted(most, key=lambda n: -most[n])[:_MOST]
+    greatest = sorted(most, key=lambda n: -most[n])[:_MAX_LINES]
     if len(most) > 1:
         for number, part in enumerate(greatest, 2):
             points = tuple(

@@ -14,7 +14,7 @@ from ontoweir.dashboard.check_queries import Checks, Outcome
 from ontoweir.dashboard.describe_run import chart_state, chart_throughput, describe_run
 from ontoweir.dashboard.guard_requests import HEADERS, allow_host, allow_origin
 from ontoweir.dashboard.list_queries import list_queries
-from ontoweir.dashboard.read_runs import MOST, Run, read_runs
+from ontoweir.dashboard.read_runs import MAX_BATCHES, Run, read_runs
 from ontoweir.dashboard.show_numbers import FILTERS
 from ontoweir.dashboard.site import Site
 from ontoweir.draw.draw_chart import draw_chart
@@ -22,7 +22,7 @@ from ontoweir.errors import OntoweirError
 from ontoweir.lint.lint_mappings import PROBES
 from ontoweir.lint.render_lint import describe_lint
 from ontoweir.registry.registry_entry import Language
-from ontoweir.report.render_html_style import STYLE
+from ontoweir.report.render_html_style import PAGE_STYLE
 
 _BODY = 1 << 18
 """Bytes of a request's body, at most."""
@@ -89,8 +89,8 @@ def _guard(app: Flask, site: Site) -> None:
     @app.errorhandler(HTTPException)
     def show_http(error: HTTPException) -> tuple[str | Response, int]:
         code = error.code or 500
-        told = {404: "there is no such page", 413: f"more than {_BODY:,} bytes; shorten it"}
-        return _fail(told.get(code, error.name.lower()), code)
+        messages = {404: "there is no such page", 413: f"more than {_BODY:,} bytes; shorten it"}
+        return _fail(messages.get(code, error.name.lower()), code)
 
     @app.errorhandler(Exception)
     def show_bug(error: Exception) -> tuple[str | Response, int]:
@@ -108,7 +108,7 @@ def _add_files(app: Flask) -> None:
     @app.get("/style.css")
     def style() -> Response:
         page = render_template("style.css")
-        return Response(STYLE + page, mimetype="text/css")
+        return Response(PAGE_STYLE + page, mimetype="text/css")
 
 
 def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
@@ -120,7 +120,7 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
     @app.get("/query")
     def query() -> str:
         name = request.args.get("name", "")
-        run = _runs(site, MOST).get(name)
+        run = _runs(site, MAX_BATCHES).get(name)
         outcome, text, language = _find(checks, run, name)
         return render_template(
             "query.html",
@@ -172,7 +172,7 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
     def api_query() -> Response:
         name = request.args.get("name", "")
         drawn = bool(request.args.get("charts"))
-        run = _runs(site, MOST if drawn else 1).get(name)
+        run = _runs(site, MAX_BATCHES if drawn else 1).get(name)
         if run is None and name not in checks.names():
             abort(404)
         charts = _charts(run, name) if drawn else {}
@@ -231,7 +231,11 @@ def _find(checks: Checks, run: Run | None, name: str) -> tuple[Outcome, str | No
         return checks.query(name), text, language
     if run is None:
         abort(404)
-    return Outcome(name, error="its text is not known: it is no query of the project"), None, "sql"
+    return (
+        Outcome(name, error="its text is not known: it is not a query of the project"),
+        None,
+        "sql",
+    )
 
 
 def _typed(given: Mapping[str, Any], site: Site) -> tuple[str, Language]:

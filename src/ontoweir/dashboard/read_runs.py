@@ -66,12 +66,12 @@ class Run:
         return self.moments[-1] if self.moments else None
 
 
-MOST = 300
+MAX_BATCHES = 300
 """Moments that are read of a run, if they lie in the last megabyte of its metrics."""
 
 
 def read_runs(
-    registry: Path, metrics: Path, *, running: bool = False, most: int = MOST
+    registry: Path, metrics: Path, *, running: bool = False, most: int = MAX_BATCHES
 ) -> dict[str, Run]:
     """The queries of the registry, and those of the plain run whose metrics are in a folder.
 
@@ -87,13 +87,15 @@ def read_runs(
     except OSError:
         folders = []
     for folder in folders:
-        run = read_entry(folder, most=most)
+        run = read_run(folder, most=most)
         if run is not None:
             found[run.name] = run
     return found
 
 
-def read_plain_run(metrics: Path, *, running: bool = False, most: int = MOST) -> dict[str, Run]:
+def read_plain_run(
+    metrics: Path, *, running: bool = False, most: int = MAX_BATCHES
+) -> dict[str, Run]:
     """The queries of a run that is not of the registry."""
     records = read_tail(metrics / METRICS, most=most)
     names = dict.fromkeys(name for r in records for name in _dict(r.get("queries")))
@@ -103,7 +105,7 @@ def read_plain_run(metrics: Path, *, running: bool = False, most: int = MOST) ->
     }
 
 
-def read_entry(folder: Path, *, most: int = MOST) -> Run | None:
+def read_run(folder: Path, *, most: int = MAX_BATCHES) -> Run | None:
     """A registered query; None where its entry cannot be read."""
     entry = read_object(folder / ENTRY)
     if entry is None:

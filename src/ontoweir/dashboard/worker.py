@@ -9,6 +9,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from ontoweir.errors import UsageError
+from ontoweir.progress.progress import Progress
 
 T = TypeVar("T")
 _WAITING = 4
@@ -18,8 +19,8 @@ _WAITING = 4
 class Worker:
     """Runs jobs in a thread of its own: requests wait for them, the server does not.
 
-    A job that is not done after `limit` seconds ends where it next says what it counts (`tell`,
-    see meter_work), and nobody waits for it any longer.
+    A job that is not done after `limit` seconds ends where it next reports progress, and nobody
+    waits for it any longer.
     """
 
     def __init__(self, limit: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -58,7 +59,7 @@ class Worker:
             future.cancel()
             raise self._late() from None
 
-    def tell(self, what: str, count: int) -> None:
+    def on_progress(self, progress: Progress) -> None:
         """Called by a job now and then.
 
         Raises:

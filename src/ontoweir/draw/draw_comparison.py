@@ -2,11 +2,15 @@
 
 from fractions import Fraction
 
-from ontoweir.checker.model.constraint_graph import Step, irredundant_steps, limit_steps
+from ontoweir.checker.model.constraint_graph import (
+    DifferenceLimit,
+    difference_limits,
+    irredundant_limits,
+)
 from ontoweir.checker.model.difference_bounds import DifferenceBounds
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.model.units import choose_units
-from ontoweir.draw.draw_layout import Edge, Node, Picture, lay_out_graph
+from ontoweir.draw.draw_layout import Edge, GraphNode, Picture, lay_out_graph
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, Op
 
@@ -17,8 +21,8 @@ def draw_comparison(form: NormalForm, catalog: Catalog) -> Picture | None:
     other streams are compared with ([A] Def. 5.5, [S] Def. 9). None: nothing is compared.
     """
     units = choose_units(form.query, catalog)
-    drawn: list[tuple[Edge, tuple[Step, ...]]] = []
-    nodes: dict[str, Node] = {}
+    drawn: list[tuple[Edge, tuple[DifferenceLimit, ...]]] = []
+    nodes: dict[str, GraphNode] = {}
 
     def term(group: ValueClass) -> str:
         nodes.setdefault(f"class {group.index}", _class_node(form, group))
@@ -33,7 +37,7 @@ def draw_comparison(form: NormalForm, catalog: Catalog) -> Picture | None:
                 if x.kind is Kind.STRING and c.op not in (Op.EQ, Op.NE):
                     continue
                 name = f"constant {value!r}"
-                nodes.setdefault(name, Node(name, (str(value),), "constant"))
+                nodes.setdefault(name, GraphNode(name, (str(value),), "constant"))
                 exact, right, shift = units.value(value, x.kind), 0, ""
             case Attribute():
                 y = form.classes[form.class_of[c.right]]
@@ -44,7 +48,7 @@ def draw_comparison(form: NormalForm, catalog: Catalog) -> Picture | None:
                 exact += dict(y.attributes)[c.right] - dict(x.attributes)[c.left]
                 shift = "" if not c.offset else f" {c.offset:+}"
         op, first, second = c.op, term(x), name
-        steps = tuple(limit_steps(x.index + 1, right, op, exact, c.source))
+        steps = tuple(difference_limits(x.index + 1, right, op, exact, c.source))
         if op in (Op.GT, Op.GE):
             op, first, second = op.flipped(), second, first
         sign = {Op.LT: "<", Op.LE: "≤", Op.EQ: "=", Op.NE: "≠"}[op] + shift
@@ -61,14 +65,14 @@ def draw_comparison(form: NormalForm, catalog: Catalog) -> Picture | None:
     return lay_out_graph(list(nodes.values()), list(edges))
 
 
-def _needed(form: NormalForm, steps: list[Step]) -> set[tuple[int, int, object]]:
+def _needed(form: NormalForm, steps: list[DifferenceLimit]) -> set[tuple[int, int, object]]:
     """The limits that the others do not imply ([S] Def. 8)."""
-    plain = [Step(s.left, s.right, s.limit, None) for s in steps]
+    plain = [DifferenceLimit(s.left, s.right, s.limit, None) for s in steps]
     base = DifferenceBounds([1, *(c.grain for c in form.classes)])
-    return {(s.left, s.right, s.limit) for s in irredundant_steps(base, plain)}
+    return {(s.left, s.right, s.limit) for s in irredundant_limits(base, plain)}
 
 
-def _class_node(form: NormalForm, group: ValueClass) -> Node:
+def _class_node(form: NormalForm, group: ValueClass) -> GraphNode:
     """A class: its columns, its domain, and the references it is in."""
     lines = [str(a) if n == 0 else f"= {a}" for n, (a, _) in enumerate(group.attributes)]
     size = group.domain.size
@@ -81,4 +85,4 @@ def _class_node(form: NormalForm, group: ValueClass) -> Node:
     if any(q.x == group.index for q in joins):
         lines.append(f"in MinRef({owners})")
     style = "finite" if group.domain.finite else "unbounded"
-    return Node(f"class {group.index}", tuple(lines), style)
+    return GraphNode(f"class {group.index}", tuple(lines), style)

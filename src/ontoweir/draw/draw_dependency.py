@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from ontoweir.checker.model.normal_form import Member, NormalForm, ValueClass
-from ontoweir.draw.draw_layout import Edge, Node, Picture, lay_out_graph
+from ontoweir.draw.draw_layout import Edge, GraphNode, Picture, lay_out_graph
 
 
 def draw_dependency(form: NormalForm) -> Picture:
@@ -11,7 +11,7 @@ def draw_dependency(form: NormalForm) -> Picture:
     ([S] after Def. 7; lags: theory §7). Red: a comparison of unbounded values over an unbounded
     lag."""
     nodes = [
-        Node(
+        GraphNode(
             m.alias,
             (
                 m.alias,

@@ -17,7 +17,7 @@ _GAP, _ROW_GAP, _MARGIN, _SWEEPS = 18.0, 26.0, 12.0, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """A box: its lines of text, and its style (a CSS class)."""
 
     name: str
@@ -92,7 +92,7 @@ class _Slot:
     band: float = 0.0
 
 
-def lay_out_graph(nodes: Sequence[Node], edges: Sequence[Edge]) -> Picture:
+def lay_out_graph(nodes: Sequence[GraphNode], edges: Sequence[Edge]) -> Picture:
     """Place a graph's nodes and labels; deterministic.
 
     Raises:
@@ -132,7 +132,7 @@ def _slot(row: int, lines: tuple[str, ...], style: str) -> _Slot:
     return _Slot(row, lines, style, width, len(lines) * LINE + PAD if lines else 1.0, [])
 
 
-def _rank(nodes: Sequence[Node], edges: Sequence[Edge]) -> Mapping[str, int]:
+def _rank(nodes: Sequence[GraphNode], edges: Sequence[Edge]) -> Mapping[str, int]:
     """The longest way from above; an edge that closes a cycle counts for nothing."""
     graph = nx.DiGraph()
     graph.add_nodes_from(n.name for n in nodes)

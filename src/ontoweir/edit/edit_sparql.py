@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ontoweir.rewriter.sparql.locate_tokens import Token, Tokens
+from ontoweir.rewriter.sparql.locate_tokens import SparqlToken, Tokens
 
 
 def set_distinct(text: str, distinct: bool) -> str | None:
@@ -44,7 +44,7 @@ def drop_group(text: str, name: str) -> str | None:
     ]
     if len(grouped) != 1:
         return None
-    by: list[Token] = []
+    by: list[SparqlToken] = []
     for token in tokens[grouped[0] + 2 :]:
         if token.kind != "var":
             break
@@ -95,12 +95,12 @@ def has_prefix(text: str, prefix: str, iri: str) -> bool:
     )
 
 
-def _head(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | None:
+def _head(tokens: Sequence[SparqlToken]) -> tuple[SparqlToken, tuple[SparqlToken, ...]] | None:
     """SELECT, and the tokens after it up to FROM, WHERE or the first brace."""
     first = next((i for i, t in enumerate(tokens) if _is_word(t, "SELECT")), None)
     if first is None:
         return None
-    found: list[Token] = []
+    found: list[SparqlToken] = []
     for token in tokens[first + 1 :]:
         if token.text == "{" or _is_word(token, "WHERE") or _is_word(token, "FROM"):
             return tokens[first], tuple(found)
@@ -108,10 +108,10 @@ def _head(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | None:
     return None
 
 
-def _is_word(token: Token, word: str) -> bool:
+def _is_word(token: SparqlToken, word: str) -> bool:
     return token.kind == "word" and token.text.upper() == word
 
 
-def _without(text: str, token: Token) -> str:
+def _without(text: str, token: SparqlToken) -> str:
     """Without a token and the blanks before it."""
     return text[: token.offset].rstrip(" \t") + text[token.offset + len(token.text) :]

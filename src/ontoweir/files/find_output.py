@@ -14,7 +14,7 @@ from ontoweir.errors import Source, UsageError
 
 STDOUT = Path("/dev/stdout")
 """What `--output -` stands for."""
-_MOST_LINKS = 40
+_MAX_LINKS = 40
 _LONGEST = 100
 """Bytes of a name that a scratch file has too; names are of at most 255."""
 _STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
@@ -40,7 +40,7 @@ class StreamOutput:
 
     @property
     def standard(self) -> bool:
-        """Whether it is standard output; what else is told then belongs on stderr."""
+        """Whether it is standard output; what else is reported then belongs on stderr."""
         return self.descriptor == 1
 
 
@@ -57,7 +57,7 @@ def find_output(output: Path) -> FoundOutput:
         UsageError: it is a folder, a socket, a disk, read-only, closed, or a circle of links.
     """
     path = output
-    for _ in range(_MOST_LINKS):
+    for _ in range(_MAX_LINKS):
         number = _descriptor(path)
         if number is not None:
             if _is_closed(number):
@@ -73,15 +73,15 @@ def find_output(output: Path) -> FoundOutput:
     raise _refused(output, "its links form a circle", "remove the link, or name another file")
 
 
-def require_folder(output: Path, found: FoundOutput) -> None:
+def require_folder(output: Path, place: FoundOutput) -> None:
     """Refuse a file whose folder is not there, or cannot be written to.
 
     Raises:
         UsageError: that is so.
     """
-    if isinstance(found, StreamOutput):
+    if isinstance(place, StreamOutput):
         return
-    folder = found.path.parent
+    folder = place.path.parent
     if not folder.is_dir():
         raise _refused(output, f"there is no folder {folder}", "make it, or write elsewhere")
     if not os.access(folder, os.W_OK):

@@ -54,9 +54,9 @@ def _part(text: str, source: Source, mark: str | None) -> tuple[int, int]:
         end = source.end_column or len(text) + 1
         return source.column, max(min(end, len(text) + 1), source.column + 1)
     if mark:
-        found = re.search(rf"(?<!\w){re.escape(mark)}(?!\w)", text)
-        if found is not None:
-            return found.start() + 1, found.end() + 1
+        match = re.search(rf"(?<!\w){re.escape(mark)}(?!\w)", text)
+        if match is not None:
+            return match.start() + 1, match.end() + 1
     bare = text.strip()
     first = len(text) - len(text.lstrip()) + 1
     return (first, first + len(bare)) if bare else (1, 1)
@@ -64,8 +64,8 @@ def _part(text: str, source: Source, mark: str | None) -> tuple[int, int]:
 
 def _read_lines(file: str) -> tuple[str, ...]:
     try:
-        found = Path(file).stat()
-        return _split(file, found.st_mtime_ns, found.st_size)
+        status = Path(file).stat()
+        return _split(file, status.st_mtime_ns, status.st_size)
     except (OSError, UnicodeDecodeError, ValueError):
         return ()
 

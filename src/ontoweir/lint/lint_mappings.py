@@ -35,7 +35,7 @@ from ontoweir.rewriter.model.spj import Op, SpjUnion
 from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.unfold.unfold_query import unfold_query
 
-Kind: TypeAlias = Literal["class", "property"]
+PredicateKind: TypeAlias = Literal["class", "property"]
 Probe: TypeAlias = Literal[
     "latest", "remembered", "joined by subject", "joined by object", "compared"
 ]
@@ -76,7 +76,7 @@ class PredicateLint:
     """
 
     iri: str
-    kind: Kind
+    kind: PredicateKind
     subject: str
     probes: Mapping[Probe, Tier]
     refused: Mapping[Probe, str]
@@ -130,9 +130,9 @@ def lint_mappings(workspace: Workspace) -> tuple[MappingLint, ...]:
     )
 
 
-def overall(lints: Iterable[MappingLint]) -> dict[tuple[Kind, str], dict[Probe, Tier]]:
+def overall(lints: Iterable[MappingLint]) -> dict[tuple[PredicateKind, str], dict[Probe, Tier]]:
     """Of every (kind, predicate), over all its mappings, the worst tier of each way."""
-    found: dict[tuple[Kind, str], dict[Probe, Tier]] = {}
+    found: dict[tuple[PredicateKind, str], dict[Probe, Tier]] = {}
     for predicate in (p for lint in lints for p in lint.predicates):
         worst = found.setdefault((predicate.kind, predicate.iri), {})
         worst |= _worst(worst, predicate.probes)

@@ -16,7 +16,7 @@ from ontoweir.diagnostics import CODES
 from ontoweir.errors import OntoweirError, Source
 from ontoweir.lint.lint_mappings import PROBES, MappingLint, PredicateLint, Probe, overall
 from ontoweir.report.render_check import short_place
-from ontoweir.report.render_sarif import make_log, make_result, refusal_results
+from ontoweir.report.render_sarif import ResultPlace, make_log, make_result, refusal_results
 
 _STYLE = {"unbounded": "bold red", "undecided": "yellow", "refused": "yellow", "bounded": "green"}
 _HEADS = {"joined by subject": "by subject", "joined by object": "by object"}
@@ -37,10 +37,10 @@ def print_lint(lints: Sequence[MappingLint], console: Console) -> None:
             head.append(", nothing to wait for")
         console.print(head, soft_wrap=True)
         if lint.stream is None:
-            told = fill(
+            paragraph = fill(
                 _join(lint.predicates, names), 98, initial_indent="  ", subsequent_indent="  "
             )
-            console.print(Text(told, style="dim"))
+            console.print(Text(paragraph, style="dim"))
         if lint.stream is not None:
             groups: dict[tuple[tuple[Probe, str], ...], list[PredicateLint]] = {}
             for predicate in lint.predicates:
@@ -174,7 +174,9 @@ def render_lint_sarif(
         text += f". Declare, for example: {lines}" if lines else ""
         level = "warning" if alone else "note"
         key = (lint.mapping, names)
-        results.append(make_result(CODES["mapping"], level, text, lint.source, root, key=key))
+        results.append(
+            make_result(CODES["mapping"], level, text, ResultPlace(lint.source, root), key=key)
+        )
     return make_log(results, root, warnings)
 
 

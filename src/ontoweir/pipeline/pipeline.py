@@ -23,20 +23,20 @@ from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.warn_mappings import warn_mappings
+from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
-from ontoweir.rewriter.algebra.trace_steps import Step
+from ontoweir.rewriter.algebra.trace_steps import TraceStep
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.rewriter.model.watch_time import Progress, Watch, show_nothing
-from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.model.watch_time import Watch
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from ontoweir.rewriter.ucq.show_ucq import format_cq
-from ontoweir.rewriter.unfold.unfold_query import unfold_query
+from ontoweir.rewriter.unfold.unfold_query import Observer, unfold_query
 
-Warn = Callable[[str], None]
+OnWarning = Callable[[str], None]
 
 SECONDS, REPAIR_SECONDS = 10.0, 3.0
 """How long deciding a query may take, and looking for its repairs."""
@@ -52,50 +52,50 @@ class CompiledQuery:
     rewritten: tuple[ConjunctiveQuery, ...]
     union: SpjUnion
     warnings: tuple[str, ...] = ()
-    trace: tuple[Step, ...] = ()
+    trace: tuple[TraceStep, ...] = ()
 
 
 @dataclass
 class Workspace:
     """An open project: its TBox and mappings are read when first needed.
 
-    `apart`: a triples map that is wrong is told in `mappings.refused`, and only queries that it
-    could concern are refused; else it is an error whatever is asked.
-    `warn` is called with every warning, `file:line: what; why; fix`. `skip` names passes of the
-    rewriter to leave out (`PASSES` in run_passes), for measurements. `tell` is called with what
-    is counted and how many there are, while a query is rewritten. `note` is called with each step
-    that is done, and the seconds that it took. `progress` is called with the phase, what is done
-    and how much there is, while a query is decided and repairs are looked for (often: see
-    watch_time.py in rewriter/model), and with an empty phase when that is over; `seconds` is how
-    long the one may take, `repair_seconds` the other (None or 0: no limit). `refuse` is called with
-    what is wrong in triples maps, where that is not an error.
+    `partial`: a triples map that is wrong is listed in `mappings.refused`, and only queries that it
+    could concern are refused; else it is an error whatever is asked. `skip` names passes of the
+    rewriter to leave out (`PASSES` in run_passes), for measurements.
+
+    Called while work goes on: `on_warning` with every warning, `file:line: what; why; fix`;
+    `on_refused` with what is wrong in triples maps, where that is not an error; `on_stage` with
+    each stage that is done, and the seconds it took; `on_progress` with how far rewriting (whose
+    total is not known), deciding, and the search for repairs are, and when they are finished.
+
+    `time_limit`, `repair_time_limit`: seconds of computing that the decision of a query, and the
+    search for its repairs, may take (None or 0: no limit).
     """
 
     project: Project
     strict: bool = False
-    apart: bool = False
-    warn: Warn = field(default=lambda _: None)
+    partial: bool = False
+    on_warning: OnWarning = field(default=lambda _: None)
     skip: frozenset[str] = frozenset()
-    tell: Tell = ignore_progress
-    note: Callable[[str, float], None] = field(default=lambda what, seconds: None)
-    refuse: Warn = field(default=lambda _: None)
-    progress: Progress = show_nothing
-    seconds: float | None = SECONDS
-    repair_seconds: float | None = REPAIR_SECONDS
+    on_stage: Callable[[str, float], None] = field(default=lambda what, seconds: None)
+    on_refused: OnWarning = field(default=lambda _: None)
+    on_progress: OnProgress = ignore_progress
+    time_limit: float | None = SECONDS
+    repair_time_limit: float | None = REPAIR_SECONDS
 
     @contextmanager
     def _showing(self) -> Iterator[None]:
-        """Whoever shows progress is told when that is over."""
+        """Whoever shows progress hears when that is over."""
         try:
             yield
         finally:
-            self.progress("", 0, 0)
+            self.on_progress(FINISHED)
 
     @contextmanager
     def _noting(self, what: str) -> Iterator[None]:
         begun = perf_counter()
         yield
-        self.note(what, perf_counter() - begun)
+        self.on_stage(what, perf_counter() - begun)
 
     @cached_property
     def tbox(self) -> TBox:
@@ -105,7 +105,7 @@ class Workspace:
                 self.project.ontology,
                 imports=self.project.imports,
                 strict=self.strict,
-                warn=self.warn,
+                warn=self.on_warning,
             )
 
     @cached_property
@@ -113,12 +113,14 @@ class Workspace:
         """The mapping assertions of the project, and the facts of its ontologies."""
         tbox = self.tbox
         with self._noting("the mappings are read"):
-            mappings = load_mappings(self.project.mappings, self.project.catalog, apart=self.apart)
+            mappings = load_mappings(
+                self.project.mappings, self.project.catalog, partial=self.partial
+            )
             for refused in mappings.refused:
                 if refused.predicates is not None:  # else every query is refused with it
-                    self.refuse(str(refused.error))
+                    self.on_refused(str(refused.error))
             for text in warn_mappings(mappings.assertions, tbox, self.project.catalog):
-                self.warn(text)
+                self.on_warning(text)
             return assert_facts(mappings, tbox.facts)
 
     def query_names(self) -> tuple[str, ...]:
@@ -144,7 +146,7 @@ class Workspace:
     def parse(self, name: str) -> tuple[ConjunctiveQuery, ...]:
         """The branches of a query as written."""
         file = self.query_file(name)
-        return parse_union(read_text(file), name=name, file=str(file))
+        return parse_query(read_text(file), name=name, file=str(file))
 
     def compile(self, name: str) -> CompiledQuery:
         """Rewrite and unfold a query.
@@ -181,10 +183,13 @@ class Workspace:
             if text not in warnings:
                 warnings.append(text)
                 if not quiet:
-                    self.warn(text)
+                    self.on_warning(text)
 
         first = branches[0]
-        found = [rewrite_existentials(branch, self.tbox, tell=self.tell) for branch in branches]
+        found = [
+            rewrite_existentials(branch, self.tbox, on_progress=self.on_progress)
+            for branch in branches
+        ]
         rewritten = tuple(q for queries in found for q in queries)
         if not first.distinct and rewritten != branches:
             axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
@@ -196,9 +201,11 @@ class Workspace:
             )
             rewritten = branches
         elif first.distinct and len(branches) > 1:
-            rewritten = minimise_ucq(rewritten, self.tbox, tell=self.tell)
+            rewritten = minimise_ucq(rewritten, self.tbox, on_progress=self.on_progress)
         trace = [
-            Step("existential axioms", f"branch {q.branch + 1}", f"{format_cq(q)}{_because(q)}")
+            TraceStep(
+                "existential axioms", f"branch {q.branch + 1}", f"{format_cq(q)}{_because(q)}"
+            )
             for q in rewritten
         ]
         union = unfold_query(
@@ -206,10 +213,8 @@ class Workspace:
             self._mappings_over(catalog or self.project.catalog),
             catalog or self.project.catalog,
             self.tbox,
-            warn=warn,
-            record=trace.append,
+            observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.on_progress),
             skip=self.skip,
-            tell=self.tell,
             names=[v.name for v in first.head],
         )
         return CompiledQuery(first.name, branches, rewritten, union, tuple(warnings), tuple(trace))
@@ -218,7 +223,7 @@ class Workspace:
         """The mappings read over a catalog: natural datatypes depend on the columns' types."""
         if _column_types(catalog) == _column_types(self.project.catalog):
             return self.mappings
-        mappings = load_mappings(self.project.mappings, catalog, apart=self.apart)
+        mappings = load_mappings(self.project.mappings, catalog, partial=self.partial)
         return assert_facts(mappings, self.tbox.facts)
 
     def compile_sql(self, file: Path) -> CompiledQuery:
@@ -236,13 +241,13 @@ class Workspace:
                 self.project.catalog,
                 statistics=statistics,
                 timed=timed,
-                watch=Watch(self.seconds, self.progress),
+                watch=Watch(self.time_limit, self.on_progress),
             )
 
     def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:
         """A confirmed witness with that many optional tuples, or None."""
         with self._showing():
-            watch = Watch(self.seconds, self.progress)
+            watch = Watch(self.time_limit, self.on_progress)
             return check_query(compiled.union, self.project.catalog, size=size, watch=watch).witness
 
     def repair(
@@ -271,13 +276,13 @@ class Workspace:
             except OntoweirError:
                 return None
 
-        watch = Watch(self.repair_seconds, self.progress)
+        watch = Watch(self.repair_time_limit, self.on_progress)
         with self._showing():
             found = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
         if watch.stopped:
-            self.warn(
-                f"{compiled.name}: the search for repairs stopped after {self.repair_seconds:g} s; "
-                "--time-limit 0 lets it go on to its end"
+            self.on_warning(
+                f"{compiled.name}: the search for repairs stopped after "
+                f"{self.repair_time_limit:g} s; --time-limit 0 lets it go on to its end"
             )
         return tuple(
             DescribedRepair(
@@ -301,7 +306,7 @@ class Workspace:
         """A query compiled again with another text, over a catalog declared otherwise.
 
         Raises:
-            OntoweirError: it is no query any more.
+            OntoweirError: it is not a query any more.
         """
         assert compiled.union.source is not None
         file = compiled.union.source.file
@@ -309,7 +314,7 @@ class Workspace:
             return parse_sql(text, catalog, name=compiled.name, file=file)
         branches = compiled.branches
         if text != before:
-            branches = parse_union(text, name=compiled.name, file=file)
+            branches = parse_query(text, name=compiled.name, file=file)
         return self.compile_branches(branches, catalog=catalog, quiet=True).union
 
 

@@ -9,8 +9,8 @@ from typing import Any
 def in_notebook() -> bool:
     """Whether this process is the kernel of a notebook, which shows HTML."""
     shell = sys.modules.get("IPython")
-    found = None if shell is None else shell.get_ipython()
-    return found is not None and hasattr(found, "kernel")
+    kernel = None if shell is None else shell.get_ipython()
+    return kernel is not None and hasattr(kernel, "kernel")
 
 
 class NotebookCell:
@@ -51,7 +51,7 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
-class Shown(str):
+class NotebookText(str):
     """Text that a notebook, or IPython, shows as it is, not as a Python string."""
 
     __slots__ = ()

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from ontoweir.progress.notebook import NotebookCell, html_bar, in_notebook
+from ontoweir.progress.progress import FINISHED, Progress
 
 FIRST, EVERY = 1.0, 0.2
 """Seconds before the bar is shown, and from one picture of it to the next."""
@@ -16,8 +17,8 @@ _PAUSE = 1.0
 """Seconds without a call after which what comes next is another decision."""
 
 
-class DecisionProgress:
-    """Shows `deciding ━━━━━╌╌╌╌ 12 of 48` while a decision goes on (see `watch_time.Progress`).
+class DecisionBar:
+    """Shows `deciding ━━━━━╌╌╌╌ 12 of 48` while a decision goes on.
 
     Silent where stderr is neither a terminal nor below a notebook's cell, or where `quiet` is said.
     """
@@ -33,13 +34,14 @@ class DecisionProgress:
         self.line = False
         """Whether the bar is on the terminal now."""
 
-    def __call__(self, phase: str, done: int, total: int) -> None:
-        """Take how far it is; an empty phase: it is over."""
+    def __call__(self, progress: Progress) -> None:
+        """Take how far it is."""
         if self.silent:
             return
-        if not phase:
+        if progress == FINISHED:
             self._clear()
             return
+        phase, done, total = progress.phase, progress.done, progress.total or 0
         now = self.clock()
         if self.begun is None or (now - self.last > _PAUSE and not self.line):
             self.begun = now

@@ -5,12 +5,13 @@ import time
 from collections.abc import Callable
 
 from ontoweir.progress.notebook import NotebookCell, html_bar, in_notebook
+from ontoweir.progress.progress import Progress
 
 EVERY = 2.0
 """Seconds from one line to the next, and before the first."""
 
 
-class WorkProgress:
+class WorkLines:
     """Prints `48,128 combinations … so far` on a terminal, or in a notebook, once in EVERY seconds
     of work.
 
@@ -25,8 +26,8 @@ class WorkProgress:
         self.clock = clock
         self.shown = self.last = clock()
 
-    def __call__(self, what: str, count: int) -> None:
-        """See meter_work.Tell."""
+    def __call__(self, progress: Progress) -> None:
+        """Take how far it is."""
         if self.silent:
             return
         now = self.clock()
@@ -38,9 +39,13 @@ class WorkProgress:
             return
         self.shown = now
         if self.cell is not None:
-            self.cell.show(html_bar("rewriting", 0, None, f"{count:,} {what} so far"))
+            self.cell.show(
+                html_bar("rewriting", 0, None, f"{progress.done:,} {progress.phase} so far")
+            )
             return
         from rich.console import Console
 
         console = Console(stderr=True, highlight=False, soft_wrap=True)
-        console.print(f"rewriting: {count:,} {what} so far", style="dim", markup=False)
+        console.print(
+            f"rewriting: {progress.done:,} {progress.phase} so far", style="dim", markup=False
+        )

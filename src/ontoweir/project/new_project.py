@@ -146,7 +146,7 @@ START = datetime(2026, 1, 5, 8)
 MINUTES, SENSORS = 120, 8
 
 
-def list_files() -> Iterator[tuple[str, str]]:
+def list_project_files() -> Iterator[tuple[str, str]]:
     """The files of the project: paths in its folder, and texts."""
     yield "ontoweir.toml", PROJECT
     yield "rooms.ttl", ONTOLOGY

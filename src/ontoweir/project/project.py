@@ -13,9 +13,9 @@ from ontoweir.errors import CatalogError, Source, UsageError
 from ontoweir.mappings.catalog.load_catalog import load_catalog
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.locate_toml import TomlLines, locate_toml, split_path
-from ontoweir.mappings.model.read_table import Table, did_you_mean
+from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
-FILE_NAME = "ontoweir.toml"
+PROJECT_FILE = "ontoweir.toml"
 SECTIONS = ("project", "streams", "relations")
 _PREFIX = "ONTOWEIR_"
 _PATH_LISTS = ("ontology", "mappings", "queries")
@@ -60,16 +60,16 @@ def load_project(
 
     Raises:
         CatalogError: the file is missing or wrong, with its line.
-        UsageError: an override is no `section.key=value`; or a view is for no table.
+        UsageError: an override is not a `section.key=value`; or a view is for no table.
     """
-    file = path / FILE_NAME if path.is_dir() else path
+    file = path / PROJECT_FILE if path.is_dir() else path
     shown = str(file)
     data, lines = _read_toml(file, shown)
     for setting, value, origin in _settings(overrides, environ, data):
         _override(data, lines, setting, value, origin)
     for name, view in views.items():
         _set_view(data, lines, name, view)
-    whole = Table(data, (), lines)
+    whole = TomlTable(data, (), lines)
     for key in data:
         if key not in SECTIONS:
             raise whole.error(
@@ -89,7 +89,7 @@ def load_project(
         ontology=files["ontology"],
         mappings=files["mappings"],
         queries=files["queries"],
-        catalog=load_catalog(Table(data, (), lines)),
+        catalog=load_catalog(TomlTable(data, (), lines)),
         queries_source=lines.place("project", "queries"),
         imports=_read_imports(project.table("imports"), folder),
     )
@@ -101,7 +101,7 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
     except FileNotFoundError:
         raise CatalogError(
             f"there is no project file {shown}",
-            why=f"a project is a folder with an {FILE_NAME}",
+            why=f"a project is a folder with an {PROJECT_FILE}",
             fix="run `ontoweir init DIR`, or give the project's folder",
             source=Source(shown),
         ) from None
@@ -122,10 +122,10 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
     try:
         return tomllib.loads(text), locate_toml(text, shown)
     except tomllib.TOMLDecodeError as error:
-        found = re.search(r"at line (\d+)", str(error))
-        line = int(found[1]) if found else len(text.splitlines()) or 1
+        match = re.search(r"at line (\d+)", str(error))
+        line = int(match[1]) if match else len(text.splitlines()) or 1
         raise CatalogError(
-            f"no TOML: {error}",
+            f"not TOML: {error}",
             why="the project file is written in TOML (toml.io)",
             fix="mend this line; or a bracket or a quote before it that is not closed"
             if "Unclosed" in str(error) or "end of document" in str(error)
@@ -139,12 +139,12 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
 def _settings(
     overrides: Sequence[str], environ: Mapping[str, str], data: Mapping[str, object]
 ) -> list[tuple[tuple[str, ...], object, str]]:
-    found: list[tuple[tuple[str, ...], object, str]] = []
+    settings: list[tuple[tuple[str, ...], object, str]] = []
     for name in sorted(environ):
         parts = name.removeprefix(_PREFIX).split("__")
-        # One level (ONTOWEIR_HOME, say) is no setting; a setting starts with a known section.
+        # One level (ONTOWEIR_HOME, say) is not a setting; a setting starts with a known section.
         if name.startswith(_PREFIX) and len(parts) > 1 and parts[0].lower() in SECTIONS:
-            found.append((_match_case(parts, data), _parse_value(environ[name]), name))
+            settings.append((_match_case(parts, data), _parse_value(environ[name]), name))
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
@@ -153,8 +153,8 @@ def _settings(
                 why="an override is section.key=value",
                 fix="write e.g. --set streams.traffic.max_per_timestamp=500",
             )
-        found.append((split_path(key.strip()), _parse_value(value.strip()), f"--set {text}"))
-    return found
+        settings.append((split_path(key.strip()), _parse_value(value.strip()), f"--set {text}"))
+    return settings
 
 
 def _match_case(parts: Sequence[str], data: Mapping[str, object]) -> tuple[str, ...]:
@@ -195,7 +195,7 @@ def _override(
             # A column's short form "int" becomes { type = "int" } when a part of it is set.
             if path[0] not in SECTIONS or len(path) < 5 or path[2] != "columns":
                 raise CatalogError(
-                    f"{'.'.join(path[: depth + 1])} is no table",
+                    f"{'.'.join(path[: depth + 1])} is not a table",
                     why=f"{path[depth + 1]!r} cannot be set in it",
                     fix="set the whole value",
                     source=Source(origin),
@@ -227,9 +227,11 @@ def _set_view(data: dict[str, object], lines: TomlLines, name: str, view: str) -
             table["source"] = {"format": "view", "path": view}
             lines.origins[(kind, name, "source")] = "sources"
             return
-    known = [n for k in ("streams", "relations") for n in Table(data, (), lines).table(k).values]
+    known = [
+        n for k in ("streams", "relations") for n in TomlTable(data, (), lines).table(k).values
+    ]
     raise UsageError(
-        f"sources names {name!r}, which is no stream and no relation",
+        f"sources names {name!r}, which is not a stream and no relation",
         why=f"the catalog declares {', '.join(known) or 'nothing'}",
         fix=did_you_mean(name, known) if known else f"declare [streams.{name}]",
         source=Source("sources"),
@@ -246,7 +248,7 @@ def _from_here(text: str) -> str:
 
 def _resolve_sources(data: dict[str, object], lines: TomlLines, folder: Path) -> None:
     """Makes the paths of data sources absolute."""
-    root = Table(data, (), lines)
+    root = TomlTable(data, (), lines)
     for kind in ("streams", "relations"):
         for name in root.table(kind).values:
             source = root.table(kind).table(name).table("source")
@@ -257,7 +259,7 @@ def _resolve_sources(data: dict[str, object], lines: TomlLines, folder: Path) ->
                 source.values["path"] = os.path.normpath(folder / path)
 
 
-def _read_imports(imports: Table, folder: Path) -> dict[str, Path]:
+def _read_imports(imports: TomlTable, folder: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for iri in imports.values:
         text = imports.text(iri) or ""
@@ -273,8 +275,8 @@ def _read_imports(imports: Table, folder: Path) -> dict[str, Path]:
     return found
 
 
-def _expand(project: Table, key: str, folder: Path) -> tuple[Path, ...]:
-    found: dict[Path, None] = {}
+def _expand(project: TomlTable, key: str, folder: Path) -> tuple[Path, ...]:
+    files: dict[Path, None] = {}
     for pattern in project.texts(key):
         full = os.path.normpath(folder / pattern)
         if glob.has_magic(pattern):
@@ -289,5 +291,5 @@ def _expand(project: Table, key: str, folder: Path) -> tuple[Path, ...]:
                 why=f"{project.name(key)} names it; paths are relative to the project file",
                 fix="create the file or correct the path",
             )
-        found.update(dict.fromkeys(map(Path, hits)))
-    return tuple(found)
+        files.update(dict.fromkeys(map(Path, hits)))
+    return tuple(files)

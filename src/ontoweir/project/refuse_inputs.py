@@ -22,13 +22,13 @@ def refuse_inputs(project: Project, output: Path) -> None:
     """
     files = [project.file, *project.ontology, *project.mappings, *project.queries]
     refuse_files(output, [*files, *project.imports.values()])
-    found = find_output(output)
-    if not isinstance(found, FileOutput):
+    place_of_output = find_output(output)
+    if not isinstance(place_of_output, FileOutput):
         return
     streams, relations = project.catalog.streams.values(), project.catalog.relations.values()
     tables: list[Stream | Relation] = [*streams, *relations]
     for table in tables:
-        if any(_reads(table, place, found.path) for place in _places(table)):
+        if any(_reads(table, place, place_of_output.path) for place in _places(table)):
             raise _refused(output, f"it would be read as data of {table.name}")
 
 
@@ -38,8 +38,8 @@ def refuse_files(output: Path, files: Iterable[Path]) -> None:
     Raises:
         UsageError: it is.
     """
-    found = find_output(output)
-    if isinstance(found, FileOutput) and str(found.path) in map(os.path.realpath, files):
+    target = find_output(output)
+    if isinstance(target, FileOutput) and str(target.path) in map(os.path.realpath, files):
         raise _refused(output, "it is read")
 
 

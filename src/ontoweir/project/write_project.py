@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ontoweir.errors import CatalogError, OntoweirError, Source, UsageError, with_article
 from ontoweir.project.check_name import check_name
-from ontoweir.project.project import FILE_NAME, Project, load_project
+from ontoweir.project.project import PROJECT_FILE, Project, load_project
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -49,7 +49,7 @@ class BuiltProject:
             text = text.replace(file, name)
         return text
 
-    def tell(self, error: OntoweirError) -> None:
+    def rename_in(self, error: OntoweirError) -> None:
         """Put the names that the user knows into an error."""
         error.what, error.why = self.rename(error.what), self.rename(error.why)
         error.fix = self.rename(error.fix)
@@ -87,7 +87,7 @@ def write_project(
             place.write_text(text, encoding="utf-8")
             shown[str(place)] = f"<query {name}>"
             files["queries"].append(str(place))
-        project = folder / FILE_NAME
+        project = folder / PROJECT_FILE
         text = catalog if isinstance(catalog, str) else _write_toml(catalog)
         if not isinstance(catalog, str):
             lineless.add(str(project))
@@ -102,7 +102,7 @@ def write_project(
         read = load_project(project, views=views, root=root)
     except OntoweirError as error:
         nothing: Any = None
-        BuiltProject(nothing, shown, frozenset(lineless), str(folder)).tell(error)
+        BuiltProject(nothing, shown, frozenset(lineless), str(folder)).rename_in(error)
         raise
     return BuiltProject(read, shown, frozenset(lineless), str(folder))
 
@@ -118,14 +118,14 @@ def _write_all(
     from rdflib import Graph
 
     several = [given] if isinstance(given, (Graph, str, Path)) else list(given)
-    found = []
+    written = []
     for number, document in enumerate(several):
         match document:
             case Path():
-                found.append(str(document.absolute()))
+                written.append(str(document.absolute()))
                 continue
             case str() if "\n" not in document and Path(document).is_file():
-                found.append(str(Path(document).absolute()))
+                written.append(str(Path(document).absolute()))
                 continue
             case str():
                 text = document
@@ -145,8 +145,8 @@ def _write_all(
         shown[str(place)] = f"<{kind}{mark}>"
         if isinstance(document, Graph):
             lineless.add(str(place))
-        found.append(str(place))
-    return found
+        written.append(str(place))
+    return written
 
 
 def _refuse_project(text: str) -> None:

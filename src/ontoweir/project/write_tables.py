@@ -41,18 +41,18 @@ def write_tables(catalog: Catalog, paths: dict[str, str]) -> str:
 def list_related(catalog: Catalog, names: Iterable[str]) -> list[str]:
     """Tables with all that their declarations name: relations that they reference, streams that
     they lag behind."""
-    found: set[str] = set()
+    related: set[str] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name in found:
+        if name in related:
             continue
-        found.add(name)
+        related.add(name)
         table = catalog.table(name)
         waiting += [r.relation for r in table.references]
         if isinstance(table, Stream):
             waiting += [lag.behind for lag in table.lags]
-    return sorted(found)
+    return sorted(related)
 
 
 def _of_time(stream: Stream) -> list[str]:

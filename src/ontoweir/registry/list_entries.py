@@ -15,8 +15,8 @@ def list_entries(registry: Path) -> tuple[Entry, ...]:
     """
     if not registry.is_dir():
         return ()
-    found = [read_entry(file) for file in sorted(registry.glob(f"*/{ENTRY}"))]
-    return tuple(e for e in found if e is not None)
+    entries = [read_entry(file) for file in sorted(registry.glob(f"*/{ENTRY}"))]
+    return tuple(e for e in entries if e is not None)
 
 
 def find_entry(registry: Path, name: str) -> Entry:
@@ -27,14 +27,14 @@ def find_entry(registry: Path, name: str) -> Entry:
     """
     # "/" and ".." name no entry, so no file elsewhere is looked at
     there = sorted(file.parent.name for file in registry.glob(f"*/{ENTRY}"))
-    found = read_entry(registry / name / ENTRY) if name in there else None
-    if found is None:
+    entry = read_entry(registry / name / ENTRY) if name in there else None
+    if entry is None:
         raise UsageError(
             f"no query is registered as {name!r}",
             why=f"the registry {registry} has {', '.join(there) or 'no entries'}",
             fix=_mend(name, there),
         )
-    return found
+    return entry
 
 
 def _mend(name: str, there: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -17,35 +18,41 @@ from ontoweir.registry.registry_entry import (
     utc_now,
     write_entry,
 )
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.run.preparing import check_live
 
 Registration: TypeAlias = Literal["new", "resumed", "replaced"]
 
 
-def compile_text(
-    workspace: Workspace, name: str, language: Language, text: str, file: str
-) -> CompiledQuery:
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """A query as it is written: its name, the language of its text, and `file`, where it was read,
+    for messages."""
+
+    name: str
+    language: Language
+    text: str
+    file: str
+
+
+def compile_text(workspace: Workspace, query: QueryText) -> CompiledQuery:
     """Compile a query from its text.
 
     Raises:
         OntoweirError: the query, the ontology or the mappings are wrong.
     """
-    if language == "sparql":
-        return workspace.compile_branches(parse_union(text, name=name, file=file))
-    return CompiledQuery(
-        name, (), (), parse_sql(text, workspace.project.catalog, name=name, file=file)
-    )
+    name, file = query.name, query.file
+    if query.language == "sparql":
+        return workspace.compile_branches(parse_query(query.text, name=name, file=file))
+    union = parse_sql(query.text, workspace.project.catalog, name=name, file=file)
+    return CompiledQuery(name, (), (), union)
 
 
 def register_query(
     workspace: Workspace,
     registry: Path,
-    name: str,
-    language: Language,
-    text: str,
-    file: str,
+    query: QueryText,
     *,
     allow_unbounded: bool = False,
     replace: bool = False,
@@ -55,10 +62,7 @@ def register_query(
     Args:
         workspace: the project that it is of.
         registry: the registry's folder.
-        name: of the entry.
-        language: of the text.
-        text: the query.
-        file: where it was read, for messages.
+        query: the query; its name is the entry's.
         allow_unbounded: register it although it is not bounded.
         replace: take the place of an entry of that name, and start anew.
 
@@ -70,16 +74,16 @@ def register_query(
     Raises:
         OntoweirError: it cannot be compiled, is not bounded, or the name is taken.
     """
-    check_name(name)
-    compiled = compile_text(workspace, name, language, text, file)
+    name = check_name(query.name)
+    compiled = compile_text(workspace, query)
     verdict = check_live(workspace, compiled, allow_unbounded=allow_unbounded)
     bound = verdict.bound
     entry = Entry(
         name=name,
         id=str(uuid.uuid4()),
-        language=language,
-        text=text,
-        file=file,
+        language=query.language,
+        text=query.text,
+        file=query.file,
         registered=utc_now(),
         allow_unbounded=allow_unbounded,
         verdict=verdict.name,
@@ -105,7 +109,7 @@ def register_query(
     if kept is None:
         write_entry(registry, entry)
         return entry, "new"
-    if (kept.language, kept.text) != (language, text):
+    if (kept.language, kept.text) != (query.language, query.text):
         raise UsageError(
             f"{name} was dropped, and its state is kept; it was another query",
             why="a state belongs to the query that made it",

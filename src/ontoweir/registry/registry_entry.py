@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.files.replace_file import replace_file
 
-VERSION = 1
+ENTRY_VERSION = 1
 ENTRY, DROPPED = "entry.json", "dropped.json"
 
 Language: TypeAlias = Literal["sparql", "sql"]
@@ -42,21 +43,21 @@ class Entry:
     tier: str
     bound_rows: int | None
     bound_formula: str
-    version: int = VERSION
+    version: int = ENTRY_VERSION
 
 
-def tell_verdict(told: Mapping[str, Any]) -> str:
+def summarise_verdict(status: Mapping[str, Any]) -> str:
     """A verdict, its tier where that says more, and its bound: of an entry, or of a status.
 
-    >>> tell_verdict({"verdict": "bounded", "tier": "stateless", "bound_rows": 0})
+    >>> summarise_verdict({"verdict": "bounded", "tier": "stateless", "bound_rows": 0})
     'bounded, stateless, ≤ 0 rows of state'
     """
-    verdict, tier, rows = told["verdict"], told["tier"], told["bound_rows"]
+    verdict, tier, rows = status["verdict"], status["tier"], status["bound_rows"]
     both = verdict if verdict == tier else f"{verdict}, {tier}"
-    return f"{both}, {tell_bound(verdict, rows)} of state"
+    return f"{both}, {summarise_bound(verdict, rows)} of state"
 
 
-def tell_bound(verdict: str, rows: int | None) -> str:
+def summarise_bound(verdict: str, rows: int | None) -> str:
     """The most rows that are kept: a number, "finite" where it is bounded without one, or "∞"."""
     if rows is not None:
         return f"≤ {rows:,} rows"
@@ -77,15 +78,10 @@ def write_json(file: Path, content: dict[str, Any], *, durable: bool = True) -> 
         RunError: it cannot be written.
     """
     file = Path(os.path.realpath(file))
-    scratch = file.with_name(f".{file.name}.{os.getpid()}.new")
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with open(scratch, "w", encoding="utf-8") as opened:
-            opened.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-            if durable:
-                opened.flush()
-                os.fsync(opened.fileno())
-        os.replace(scratch, file)
+        replace_file(file, text.encode(), durable=durable, shared=True)
     except OSError as error:
         raise RunError(
             f"{file} cannot be written: {error.strerror or error}",
@@ -116,9 +112,9 @@ def read_entry(file: Path) -> Entry | None:
     except (OSError, ValueError) as error:
         raise _damaged(file, str(error)) from error
     try:
-        if held["version"] != VERSION:
+        if held["version"] != ENTRY_VERSION:
             raise UsageError(
-                f"the entry has version {held['version']}, this ontoweir writes {VERSION}",
+                f"the entry has version {held['version']}, this ontoweir writes {ENTRY_VERSION}",
                 why="the registry is read back exactly as it was written",
                 fix="register the query again with --replace",
                 source=Source(str(file)),

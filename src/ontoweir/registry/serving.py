@@ -39,7 +39,7 @@ def serve_registry(
     options: RunOptions,
     spark: "SparkSession | None" = None,
     stop: threading.Event | None = None,
-    tell: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
+    on_event: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
 ) -> dict[str, Any]:
     """Run what is registered, until stopped (by Ctrl-C, or `stop`), or (once) until everything
     that is there has been read by all entries.
@@ -55,7 +55,7 @@ def serve_registry(
             entries' folders.
         spark: the session; default: one is started when there is something to run.
         stop: ends it.
-        tell: is told what starts, stops and fails.
+        on_event: is called with what starts, stops and fails.
 
     Returns:
         the summary of the interface contract, of this session and all entries together; and by
@@ -83,18 +83,18 @@ def serve_registry(
     session = spark
     try:
         while stop is None or not stop.is_set():
-            wanted = _look(registry, server, tell)
+            wanted = _look(registry, server, on_event)
             for name, running in list(server.running.items()):
                 entry = wanted.get(name)
                 if entry is None or entry.id != running.entry.id:
                     stop_entry(running)
-                    tell(f"{name}: stopped, it is {'dropped' if entry is None else 'replaced'}")
+                    on_event(f"{name}: stopped, it is {'dropped' if entry is None else 'replaced'}")
                     server.ended.append(server.running.pop(name))
             for name, entry in wanted.items():
                 if name not in server.running:
                     session = session or open_session(options, None)
-                    _start(server, workspaces, registry, entry, session, options, tell)
-            over = [_follow(r, tell) for r in list(server.running.values())]
+                    _start(server, workspaces, registry, entry, session, options, on_event)
+            over = [_follow(r, on_event) for r in list(server.running.values())]
             if options.once and all(over):
                 break
             if any(isinstance(r.error, JavaGone) for r in server.running.values()):
@@ -109,17 +109,17 @@ def serve_registry(
     return _summarise(server, options, time.perf_counter() - begun)
 
 
-def _look(registry: Path, server: _Server, tell: Callable[[str], None]) -> dict[str, Entry]:
+def _look(registry: Path, server: _Server, on_event: Callable[[str], None]) -> dict[str, Entry]:
     """The entries now; what is served, while they cannot be read."""
     try:
-        found = {entry.name: entry for entry in list_entries(registry)}
+        entries = {entry.name: entry for entry in list_entries(registry)}
     except UsageError as error:
         if server.said.get("") != str(error):
             server.said[""] = str(error)
-            tell(str(error))
+            on_event(str(error))
         return {name: running.entry for name, running in server.running.items()}
     server.said.pop("", None)
-    return found
+    return entries
 
 
 def _start(
@@ -129,7 +129,7 @@ def _start(
     entry: Entry,
     session: "SparkSession",
     options: RunOptions,
-    tell: Callable[[str], None],
+    on_event: Callable[[str], None],
 ) -> None:
     """Start an entry, unless it cannot be: then say so, once."""
     try:
@@ -137,24 +137,24 @@ def _start(
     except OntoweirError as error:  # another serves it; or the project does not open: try again
         if server.said.get(entry.name) != str(error):
             server.said[entry.name] = str(error)
-            tell(f"{entry.name}: {error}")
+            on_event(f"{entry.name}: {error}")
         return
     server.said.pop(entry.name, None)
     server.running[entry.name] = running
     if running.error is not None:
-        tell(f"{entry.name}: failed: {running.error}")
+        on_event(f"{entry.name}: failed: {running.error}")
     else:
-        tell(f"{entry.name}: running, answers go to {running.status['answers']}")
+        on_event(f"{entry.name}: running, answers go to {running.status['answers']}")
 
 
-def _follow(running: RunningEntry, tell: Callable[[str], None]) -> bool:
+def _follow(running: RunningEntry, on_event: Callable[[str], None]) -> bool:
     """Whether an entry has ended; said once."""
     if running.ended:
         return True
     if not follow_entry(running, 0.01):
         return False
     if running.error is not None:
-        tell(f"{running.entry.name}: failed: {running.error}")
+        on_event(f"{running.entry.name}: failed: {running.error}")
     return True
 
 
@@ -186,14 +186,14 @@ class _Workspaces:
 
 def _stamp(workspace: Workspace) -> object:
     project = workspace.project
-    found = []
+    stamps = []
     for file in (project.file, *project.ontology, *project.mappings, *project.imports.values()):
         try:
             held = file.stat()
-            found.append((str(file), held.st_mtime_ns, held.st_size, held.st_ino))
+            stamps.append((str(file), held.st_mtime_ns, held.st_size, held.st_ino))
         except OSError:
-            found.append((str(file), 0, 0, 0))
-    return found
+            stamps.append((str(file), 0, 0, 0))
+    return stamps
 
 
 def _summarise(server: _Server, options: RunOptions, seconds: float) -> dict[str, Any]:

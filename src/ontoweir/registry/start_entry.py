@@ -4,15 +4,16 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import OntoweirError, RunError, UsageError
 from ontoweir.files.hold_lock import Lock, hold_lock
+from ontoweir.files.replace_file import replace_file
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.registry.entry_status import add_record, begin_status, write_status
-from ontoweir.registry.register_query import compile_text
+from ontoweir.registry.register_query import QueryText, compile_text
 from ontoweir.registry.registry_entry import Entry, utc_now
 from ontoweir.run.preparing import PreparedRun, check_live, prepare_run
 from ontoweir.run.run_options import RunOptions
@@ -22,7 +23,7 @@ from ontoweir.run.state_alarm import StateAlarm
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ontoweir.runtime.live.output.publish_batch import Sink
+    from ontoweir.runtime.live.output.sinks.sinks import Sink
     from ontoweir.runtime.live.run_live import LiveRun
 
 _OWNER = "checkpoint-of"
@@ -63,12 +64,12 @@ def start_entry(
     options: RunOptions,
     *,
     checkpoint: Path | None = None,
-    watch: Callable[[Mapping[str, Any]], None] | None = None,
+    on_published: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> RunningEntry:
     """Start an entry. What goes wrong with it is in its status, and in `error`.
 
     State that an entry of the same name has left, which this one replaces, is removed; answers in
-    the output folder that are not this entry's are moved aside.
+    the output folder that are not this entry's are moved away.
 
     Args:
         workspace: the project.
@@ -78,14 +79,14 @@ def start_entry(
         options: where answers go, and how the run goes; its checkpoint and metrics are not used.
         checkpoint: the folder of its state, rejected rows and metrics, instead of the entry's: one
             that nothing is ever removed from.
-        watch: is called with the record of every micro-batch.
+        on_published: is called with the record of every micro-batch.
 
     Raises:
         UsageError: another process serves it.
         OntoweirError: the sink's options are wrong.
     """
     from ontoweir.runtime.live.await_live import notice_gone
-    from ontoweir.runtime.live.output.publish_batch import FileSink
+    from ontoweir.runtime.live.output.sinks.files import FileSink
 
     folder = registry / entry.name
     sink = open_sink(options)
@@ -97,27 +98,22 @@ def start_entry(
             fix=f"stop the other, or drop {entry.name} and register it under another name",
         )
     answers = sink.folder / entry.name if isinstance(sink, FileSink) else None
-    status = begin_status(entry, describe_sink(sink, entry.name), answers, folder)
+    status = begin_status(entry, sink.describe(entry.name), answers, folder)
     running = RunningEntry(entry, folder, lock, sink, status)
     try:
         write_status(folder, status)
         if checkpoint is None:
             _take_over(folder, entry, answers)
-        compiled = compile_text(workspace, entry.name, entry.language, entry.text, entry.file)
+        compiled = compile_text(
+            workspace, QueryText(entry.name, entry.language, entry.text, entry.file)
+        )
         anyway = entry.allow_unbounded
         verdict = check_live(workspace, compiled, allow_unbounded=anyway)
-        running.prepared = prepare_run(
-            workspace,
-            [compiled],
-            [verdict],
-            spark,
-            options.most_waiting,
-            options.output,
-            allow_unbounded=anyway,
-        )
-        running.alarm = StateAlarm(options.alarm, workspace.warn)
+        own = replace(options, allow_unbounded=anyway)
+        running.prepared = prepare_run(workspace, [compiled], [verdict], spark, own)
+        running.alarm = StateAlarm(options.alarm, workspace.on_warning)
         place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
-        running.run = _run(running, place, spark, options, watch)
+        running.run = _run(running, place, spark, options, on_published)
         status["state"] = "running"
         write_status(folder, status)
     except OntoweirError as error:
@@ -143,22 +139,22 @@ def _run(
     from ontoweir.runtime.live.model.describe_live import describe_live
     from ontoweir.runtime.live.run_live import run_live
 
-    def told(state: Any, job: Any) -> None:
+    def take(state: Any, job: Any) -> None:
         if running.alarm is not None:
             running.alarm(state, job)
         if running.before:
             return  # only at the start: what was committed before
-        found = describe_live(state, job)
-        held = found["queries"][running.entry.name]
-        counts = {n: found[n] for n in ("tuples", "markers", "results", "rejected", "late")}
+        described = describe_live(state, job)
+        held = described["queries"][running.entry.name]
+        counts = {n: described[n] for n in ("tuples", "markers", "results", "rejected", "late")}
         counts["waiting_rows"] = state.waiting
         running.before, running.reasons = counts, dict(state.reasons)
-        batch = None if found["batch"] < 0 else found["batch"]
+        batch = None if described["batch"] < 0 else described["batch"]
         running.status |= {**counts, **held, "batch": batch, "rejects": dict(state.reasons)}
         most = max(running.status["state_rows_max"], held["state_rows"])
         running.status["state_rows_max"] = most
 
-    def watch(record: Mapping[str, Any]) -> None:
+    def publish(record: Mapping[str, Any]) -> None:
         add_record(running.status, record)
         write_status(running.folder, running.status)
         if more is not None:
@@ -169,8 +165,8 @@ def _run(
         output=place[1],
         once=options.once,
         seconds=options.seconds,
-        told=told,
-        watch=watch,
+        on_state=take,
+        on_published=publish,
         sink=running.sink,
         listeners=options.listeners,
         parts_may_go=options.parts_may_go,
@@ -231,26 +227,6 @@ def end_entry(running: RunningEntry, error: OntoweirError | None = None) -> None
         running.lock.release()
 
 
-def describe_sink(sink: "Sink", name: str) -> str:
-    """Where a query's answers go, for people."""
-    from ontoweir.runtime.live.output.publish_batch import (
-        ConsoleSink,
-        FileSink,
-        KafkaSink,
-        MemorySink,
-    )
-
-    match sink:
-        case FileSink(folder=folder):
-            return str(folder.absolute() / name)
-        case ConsoleSink():
-            return "the console"
-        case MemorySink():
-            return "memory"
-        case KafkaSink(topic=topic):
-            return f"the Kafka topic {topic.replace('{query}', name)}"
-
-
 def _take_over(folder: Path, entry: Entry, answers: Path | None) -> None:
     """Make the folder this entry's. If that is interrupted, it is done again at the next start.
 
@@ -274,9 +250,7 @@ def _take_over(folder: Path, entry: Entry, answers: Path | None) -> None:
         if ours and answers is not None and any(answers.glob("part-*")):
             stamp = utc_now().replace(":", "").replace(".", "")
             os.rename(answers, answers.with_name(f"{answers.name}-until-{stamp}"))
-        scratch = folder / f".{_OWNER}.new"
-        scratch.write_text(entry.id, encoding="utf-8")
-        os.replace(scratch, owner)
+        replace_file(owner, entry.id.encode())
     except OSError as error:
         raise RunError(
             f"the state before {entry.name} cannot be removed: {error.strerror or error}",

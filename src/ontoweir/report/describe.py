@@ -74,7 +74,7 @@ def _repair(repair: DescribedRepair) -> dict[str, Any]:
 def _disjunct(whole: Verdict, verdict: DisjunctVerdict, catalog: Catalog) -> dict[str, Any]:
     union, tier = whole.union, tier_within(whole, verdict)
     single = SpjUnion(union.name, union.variables, (verdict.query,), union.distinct, union.source)
-    found: dict[str, Any] = {
+    described: dict[str, Any] = {
         "sql": print_sql(single, catalog, comments=False),
         "verdict": "unbounded" if tier is Tier.UNBOUNDED else _name(verdict),
         "tier": str(tier),
@@ -84,15 +84,15 @@ def _disjunct(whole: Verdict, verdict: DisjunctVerdict, catalog: Catalog) -> dic
     }
     match verdict:
         case Bounded(criteria=criteria) | Failing(criteria=criteria):
-            found["criteria"] = {k: _criterion(c) for k, c in criteria.decided().items()}
+            described["criteria"] = {k: _criterion(c) for k, c in criteria.decided().items()}
             if isinstance(verdict, Failing):
-                found["because"] = [_diagnostic(d) for d in verdict.because]
+                described["because"] = [_diagnostic(d) for d in verdict.because]
             else:
                 reasons = explain_bounded(verdict.plan, catalog)
-                found["why"] = [_reason(r) for r in reasons]
+                described["why"] = [_reason(r) for r in reasons]
         case Unsatisfiable():
             pass
-    return found
+    return described
 
 
 def _name(verdict: DisjunctVerdict) -> str:

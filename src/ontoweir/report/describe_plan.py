@@ -1,16 +1,19 @@
 """A plan in words: what is kept, for whom, how it grows, and how much that is."""
 
+from fractions import Fraction
 from typing import assert_never
 
+from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import (
     Break,
     Constants,
+    Frontier,
     Grid,
     Key,
     Points,
     StaticValues,
     SynopsisPlan,
-    Table,
+    SynopsisTable,
 )
 
 
@@ -19,19 +22,17 @@ def describe_plan(plan: SynopsisPlan) -> list[str]:
     return [line for table in plan.tables for line in _table(plan, table)]
 
 
-def _table(plan: SynopsisPlan, table: Table) -> list[str]:
+def _table(plan: SynopsisPlan, table: SynopsisTable) -> list[str]:
     form = plan.form
     alias = {m.index: m.alias for m in form.members}
     whole = len(table.members) == len(form.members)
     names = ", ".join(alias[i] for i in sorted(table.members))
     holds = [form.classes[k.value].name + _reduced(k) for k in table.keys]
     holds += [f"{alias[k.member]}.t" for k in table.kept]
-    value = "present" if form.distinct else "count"
-    if table.frontier:
-        value = ", ".join(
-            _frontier([("-" if t.sign < 0 else "") + form.classes[t.value].name for t in f.terms])
-            for f in table.frontier
-        )
+    folds = form.folds or ()
+    sums = dict.fromkeys(form.classes[folds[place].value].name for place in table.sums)
+    counts = ["present"] if form.distinct else ["count", *(f"sum of {name}" for name in sums)]
+    value = ", ".join([_frontier(form, f) for f in table.frontier] or counts)
     title = "results" if whole else f"matches of {names}"
     lines = []
     if table.stored:
@@ -50,16 +51,23 @@ def _table(plan: SynopsisPlan, table: Table) -> list[str]:
             f"  when {now} arrive{'s' if len(step.now) == 1 else ''}"
             + (f": with {past}" if past else "")
         )
-    return lines + [
-        f"  dropped {kept.live} steps after {alias[kept.member]}.t"
-        for kept in table.kept
-        if kept.live is not None and table.stored
-    ]
+    if not table.stored:
+        return lines
+    for kept in table.kept:
+        if kept.expire_after is not None:
+            lines.append(f"  dropped {kept.expire_after} steps after {alias[kept.member]}.t")
+        elif kept.forget_after is not None:
+            lines.append(f"  time forgotten {kept.forget_after} steps after {alias[kept.member]}.t")
+    return lines
 
 
-def _frontier(terms: list[str]) -> str:
-    """What is minimised: `least a`, or `least max(a, -b)`."""
-    return f"least {terms[0]}" if len(terms) == 1 else f"least max({', '.join(terms)})"
+def _frontier(form: NormalForm, frontier: Frontier) -> str:
+    """What is kept: `least a`, `greatest a`, or `least max(a, -b)`."""
+    names = [form.classes[t.value].name for t in frontier.terms]
+    if len(names) == 1:
+        return f"{'least' if frontier.terms[0].sign > 0 else 'greatest'} {names[0]}"
+    signed = ("-" * (t.sign < 0) + name for t, name in zip(frontier.terms, names, strict=True))
+    return f"least max({', '.join(signed)})"
 
 
 def _reduced(key: Key) -> str:
@@ -77,10 +85,14 @@ def _break(at: Break) -> str:
         case Grid(first=first, last=last, step=step):
             return f"{first}..{last}" + (f" by {step}" if step != 1 else "")
         case Constants(values=values, shift=shift):
-            return "{" + ", ".join(map(str, values)) + "}" + (f" + {shift}" if shift else "")
+            return "{" + ", ".join(map(str, values)) + "}" + _shifted(shift)
         case StaticValues(table=table, column=column, shift=shift):
-            return f"{table}.{column}" + (f" + {shift}" if shift else "")
+            return f"{table}.{column}" + _shifted(shift)
         case Points(numbers=numbers):
             return f"{len(numbers)} values"
         case _:
             assert_never(at)
+
+
+def _shifted(shift: int | Fraction) -> str:
+    return f" {'+' if shift > 0 else '-'} {abs(shift)}" if shift else ""

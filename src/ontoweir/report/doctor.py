@@ -13,7 +13,7 @@ _WEB = ("flask", "waitress")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Requirement:
     """Something that ontoweir needs: what is there, and what mends it where it is not well.
 
     "optional" is not there, and only some commands need it.
@@ -24,28 +24,28 @@ class Part:
     mend: str | None = None
 
 
-def examine() -> list[Part]:
+def examine() -> list[Requirement]:
     """Everything that ontoweir needs, as it is here."""
-    found = [Part("ok", f"Python {sys.version.split()[0]} ({sys.executable})")]
+    parts = [Requirement("ok", f"Python {sys.version.split()[0]} ({sys.executable})")]
     for name in _PACKAGES:
         try:
-            found.append(Part("ok", f"{name} {importlib.metadata.version(name)}"))
+            parts.append(Requirement("ok", f"{name} {importlib.metadata.version(name)}"))
         except importlib.metadata.PackageNotFoundError:
-            found.append(Part("missing", name, f"{sys.executable} -m pip install {name}"))
+            parts.append(Requirement("missing", name, f"{sys.executable} -m pip install {name}"))
     for name in _WEB:
         if find_spec(name) is None:
             what = f"{name}, which only the dashboard needs, is not installed"
-            found.append(Part("optional", what, f"{sys.executable} -m pip install {name}"))
+            parts.append(Requirement("optional", what, f"{sys.executable} -m pip install {name}"))
     java = find_java()
     if java is None:
         mend = f"apt-get install -y openjdk-{LEAST_JAVA}-jre-headless (or set JAVA_HOME)"
-        found.append(Part("missing", "Java, which Spark needs", mend))
-        return found
+        parts.append(Requirement("missing", "Java, which Spark needs", mend))
+        return parts
     path, version = java
     if version is not None and version < LEAST_JAVA:
         what = f"Java {version} ({path}); Spark needs {LEAST_JAVA} or newer"
         mend = f"apt-get install -y openjdk-{LEAST_JAVA}-jre-headless"
-        found.append(Part("too old", what, mend))
+        parts.append(Requirement("too old", what, mend))
     else:
-        found.append(Part("ok", f"Java {version or '?'} ({path})"))
-    return found
+        parts.append(Requirement("ok", f"Java {version or '?'} ({path})"))
+    return parts

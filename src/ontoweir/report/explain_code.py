@@ -7,6 +7,7 @@ from importlib.resources import files
 from ontoweir.errors import UsageError
 
 _HEADING = re.compile(r"^### (OW\d+): (.+)$", re.MULTILINE)
+_BLOCK = re.compile(r"^```(\w+)\n.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def explain_code(code: str) -> str:
@@ -15,14 +16,14 @@ def explain_code(code: str) -> str:
     Raises:
         UsageError: there is no such code.
     """
-    found = _pages().get(code.strip().upper())
-    if found is None:
+    page = _pages().get(code.strip().upper())
+    if page is None:
         raise UsageError(
             f"unknown code {code!r}",
             why="no diagnostic has it",
             fix=f"write one of: {', '.join(_pages())}",
         )
-    return found
+    return page
 
 
 def code_titles() -> dict[str, str]:
@@ -38,14 +39,17 @@ def read_pages() -> str:
 
 @cache
 def _pages() -> dict[str, str]:
-    """The pages by code; the example's tables, which all share, end each one with an example."""
+    """The pages by code; what the examples share, tables and triples, ends each one with some."""
     text = read_pages()
     starts = [(m[1], m.start()) for m in _HEADING.finditer(text)]
-    tables = re.search(r"^```toml\n.*?^```$", text, re.MULTILINE | re.DOTALL)
-    found = {}
+    shared = {m[1]: m[0] for m in _BLOCK.finditer(text[: starts[0][1]])}
+    pages = {}
     for (code, start), end in zip(starts, [*(s for _, s in starts[1:]), len(text)], strict=True):
         page = text[start:end].strip()
-        if tables is not None and "```sql" in page:
-            page += f"\n\nThe tables of the example:\n\n{tables[0]}"
-        found[code] = page
-    return found
+        languages = {m[1] for m in _BLOCK.finditer(page)}
+        if languages:
+            page += f"\n\nThe tables of the example:\n\n{shared['toml']}"
+        if "sparql" in languages:
+            page += f"\n\nThe triples of the example:\n\n{shared['turtle']}"
+        pages[code] = page
+    return pages

@@ -74,14 +74,14 @@ def render_verdict(
     if verbose:
         _render_criteria(verdict, console)
         _render_plans(verdict, console, catalog)
-    seen: set[tuple[str, str, Source | None]] = set()
+    shown: set[tuple[str, str, Source | None]] = set()
     for disjunct in verdict.disjuncts:
         if not isinstance(disjunct, Failing):
             continue
         for diagnostic in disjunct.because:
             key = (diagnostic.code, diagnostic.message, diagnostic.source)
-            if key not in seen:
-                seen.add(key)
+            if key not in shown:
+                shown.add(key)
                 _render_diagnostic(diagnostic, console)
     blame = explain_union(verdict)
     if blame is not None:
@@ -131,20 +131,20 @@ def _render_criteria(verdict: Verdict, console: Console) -> None:
         parts = disjunct.criteria.decided()
         if "set" in parts:  # of sets [S] Th. 2 says what Th. 1 says of bags
             del parts["tree"]
-        told = "; ".join(
+        given = "; ".join(
             f"{c.name} {'holds' if c.holds else 'fails ' + ', '.join(c.failed)}"
             for c in parts.values()
         )
-        console.print(Text(f"  SQL {number}: {told}", style="dim"), soft_wrap=True)
+        console.print(Text(f"  SQL {number}: {given}", style="dim"), soft_wrap=True)
 
 
 def _render_plans(verdict: Verdict, console: Console, catalog: Catalog) -> None:
     """Why what is kept is finite, of every bounded disjunct, once each."""
-    seen: dict[Reason, None] = {}
+    shown: dict[Reason, None] = {}
     for disjunct in verdict.disjuncts:
         if isinstance(disjunct, Bounded):
-            seen.update(dict.fromkeys(explain_bounded(disjunct.plan, catalog)))
-    for reason in seen:
+            shown.update(dict.fromkeys(explain_bounded(disjunct.plan, catalog)))
+    for reason in shown:
         _render_reason(reason, console, "  ", "  ")
 
 

@@ -14,7 +14,7 @@ from ontoweir.report.render_html_query import (
     show_rows,
     show_tier,
 )
-from ontoweir.report.render_html_style import STYLE
+from ontoweir.report.render_html_style import PAGE_STYLE
 
 
 def render_html(
@@ -56,7 +56,7 @@ def render_html(
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{escape(title)}</title>\n<style>{PAGE_STYLE}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(body)
         + "\n</main>\n</body>\n</html>\n"
     )
@@ -68,8 +68,8 @@ def _name(verdict: Verdict | RefusedQuery) -> str:
 
 def _cells(verdict: Verdict | RefusedQuery) -> str:
     if isinstance(verdict, RefusedQuery):
-        told = f'{SHOW_REFUSED}</td><td></td><td class="formula soft">{escape(verdict.error.what)}'
-        return f"<td>{told}</td>"
+        cells = f'{SHOW_REFUSED}</td><td></td><td class="formula soft">{escape(verdict.error.what)}'
+        return f"<td>{cells}</td>"
     formula = escape(verdict.bound.formula if verdict.bound else "")
     return (
         f"<td>{show_tier(verdict)}</td><td class=number>{show_rows(verdict)}</td>"

@@ -70,24 +70,24 @@ def render_query(
     blame = explain_union(verdict)
     if blame is not None:
         parts.append(f'<div class="tree"><ul>{_reason(blame)}</ul></div>')
-    told: dict[Diagnostic, None] = {}
+    causes: dict[Diagnostic, None] = {}
     whys: dict[Reason, None] = {}
     for d in verdict.disjuncts:
         match d:
             case Failing(because=because):
-                told.update(dict.fromkeys(because))
+                causes.update(dict.fromkeys(because))
             case Bounded(plan=plan):
                 whys.update(dict.fromkeys(explain_bounded(plan, catalog)))
             case Unsatisfiable():
                 pass
-    parts += [_diagnostic(d, verdict) for d in _distinct(told)]
+    parts += [_diagnostic(d, verdict) for d in _distinct(causes)]
     if whys:
         file = None if union.source is None else union.source.file
         reasons = "".join(_reason(r, file) for r in whys)
         parts.append(
             f'<h3>Why what is kept is finite</h3><div class="tree"><ul>{reasons}</ul></div>'
         )
-    labels = [label for d in told for label in d.labels]
+    labels = [label for d in causes for label in d.labels]
     parts.append(_text(union, [*labels, *labels_of(whys)]))
     parts.append(_repairs(repairs))
     if verdict.witness is not None:
@@ -111,12 +111,12 @@ def render_refused_query(refused: RefusedQuery, number: int) -> str:
     )
 
 
-def _distinct(told: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
+def _distinct(causes: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
     """Each sentence at each place once, with the first disjunct's tree."""
-    found: dict[tuple[str, str, Source | None], Diagnostic] = {}
-    for d in told:
-        found.setdefault((d.code, d.message, d.source), d)
-    return found.values()
+    distinct: dict[tuple[str, str, Source | None], Diagnostic] = {}
+    for d in causes:
+        distinct.setdefault((d.code, d.message, d.source), d)
+    return distinct.values()
 
 
 def _diagnostic(diagnostic: Diagnostic, verdict: Verdict) -> str:
@@ -133,7 +133,7 @@ def _diagnostic(diagnostic: Diagnostic, verdict: Verdict) -> str:
 
 def _snippets(diagnostic: Diagnostic) -> str:
     """The marked lines outside the query, whose text is shown whole."""
-    found: dict[str, None] = {}
+    snippets: dict[str, None] = {}
     for label in diagnostic.labels:
         marked = mark_label(label) if label.kind != "query" else None
         if marked is not None:
@@ -141,12 +141,12 @@ def _snippets(diagnostic: Diagnostic) -> str:
             a, b = marked.column - 1, marked.end_column - 1
             line = f"{escape(text[:a])}<mark>{escape(text[a:b])}</mark>{escape(text[b:])}"
             place = escape(short_place(label.source))
-            found[f'<pre><span class="soft">{place}: {escape(label.text)}</span>\n{line}</pre>'] = (
-                None
-            )
-    if not found:
+            snippets[
+                f'<pre><span class="soft">{place}: {escape(label.text)}</span>\n{line}</pre>'
+            ] = None
+    if not snippets:
         return ""
-    return f"<details><summary>the lines involved</summary>{''.join(found)}</details>"
+    return f"<details><summary>the lines involved</summary>{''.join(snippets)}</details>"
 
 
 def _reason(reason: Reason, file: str | None = None) -> str:
@@ -237,11 +237,11 @@ def _witness(witness: Witness) -> str:
 
 
 def _tables(rows: Sequence[tuple[WitnessRow, str]]) -> str:
-    found: dict[str, list[tuple[WitnessRow, str]]] = {}
+    tables: dict[str, list[tuple[WitnessRow, str]]] = {}
     for row, role in rows:
-        found.setdefault(row.table, []).append((row, role))
+        tables.setdefault(row.table, []).append((row, role))
     parts = []
-    for table, mine in found.items():
+    for table, mine in tables.items():
         columns = list(dict.fromkeys(name for row, _ in mine for name, _ in row.values))
         head = "".join(f"<th>{escape(c)}" for c in ["step", *columns, ""])
         lines = ""

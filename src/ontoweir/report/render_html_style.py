@@ -3,7 +3,7 @@
 from ontoweir.draw.draw_chart import STYLE as CHARTS
 from ontoweir.draw.draw_svg import STYLE as GRAPHS
 
-STYLE = (
+PAGE_STYLE = (
     """
 :root { color-scheme: light dark; --ink: #1c2530; --soft: #5b6875; --paper: #ffffff;
   --panel: #f5f7f9; --rule: #d8dfe5; --good: #2e7d4f; --some: #0b6b8a; --open: #8a5a00;

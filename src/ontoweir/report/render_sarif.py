@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,7 +15,7 @@ from ontoweir.edit.describe_repairs import DescribedRepair, Edit
 from ontoweir.errors import OntoweirError, Source
 from ontoweir.files.mark_source import mark_source
 from ontoweir.pipeline.refused_query import RefusedQuery, list_errors
-from ontoweir.project.project import FILE_NAME
+from ontoweir.project.project import PROJECT_FILE
 from ontoweir.report.explain_code import code_titles, explain_code
 
 SCHEMA = (
@@ -55,12 +56,14 @@ def render_sarif(
         refused: queries without a verdict; each reason is an error, once.
         errors: of mappings that are refused, whichever queries they concern.
     """
-    found: dict[str, dict[str, Any]] = {}
+    results_by_key: dict[str, dict[str, Any]] = {}
     for verdict, mending in zip(verdicts, repairs, strict=True):
         fixes = [_fix(r, root) for r in mending if all(e.source.line for e in r.edits)]
         for result in (*_failures(verdict, root, fixes), *_conditions(verdict, root)):
-            found.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
-    return make_log([*found.values(), *refusal_results(refused, errors, root)], root, warnings)
+            results_by_key.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
+    return make_log(
+        [*results_by_key.values(), *refusal_results(refused, errors, root)], root, warnings
+    )
 
 
 def refusal_results(
@@ -71,10 +74,10 @@ def refusal_results(
     for error in list_errors([*(r.error for r in refused), *errors]):
         names = [r.name for r in refused if str(r.error) == str(error)]
         whose = f"; refused: {', '.join(names)}" if names else ""
-        place = error.source or Source(str(root / FILE_NAME))
+        place = ResultPlace(error.source or Source(str(root / PROJECT_FILE)), root)
         text = f"{error.what}. {error.why}. {error.fix}{whose}"
         key = (str(error),)
-        results.append(make_result(CODES["refused"], "error", text, place, root, key=key))
+        results.append(make_result(CODES["refused"], "error", text, place, key=key))
     return results
 
 
@@ -82,10 +85,10 @@ def make_log(
     results: Sequence[dict[str, Any]], root: Path, warnings: Sequence[str]
 ) -> dict[str, Any]:
     """A SARIF log with one run: results, and warnings about the input."""
-    found = {r["partialFingerprints"]["ontoweir/v1"]: r for r in results}
+    distinct = {r["partialFingerprints"]["ontoweir/v1"]: r for r in results}
     for text in warnings:
         result = _warning(text, root)
-        found.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
+        distinct.setdefault(result["partialFingerprints"]["ontoweir/v1"], result)
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -102,7 +105,7 @@ def make_log(
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {SRCROOT: {"uri": _base(root).as_uri().rstrip("/") + "/"}},
                 "invocations": [{"executionSuccessful": True}],
-                "results": list(found.values()),
+                "results": list(distinct.values()),
             }
         ],
     }
@@ -186,10 +189,8 @@ def _failures(
                     d.code,
                     level,
                     text,
-                    d.source or verdict.union.source,
-                    root,
+                    ResultPlace(d.source or verdict.union.source, root, d.labels),
                     key=(verdict.union.name, d.message),
-                    labels=d.labels,
                 )
                 yield {**result, "fixes": list(fixes)} if fixes else result
 
@@ -201,10 +202,8 @@ def _conditions(verdict: Verdict, root: Path) -> Iterable[dict[str, Any]]:
             CODES["declaration"],
             "note",
             f"{verdict.union.name} is bounded as long as {condition.text}, which is declared here",
-            source,
-            root,
+            ResultPlace(source, root, mark=condition.columns[0] if condition.columns else None),
             key=(verdict.union.name, condition.text),
-            mark=condition.columns[0] if condition.columns else None,
         )
 
 
@@ -212,35 +211,42 @@ def _warning(text: str, root: Path) -> dict[str, Any]:
     """Of a warning without a place the project is the place."""
     placed = _PLACED.fullmatch(text)
     if placed is None:
-        place = Source(str(root / FILE_NAME))
-        return make_result(CODES["warning"], "warning", text, place, root, key=(text,))
-    source = Source(placed["file"], int(placed["line"]))
-    return make_result(
-        CODES["warning"], "warning", placed["text"], source, root, key=(placed["text"],)
-    )
+        place = ResultPlace(Source(str(root / PROJECT_FILE)), root)
+        return make_result(CODES["warning"], "warning", text, place, key=(text,))
+    place = ResultPlace(Source(placed["file"], int(placed["line"])), root)
+    return make_result(CODES["warning"], "warning", placed["text"], place, key=(placed["text"],))
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPlace:
+    """Where a result is: its place in a file (None: in none) of the project in the folder `root`,
+    more places with what is said of them, and the word that is marked (None: the line)."""
+
+    source: Source | None
+    root: Path
+    labels: Sequence[Label] = ()
+    mark: str | None = None
 
 
 def make_result(
     code: str,
     level: str,
     text: str,
-    source: Source | None,
-    root: Path,
+    place: ResultPlace,
     *,
     key: tuple[str, ...],
-    labels: Sequence[Label] = (),
-    mark: str | None = None,
 ) -> dict[str, Any]:
-    """A result at a place; `key` tells it from others of its code."""
+    """A result at a place; `key` distinguishes it from others of its code."""
     digest = hashlib.sha256("\0".join((code, *key)).encode()).hexdigest()
-    place = next((x.source for x in labels if x.source == source and x.source.column), source)
+    labels, root, source = place.labels, place.root, place.source
+    shown = next((x.source for x in labels if x.source == source and x.source.column), source)
     result: dict[str, Any] = {
         "ruleId": code,
         "ruleIndex": list(code_titles()).index(code),
         "level": level,
         "message": {"text": _plain(text)},
-        "locations": [] if place is None else [_location(place, mark, root)],
-        # GitHub tells alerts apart by the second one, and by the place where it is missing
+        "locations": [] if shown is None else [_location(shown, place.mark, root)],
+        # GitHub distinguishes alerts by the second one, and by the place where it is missing
         "partialFingerprints": {"ontoweir/v1": digest, "primaryLocationLineHash": digest[:16]},
     }
     if labels:
@@ -264,7 +270,7 @@ def _artifact(source: Source, root: Path) -> dict[str, str]:
     """A file; for what is in none (`--set`, a variable) the project file that it overrides."""
     base, path = _base(root), Path(source.file).resolve()
     if source.line is None and not path.exists():
-        path = (root / FILE_NAME).resolve()
+        path = (root / PROJECT_FILE).resolve()
     if path.is_relative_to(base):
         return {"uri": quote(path.relative_to(base).as_posix()), "uriBaseId": SRCROOT}
     return {"uri": path.as_uri()}

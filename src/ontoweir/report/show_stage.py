@@ -12,14 +12,14 @@ from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
-from ontoweir.pipeline.pipeline import CompiledQuery, Warn, Workspace, read_text
+from ontoweir.pipeline.pipeline import CompiledQuery, OnWarning, Workspace, read_text
+from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.algebra.print_spj import print_spj
 from ontoweir.rewriter.model.closest_term import closest_term
 from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.rewriter.model.work_budget import Tell, ignore_progress
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.show_ucq import format_cq, show_ucq
@@ -30,14 +30,14 @@ def show_ontology_alone(
     query: Path,
     *,
     strict: bool,
-    warn: Warn,
-    tell: Tell = ignore_progress,
+    warn: OnWarning,
+    on_progress: OnProgress = ignore_progress,
 ) -> tuple[str, list[str], bool]:
     """The minimal UCQ of a query file over ontology files, without a project.
 
     Mappings could know more terms: one that the ontology does not know is a warning.
     """
-    branches = parse_union(read_text(query), name=query.stem, file=str(query))
+    branches = parse_query(read_text(query), name=query.stem, file=str(query))
     tbox = load_ontology(ontology, strict=strict, warn=warn)
     for atom in dict.fromkeys(a for branch in branches for a in branch.atoms):
         if isinstance(atom, ClassAtom):
@@ -54,7 +54,7 @@ def show_ontology_alone(
                 source=atom.source,
             )
             warn(str(unknown))
-    return query.stem, _ucq(branches, tbox, tell), False
+    return query.stem, _ucq(branches, tbox, on_progress), False
 
 
 def show_stage(
@@ -65,20 +65,22 @@ def show_stage(
     catalog, union = workspace.project.catalog, compiled.union
     match stage:
         case "ucq":
-            return _ucq(workspace.parse(compiled.name), workspace.tbox, workspace.tell), False
+            return _ucq(
+                workspace.parse(compiled.name), workspace.tbox, workspace.on_progress
+            ), False
         case "sql":
             return _sql(union, catalog, dialect), False
         case "spj":
             return [print_spj(q, distinct=union.distinct) for q in union.disjuncts], False
         case "lto":
-            found = []
+            forms = []
             for number, query_ in enumerate(union.disjuncts, 1):
                 form = normalise_query(
                     drop_windows(query_, catalog), distinct=union.distinct, catalog=catalog
                 )
                 if form.satisfiable:
-                    found.append((number, form))
-            lines = (f"SQL {n}: {lto}" for n, form in found for lto in derive_lto(form))
+                    forms.append((number, form))
+            lines = (f"SQL {n}: {lto}" for n, form in forms for lto in derive_lto(form))
             shown = list(islice(lines, limit + 1))
             return shown[:limit], len(shown) > limit
         case "trace":
@@ -90,11 +92,11 @@ def show_stage(
 
 
 def _ucq(
-    branches: Sequence[ConjunctiveQuery], tbox: TBox, tell: Tell = ignore_progress
+    branches: Sequence[ConjunctiveQuery], tbox: TBox, on_progress: OnProgress = ignore_progress
 ) -> list[str]:
     """The minimal union of all branches."""
-    found = [q for branch in branches for q in show_ucq(branch, tbox, tell=tell)]
-    return [format_cq(q) for q in (minimise_ucq(found) if len(branches) > 1 else found)]
+    queries = [q for branch in branches for q in show_ucq(branch, tbox, on_progress=on_progress)]
+    return [format_cq(q) for q in (minimise_ucq(queries) if len(branches) > 1 else queries)]
 
 
 def _sql(union: SpjUnion, catalog: Catalog, dialect: str) -> list[str]:
@@ -113,14 +115,14 @@ def _sql(union: SpjUnion, catalog: Catalog, dialect: str) -> list[str]:
 
 def _plans(workspace: Workspace, compiled: CompiledQuery) -> list[str]:
     verdict = workspace.check(compiled)
-    found = []
+    texts = []
     for number, disjunct in enumerate(verdict.disjuncts, 1):
         match disjunct:
             case Bounded(plan=plan):
-                found.append(f"SQL {number}\n  " + "\n  ".join(describe_plan(plan)))
+                texts.append(f"SQL {number}\n  " + "\n  ".join(describe_plan(plan)))
             case Unsatisfiable():
-                found.append(f"SQL {number}\n  selects nothing: no synopsis")
+                texts.append(f"SQL {number}\n  selects nothing: no synopsis")
             case Failing(because=because):
-                told = "\n  ".join(f"{d.code}: {d.message}" for d in because)
-                found.append(f"SQL {number}\n  no plan\n  {told}")
-    return found
+                reasons = "\n  ".join(f"{d.code}: {d.message}" for d in because)
+                texts.append(f"SQL {number}\n  no plan\n  {reasons}")
+    return texts

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.verdict.verdict import Verdict
@@ -10,7 +9,8 @@ from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.sql.print_sql import print_sql
-from ontoweir.run.replaying import list_tables, make_job, refusal
+from ontoweir.run.prepare_jobs import prepare_jobs, refusal
+from ontoweir.run.run_options import RunOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,37 +54,31 @@ def prepare_run(
     compiled: Sequence[CompiledQuery],
     verdicts: Sequence[Verdict],
     spark: "SparkSession",
-    most_waiting: int | None,
-    output: Path,
-    *,
-    allow_unbounded: bool = False,
+    options: RunOptions,
 ) -> PreparedRun:
     """Prepare queries with their verdicts, of check_live: they are bounded, and select something.
 
-    Large static relations are written beside `output` for a moment.
-    With `allow_unbounded` a query that is not bounded keeps whatever it needs (plan_unbounded).
+    Large static relations are written beside the output for a moment. Where it is allowed, a query
+    that is not bounded keeps whatever it needs (plan_unbounded).
 
     Raises:
         QueryError: a query is not bounded, and that is not allowed.
         DataError: data is missing, or breaks what is declared of static relations.
     """
     from ontoweir.runtime.live.make_live_job import make_live_job
-    from ontoweir.runtime.statics.gather_statistics import gather_statistics
-    from ontoweir.runtime.statics.load_statics import load_statics
 
     catalog = workspace.project.catalog
-    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
-    statics = load_statics(spark, catalog, names, output)
-    known = gather_statistics(statics)
-    made = [
-        make_job(workspace, query, verdict, known, anyway=allow_unbounded)
-        for query, verdict in zip(compiled, verdicts, strict=True)
-    ]
-    jobs = [job for job, _ in made]
+    prepared = prepare_jobs(
+        workspace,
+        list(zip(compiled, verdicts, strict=True)),
+        spark,
+        beside=options.output,
+        allow_unbounded=options.allow_unbounded,
+    )
+    jobs, statics = prepared.jobs, prepared.statics
     idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}
-    job = make_live_job(jobs, catalog, statics, idle, most_waiting)
-    refined = tuple(verdict for _, verdict in made)
-    return PreparedRun(job, _fingerprint(workspace, compiled, jobs, statics), refined)
+    job = make_live_job(jobs, catalog, statics, idle, options.most_waiting)
+    return PreparedRun(job, _fingerprint(workspace, compiled, jobs, statics), prepared.verdicts)
 
 
 _WHERE = ("subscribe", "subscribepattern", "assign")

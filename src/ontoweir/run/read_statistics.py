@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.run.replaying import list_tables
+from ontoweir.run.prepare_jobs import load_relations
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,10 +24,5 @@ def read_statistics(
     """
     from ontoweir.runtime.spark.start_session import start_session
     from ontoweir.runtime.statics.gather_statistics import gather_statistics
-    from ontoweir.runtime.statics.load_statics import load_statics
 
-    catalog = workspace.project.catalog
-    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
-    if spark is None:
-        spark = start_session()
-    return gather_statistics(load_statics(spark, catalog, names))
+    return gather_statistics(load_relations(workspace, compiled, spark or start_session()))

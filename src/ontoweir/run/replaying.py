@@ -1,7 +1,6 @@
 """Replay a checked query: the glue between verdicts and the run-time."""
 
 import os
-import re
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -11,21 +10,18 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.checker.decide.plan_unbounded import plan_unbounded
-from ontoweir.checker.decide.refine_plans import refine_plans
-from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.verdict.verdict import Verdict
-from ontoweir.errors import DataError, QueryError, Source
+from ontoweir.errors import DataError
 from ontoweir.files.find_output import FileOutput, StreamOutput, find_output, require_folder
-from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
+from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.refuse_inputs import refuse_inputs
+from ontoweir.run.prepare_jobs import list_tables, prepare_jobs, refusal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ontoweir.runtime.engine.query_job import QueryJob
-    from ontoweir.runtime.replay.replay_job import ReplaySummary
+    from ontoweir.runtime.replay.replay_summary import ReplaySummary
     from ontoweir.runtime.results.write_results import OutputFormat
 
 
@@ -84,14 +80,14 @@ def check_output(output: Path, form: "OutputFormat") -> None:
     """Refuse an output that cannot be written, before anything is started.
 
     Raises:
-        UsageError: it is no file and no pipe, or its folder is not there; or Parquet in a pipe.
+        UsageError: it is not a file and no pipe, or its folder is not there; or Parquet in a pipe.
     """
     from ontoweir.runtime.results.write_results import refuse_parquet
 
-    found = find_output(output)
-    if isinstance(found, StreamOutput) and form == "parquet":
+    place = find_output(output)
+    if isinstance(place, StreamOutput) and form == "parquet":
         raise refuse_parquet(output)
-    require_folder(output, found)
+    require_folder(output, place)
 
 
 def choose_format(output: Path) -> "OutputFormat":
@@ -123,7 +119,7 @@ def convert_answers(file: Path, output: Path, form: "OutputFormat") -> None:
 
 
 def _find_beside(output: Path) -> Path | None:
-    """A file beside which Spark's tasks can write (None: it is no file)."""
+    """A file beside which Spark's tasks can write (None: it is not a file)."""
     match find_output(output):
         case FileOutput(path=path):
             return path
@@ -152,71 +148,6 @@ def _check_data(table: Stream | Relation) -> None:
         )
 
 
-def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:
-    """The tables that a query reads, those its streams reference, and those views are made of."""
-    names = {o.table for q in compiled.union.disjuncts for o in q.occurrences}
-    for name in names & catalog.streams.keys():
-        names |= {r.relation for r in catalog.streams[name].references}
-    pending = list(names)
-    while pending:
-        view = catalog.table(pending.pop()).data.view
-        if view is not None:
-            words = set(re.findall(r"\w+", view))
-            more = {n for n in catalog.relations if n in words and n not in names}
-            names |= more
-            pending += more
-    return sorted(names)
-
-
-def make_job(
-    workspace: Workspace,
-    compiled: CompiledQuery,
-    verdict: Verdict,
-    known: Statistics,
-    *,
-    anyway: bool = False,
-) -> "tuple[QueryJob, Verdict]":
-    """What runs a query, and its verdict with what the static data says.
-
-    Args:
-        workspace: the project.
-        compiled: the query.
-        verdict: on it, from the declarations alone.
-        known: of the static relations that it reads.
-        anyway: a query that is not bounded keeps whatever it needs (plan_unbounded).
-
-    Raises:
-        QueryError: it is not bounded, and that is not allowed.
-    """
-    from ontoweir.runtime.engine.query_job import QueryJob
-
-    catalog = workspace.project.catalog
-    if verdict.plans is None:
-        refined = workspace.check(compiled, statistics=known)
-    else:
-        refined = refine_plans(verdict, catalog, known)
-    if refined.plans is not None and refined.bound is not None:
-        plans, bound = refined.plans, refined.bound.rows
-        parts = tuple((p.part, len(p.plans)) for p in refined.parts)
-    elif anyway:
-        kept = plan_unbounded(compiled.union, catalog, statistics=known)
-        plans, bound, parts = kept.plans, None, kept.parts
-    else:
-        raise refusal(compiled, refined)
-    job = QueryJob(
-        name=compiled.name,
-        union=compiled.union,
-        plans=plans,
-        catalog=catalog,
-        bound=bound,
-        declarations=verdict.declarations,
-        parts=parts,
-        growing=refined.plans is None,
-        watched=tuple((d.table, d.columns) for d in verdict.conditions if d.kind == "key"),
-    )
-    return job, refined
-
-
 def replay_query(
     workspace: Workspace,
     compiled: CompiledQuery,
@@ -241,10 +172,9 @@ def replay_query(
         RunError: failed while running; nothing is half written.
     """
     verdict = check_replay(workspace, compiled, options)
-    from ontoweir.runtime.replay.replay import SMALL, replay_history
-    from ontoweir.runtime.replay.show_progress import show_progress
-    from ontoweir.runtime.statics.gather_statistics import gather_statistics
-    from ontoweir.runtime.statics.load_statics import load_statics
+    from ontoweir.progress.show_replay import show_replay
+    from ontoweir.runtime.replay.replay import replay_history
+    from ontoweir.runtime.replay.replay_request import SMALL, ReplayRequest
 
     starting: list[float] = []
 
@@ -255,39 +185,42 @@ def replay_query(
         begun = perf_counter()
         started = _start(options.spark)
         starting.append(perf_counter() - begun)
-        workspace.note("Spark is started", starting[0])
+        workspace.on_stage("Spark is started", starting[0])
         return started
 
-    catalog = workspace.project.catalog
-    names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
     here = not _is_cluster(options.spark, spark)
-    tables = load_statics(session, catalog, names, _find_beside(options.output), here=here)
-    anyway = options.allow_unbounded
-    job, _ = make_job(workspace, compiled, verdict, gather_statistics(tables), anyway=anyway)
+    prepared = prepare_jobs(
+        workspace,
+        [(compiled, verdict)],
+        session,
+        beside=_find_beside(options.output),
+        here=here,
+        allow_unbounded=options.allow_unbounded,
+    )
+    (job,) = prepared.jobs
     if options.final and compiled.union.aggregation is None:
-        workspace.warn(
-            f"--final changes nothing for {compiled.name}: it is no aggregate, and each of its "
-            "answers is final when it is told"
+        workspace.on_warning(
+            f"--final changes nothing for {compiled.name}: it is not an aggregate, and each of its "
+            "answers is final when it is reported"
         )
-    if job.growing:
-        workspace.warn(
+    if job.unbounded:
+        workspace.on_warning(
             f"{compiled.name} is not known to be bounded: its memory and time may grow with the "
             "history"
         )
-    with show_progress(compiled.name) if options.progress else nullcontext() as progress:
+    request = ReplayRequest(
+        options.output,
+        options.format,
+        start=options.start,
+        stop=options.stop,
+        expand=options.expand,
+        final=options.final,
+        text_here=here,
+        small=SMALL if options.small is None else options.small,
+    )
+    with show_replay(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(
-            job,
-            output=options.output,
-            format=options.format,
-            spark=session,
-            start=options.start,
-            stop=options.stop,
-            progress=progress,
-            expand=options.expand,
-            statics=tables,
-            small=SMALL if options.small is None else options.small,
-            final=options.final,
-            text_here=here,
+            job, request, spark=session, progress=progress, statics=prepared.statics
         )
     return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
 
@@ -323,17 +256,3 @@ def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
         "ranges": summary.ranges,
         "one_range_because": summary.one_range_because,
     }
-
-
-def refusal(compiled: CompiledQuery, verdict: Verdict) -> QueryError:
-    """The error that refuses to run a query which is not bounded."""
-    source = compiled.union.source
-    return QueryError(
-        f"{compiled.name} is {verdict.name}: it would need memory that grows with the stream"
-        if verdict.name == "unbounded"
-        else f"{compiled.name} is {verdict.name}: no plan in bounded memory is known for it",
-        why="only queries that are bounded are run; `ontoweir check` says what is in the way",
-        fix="change the query or the catalog as `ontoweir check` hints, or add --allow-unbounded "
-        "to run it all the same, in memory that grows",
-        source=source if source is None else Source(source.file, source.line),
-    )

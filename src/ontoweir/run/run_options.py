@@ -11,9 +11,9 @@ from ontoweir.errors import Source, UsageError
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryListener
 
-    from ontoweir.runtime.live.output.publish_batch import MemorySink
+    from ontoweir.runtime.live.output.sinks.memory import MemorySink
 
-MOST_WAITING = 10_000_000
+MAX_WAITING = 10_000_000
 ALARM = 1_000_000
 
 
@@ -22,10 +22,10 @@ class RunOptions:
     """What a run was asked for.
 
     `checkpoint`: the folder of the state of queries that run together (None: they are registered,
-    and each has its own in the registry); `sink`: parquet, jsonl, console or kafka, with its
-    options (or a MemorySink, from Python);
+    and each has its own in the registry); `sink`: one of SINKS by its name, with its options (or
+    a MemorySink, from Python);
     `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
-    `most_waiting`: rows that may wait for a marker; `listeners`: are told Spark's progress;
+    `most_waiting`: rows that may wait for a marker; `listeners`: of Spark's progress;
     `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
     bound holds so many rows; `parts_may_go`: published files may be moved away by who reads them.
     """
@@ -39,7 +39,7 @@ class RunOptions:
     sink_options: Mapping[str, str] = field(default_factory=dict)
     metrics: Path | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
-    most_waiting: int | None = MOST_WAITING
+    most_waiting: int | None = MAX_WAITING
     listeners: tuple["StreamingQueryListener", ...] = ()
     allow_unbounded: bool = False
     alarm: int = ALARM
@@ -48,18 +48,20 @@ class RunOptions:
 
 def add_run_options(run: argparse.ArgumentParser) -> None:
     """The options of `ontoweir run` that say where answers and metrics go, and on what Spark."""
+    from ontoweir.runtime.live.output.sinks.sinks import SINKS, describe_options
+
     run.add_argument(
         "--sink",
-        choices=("parquet", "jsonl", "console", "kafka"),
-        default="parquet",
-        help="where answers go (default: Parquet files in the output folder)",
+        choices=[kind.name for kind in SINKS],
+        default=SINKS[0].name,
+        help=f"where answers go (default: {SINKS[0].help})",
     )
     run.add_argument(
         "--sink-option",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="of the sink kafka: topic, kafka.bootstrap.servers …; env:NAME reads a variable",
+        help=f"{describe_options()}; env:NAME reads a variable",
     )
     run.add_argument(
         "--metrics", metavar="FOLDER", help="of metrics.jsonl and metrics.prom (default: --output)"
@@ -74,9 +76,9 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--most-waiting",
         type=int,
-        default=MOST_WAITING,
+        default=MAX_WAITING,
         metavar="ROWS",
-        help=f"stop when more wait for a marker (default: {MOST_WAITING:,})",
+        help=f"stop when more wait for a marker (default: {MAX_WAITING:,})",
     )
     run.add_argument(
         "--parts-may-go",
@@ -111,7 +113,7 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
     """The options of a command line, in a project's folder.
 
     Raises:
-        UsageError: an option is no KEY=VALUE.
+        UsageError: an option is not a KEY=VALUE.
     """
     return RunOptions(
         checkpoint=Path(given.checkpoint) if given.checkpoint else root / "out" / "checkpoint",
@@ -136,7 +138,7 @@ def read_pairs(option: str, texts: list[str]) -> dict[str, str]:
     Raises:
         UsageError: a text has no name or no value.
     """
-    found = {}
+    pairs = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
@@ -148,5 +150,5 @@ def read_pairs(option: str, texts: list[str]) -> dict[str, str]:
                 else f"write e.g. {option} spark.driver.memory=4g",
                 source=Source(option),
             )
-        found[name.strip()] = value.strip()
-    return found
+        pairs[name.strip()] = value.strip()
+    return pairs

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ontoweir.checker.verdict.verdict import Verdict
     from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
-    from ontoweir.runtime.live.output.publish_batch import Sink
+    from ontoweir.runtime.live.output.sinks.sinks import Sink
 
 
 def run_queries(
@@ -56,23 +56,15 @@ def run_queries(
 
     sink = open_sink(options)
     session = open_session(options, spark)
-    prepared = prepare_run(
-        workspace,
-        compiled,
-        verdicts,
-        session,
-        options.most_waiting,
-        options.output,
-        allow_unbounded=options.allow_unbounded,
-    )
+    prepared = prepare_run(workspace, compiled, verdicts, session, options)
     job = prepared.job
-    record = _SessionRecord(StateAlarm(options.alarm, workspace.warn), options.progress)
+    record = _SessionRecord(StateAlarm(options.alarm, workspace.on_warning), options.progress)
     live = LiveOptions(
         checkpoint=checkpoint,
         output=options.output,
         once=options.once,
         seconds=options.seconds,
-        told=record.take,
+        on_state=record.take,
         sink=sink,
         metrics=options.metrics,
         listeners=options.listeners,
@@ -109,7 +101,7 @@ def _decide(
     verdicts = [check_live(workspace, query, allow_unbounded=anyway) for query in compiled]
     for query, verdict in zip(compiled, verdicts, strict=True):
         if verdict.plans is None:
-            workspace.warn(
+            workspace.on_warning(
                 f"{query.name} is not known to be bounded: it runs, and its memory may grow with "
                 "the streams"
             )
@@ -140,10 +132,10 @@ class _SessionRecord:
         for query, held in zip(job.queries, state.queries, strict=True):
             self.most[query.name] = max(self.most.get(query.name, 0), held.rows)
         if self.progress and sys.stderr.isatty():
-            found = describe_live(state, job)
+            now = describe_live(state, job)
             print(
-                f"batch {found['batch']}: {found['tuples']:,} tuples, {found['markers']:,} "
-                f"markers, {found['results']:,} results, {found['rejected']:,} rejected",
+                f"batch {now['batch']}: {now['tuples']:,} tuples, {now['markers']:,} "
+                f"markers, {now['results']:,} results, {now['rejected']:,} rejected",
                 file=sys.stderr,
             )
 
@@ -177,7 +169,7 @@ def open_sink(options: RunOptions) -> "Sink":
         UsageError: an option of the sink is missing, or not known.
         CatalogError: an option names a variable of the environment that is not there.
     """
-    from ontoweir.runtime.live.output.publish_batch import make_sink
+    from ontoweir.runtime.live.output.sinks.sinks import make_sink
     from ontoweir.runtime.spark.redact_secrets import resolve_options
 
     wanted = options.sink

@@ -11,8 +11,8 @@ class StateAlarm:
     """Warns when a query without a bound holds `rows` rows of state, and whenever that has
     doubled. Called after every micro-batch."""
 
-    def __init__(self, rows: int, tell: Callable[[str], None]) -> None:
-        self.rows, self.tell = rows, tell
+    def __init__(self, rows: int, on_warning: Callable[[str], None]) -> None:
+        self.rows, self.on_warning = rows, on_warning
         self.next: dict[str, int] = {}
 
     def __call__(self, state: "LiveState", job: "LiveJob") -> None:
@@ -24,7 +24,7 @@ class StateAlarm:
             while limit <= held.rows:
                 limit *= 2
             self.next[query.name] = limit
-            self.tell(
+            self.on_warning(
                 f"{query.name} holds {held.rows:,} rows of state, and no bound of it is known; "
                 "`ontoweir check` says what would bound it"
             )

@@ -15,7 +15,7 @@ def chart_growth(growth: Growth) -> Chart:
             dots=True,
         )
     ]
-    told = (
+    caption = (
         f"Of {size} tuples of a counterexample to {growth.name}, {growth.needed[-1]} must be "
         "remembered, proved by plain evaluation of the query, and so on for ever."
     )
@@ -38,13 +38,13 @@ def chart_growth(growth: Growth) -> Chart:
                 dashed=True,
             )
         )
-        told += (
+        caption += (
             f" Repaired ({action}), it keeps at most {max(repaired.kept)} rows of the same data, "
             f"and never more than {repaired.bound:,}."
         )
     return Chart(
         f"State of {growth.name}",
-        told,
+        caption,
         "tuples of the counterexample that have arrived",
         "rows",
         tuple(series),

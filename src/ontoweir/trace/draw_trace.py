@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ontoweir.draw.draw_chart import Chart, Series
 from ontoweir.trace.trace_replay import Look, Trace
 
-_MOST = 400
+_MAX_POINTS = 400
 """Points of a line."""
 
 
@@ -63,5 +63,5 @@ def _thin(looks: Sequence[Look]) -> list[Look]:
 
 
 def _groups(looks: Sequence[Look]) -> list[Sequence[Look]]:
-    each = max(1, -(-len(looks) // _MOST))
+    each = max(1, -(-len(looks) // _MAX_POINTS))
     return [looks[i : i + each] for i in range(0, len(looks), each)]

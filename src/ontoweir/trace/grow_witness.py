@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Verdict
-from ontoweir.checker.witness.confirm_witness import confirm_witness
+from ontoweir.checker.witness.confirm.confirm_witness import confirm_witness
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import QueryError
@@ -95,7 +95,7 @@ def _choose(repairs: Sequence[DescribedRepair], compiled: CompiledQuery) -> Desc
         and (bound := r.verdict.bound) is not None
         and bound.rows is not None
     ]
-    return min(mine, key=lambda found: found[:2])[2] if mine else None
+    return min(mine, key=lambda candidate: candidate[:2])[2] if mine else None
 
 
 def _run(name: str, repair: DescribedRepair, catalog: Catalog, witness: Witness) -> Repaired:

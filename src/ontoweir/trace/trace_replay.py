@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.run.replaying import ReplayOptions, check_replay, list_tables, make_job, refusal
+from ontoweir.progress.replay_progress import ReplayProgress
+from ontoweir.run.prepare_jobs import prepare_jobs, refusal
+from ontoweir.run.replaying import ReplayOptions, check_replay
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +36,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What was seen of a replay, in the order of time; `bound`: the most rows that there can be,
+    """The progress of a replay, in the order of time; `bound`: the most rows that there can be,
     with the static data as it is."""
 
     name: str
@@ -44,25 +46,16 @@ class Trace:
 
 
 class _Watcher:
-    """Keeps what a replay tells."""
+    """Keeps the progress of a replay."""
 
     def __init__(self) -> None:
         self.looks: list[Look] = []
         self.begun = time.perf_counter()
 
-    def update(
-        self,
-        *,
-        markers: int,
-        tuples: int,
-        total_tuples: int | None,
-        state_rows: int,
-        bound: int | None,
-        at: datetime,
-    ) -> None:
+    def update(self, progress: ReplayProgress) -> None:
         """See ProgressListener."""
         now = time.perf_counter()
-        self.looks.append(Look(at, state_rows, tuples, now - self.begun))
+        self.looks.append(Look(progress.at, progress.state_rows, progress.tuples, now - self.begun))
         self.begun = now
 
 
@@ -85,16 +78,12 @@ def trace_replay(
         RunError: failed while running.
     """
     from ontoweir.runtime.spark.start_session import start_session
-    from ontoweir.runtime.statics.gather_statistics import gather_statistics
-    from ontoweir.runtime.statics.load_statics import load_statics
 
     with tempfile.TemporaryDirectory(prefix="ontoweir-") as folder:
         options = ReplayOptions(Path(folder) / "answers.parquet")
         verdict = check_replay(workspace, compiled, options)
-        catalog = workspace.project.catalog
-        names = [n for n in list_tables(compiled, catalog) if n in catalog.relations]
-        tables = load_statics(start_session, catalog, names)
-        job, refined = make_job(workspace, compiled, verdict, gather_statistics(tables))
+        prepared = prepare_jobs(workspace, [(compiled, verdict)], start_session)
+        (job,), (refined,) = prepared.jobs, prepared.verdicts
         if job.bound is None or refined.bound is None:
             raise refusal(compiled, refined)
         if not job.plans:
@@ -104,7 +93,7 @@ def trace_replay(
                 fix="plot another query",
                 source=compiled.union.source,
             )
-        looks = watch_job(job, options.output, tables, start=start, stop=stop, rows=rows)
+        looks = watch_job(job, options.output, prepared.statics, start=start, stop=stop, rows=rows)
     return Trace(compiled.name, job.bound, refined.bound.formula, looks)
 
 
@@ -123,19 +112,18 @@ def watch_job(
         OntoweirError: as a replay does.
     """
     from ontoweir.runtime.replay.replay import replay_history
+    from ontoweir.runtime.replay.replay_request import ReplayRequest
 
     everything = 1 << 62
-    watcher = _Watcher()
-    replay_history(
-        job,
-        output=output,
-        format="parquet",
+    request = ReplayRequest(
+        output,
+        "parquet",
         start=start,
         stop=stop,
-        progress=watcher,
-        statics=dict(statics),
         rows_per_chunk=rows,
         rows_per_range=everything,
         small=everything,
     )
+    watcher = _Watcher()
+    replay_history(job, request, progress=watcher, statics=statics)
     return tuple(watcher.looks)

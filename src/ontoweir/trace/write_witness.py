@@ -43,21 +43,21 @@ def write_witnesses(
     Raises:
         UsageError: the folder cannot be written.
     """
-    told = []
+    report = []
     for query, verdict in zip(compiled, verdicts, strict=True):
         if verdict.witness is None:
             continue
         name = query.name
         witness = verdict.witness
         if witness.size != size:
-            found = workspace.find_witness(query, size)
-            if found is None:
-                told.append(f"{name}: no witness with {size} tuples is confirmed")
+            larger = workspace.find_witness(query, size)
+            if larger is None:
+                report.append(f"{name}: no witness with {size} tuples is confirmed")
             else:
-                witness = found
+                witness = larger
         script = write_witness(workspace, query, witness, folder / name)
-        told.append(f"{name}: {witness.size} tuples to remember; run sh {script}")
-    return told
+        report.append(f"{name}: {witness.size} tuples to remember; run sh {script}")
+    return report
 
 
 def write_witness(
@@ -90,11 +90,11 @@ def write_witness(
     used = {o.table for d in union.disjuncts for o in d.occurrences}
     rows = (row for suffix in witness.suffixes for row in (*prefix, *suffix))
     tables = list_related(catalog, used | {row.table for row in rows})
-    told = (
+    report = (
         f"# {witness.size} optional tuples; every suffix gives an answer that one of them explains."
     )
     beside = shlex.quote(str(Path(sys.executable).parent))
-    lines = ["#!/bin/sh", told, "set -e", 'here=$(cd "$(dirname "$0")" && pwd)']
+    lines = ["#!/bin/sh", report, "set -e", 'here=$(cd "$(dirname "$0")" && pwd)']
     lines.append(f"command -v ontoweir >/dev/null || PATH={beside}:$PATH  # as it is called now")
     called = f"{shlex.quote(str(workspace.project.file))} --query {shlex.quote(query.name)}"
     try:

@@ -20,7 +20,7 @@ from ontoweir.rewriter.model.spj import SpjQuery as Query
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
 
-_MOST = 400
+_MAX_DERIVED = 400
 """At most so many LTO queries of one disjunct are decided."""
 
 _CATALOG = Catalog(
@@ -91,8 +91,8 @@ def _normal(query: Query, *, distinct: bool) -> NormalForm:
 
 def _all_hold(form: NormalForm) -> bool | None:
     """Whether the lag criterion holds for every derived LTO query (None: there are too many)."""
-    derived = list(islice(derive_lto(form), _MOST + 1))
-    if len(derived) > _MOST:
+    derived = list(islice(derive_lto(form), _MAX_DERIVED + 1))
+    if len(derived) > _MAX_DERIVED:
         return None
     decided = [_normal(lto.query(_CATALOG), distinct=form.distinct) for lto in derived]
     assert all(f.satisfiable for f in decided)

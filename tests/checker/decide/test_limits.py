@@ -8,8 +8,8 @@ from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.normalise_query import normalise_query
-from ontoweir.checker.normalise.split_times import MOST_PARTS, split_times
-from ontoweir.checker.plans.make_plan import MOST_STEPS, make_plan
+from ontoweir.checker.normalise.split_times import MAX_PARTS, split_times
+from ontoweir.checker.plans.make_plan import MAX_STEPS, make_plan
 from ontoweir.checker.verdict.verdict import Bounded, Tier
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
@@ -78,7 +78,7 @@ def test_streams_that_nothing_orders_are_refused_beyond_a_limit() -> None:
     assert isinstance(make_plan(_normal(_query(10, []))), SynopsisPlan)
     many = _normal(_query(16, []))
     assert decide_lag(many).holds
-    with pytest.raises(QueryError, match=f"more than {MOST_STEPS} steps.*order the timestamps"):
+    with pytest.raises(QueryError, match=f"more than {MAX_STEPS} steps.*order the timestamps"):
         make_plan(many)
     with pytest.raises(QueryError, match="more than"):
         check_query(SpjUnion("q", ("v",), (_query(16, []),), False), _catalog(16))
@@ -89,7 +89,7 @@ def test_orders_of_timestamps_are_split_up_to_a_limit() -> None:
     chain: list[Condition] = [_time(i, Op.LE, i + 1) for i in range(11)]
     parts = split_times(_normal(_query(9, chain[:8])))
     assert parts is not None
-    assert len(parts) == 256 <= MOST_PARTS
+    assert len(parts) == 256 <= MAX_PARTS
     form = _normal(_query(12, chain))
     assert split_times(form) is None
     with pytest.raises(QueryError, match="ordered in more than"):

@@ -8,6 +8,7 @@ from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.checker.verdict.verdict import Failing, Verdict
 from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.progress.progress import Progress
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, tick, watching
 from ontoweir.rewriter.sql.parse_sql import parse_sql
@@ -67,16 +68,16 @@ def test_repairs_stop_too() -> None:
     assert not watch.stopped
 
 
-def test_what_is_told() -> None:
-    told: list[tuple[str, int, int]] = []
-    check_query(_chain(4), CATALOG, watch=Watch(tell=lambda *given: told.append(given)))
-    find_repairs(_chain(3), CATALOG, watch=Watch(tell=lambda *given: told.append(given)))
-    names = list(dict.fromkeys(name for name, _, _ in told))
+def test_what_is_reported() -> None:
+    reported: list[Progress] = []
+    check_query(_chain(4), CATALOG, watch=Watch(on_progress=reported.append))
+    find_repairs(_chain(3), CATALOG, watch=Watch(on_progress=reported.append))
+    names = list(dict.fromkeys(p.phase for p in reported))
     assert names == ["deciding", "looking for a counterexample", "looking for repairs"]
     for name in names:
-        done = [d for n, d, _ in told if n == name]
-        assert done == sorted(done)
-        assert all(0 <= d <= total for n, d, total in told if n == name)
+        own = [p for p in reported if p.phase == name]
+        assert [p.done for p in own] == sorted(p.done for p in own)
+        assert all(p.total is not None and 0 <= p.done <= p.total for p in own)
 
 
 def _work() -> None:
@@ -85,14 +86,12 @@ def _work() -> None:
 
 
 def test_inner_phases_are_part_of_the_outer_one() -> None:
-    told: list[str] = []
-    watch = Watch(
-        10, lambda name, done, total: told.append(f"{name} {done}/{total}"), count().__next__
-    )
+    reported: list[Progress] = []
+    watch = Watch(10, reported.append, count().__next__)
     with watching(watch), phase("outer", 2) as done, phase("inner", 5) as more:
         more(3)
         done(1)
         with pytest.raises(OutOfTimeError):
             _work()
-    assert set(told) == {"outer 0/2", "outer 1/2"}
+    assert set(reported) == {Progress("outer", 0, 2), Progress("outer", 1, 2)}
     tick()  # nobody watches any more

@@ -23,7 +23,7 @@ from ontoweir.checker.repair.changes import (
     bound_column,
     rank_change,
 )
-from ontoweir.checker.repair.find_repairs import MOST, find_repairs
+from ontoweir.checker.repair.find_repairs import MAX_REPAIRS, find_repairs
 from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
@@ -228,7 +228,7 @@ def test_repairs_mend_and_are_minimal(style: str, seed: int) -> None:
     assert not has_plan(case.query, case.catalog)
     found = find_repairs(case.query, case.catalog)
     event(f"{len(found)} repairs")
-    assert len(found) <= MOST
+    assert len(found) <= MAX_REPAIRS
     ranks = [sum(map(rank_change, r.changes)) for r in found]
     assert ranks == sorted(ranks)
     for repair in found:

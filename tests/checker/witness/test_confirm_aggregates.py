@@ -2,7 +2,7 @@
 
 import pytest
 
-from ontoweir.checker.witness.confirm_witness import confirm_witness
+from ontoweir.checker.witness.confirm.confirm_witness import confirm_witness
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
 from ontoweir.rewriter.sql.parse_sql import parse_sql

@@ -28,7 +28,7 @@ def _concerned(tmp_path: Path, subject: str, pair: str) -> bool:
     text = TURTLE.replace("SUBJECT", subject).replace("PAIR", pair)
     (tmp_path / "m.ttl").write_text(text)
     catalog = load_project(tmp_path, environ={}).catalog
-    found = load_mappings([tmp_path / "m.ttl"], catalog, apart=True)
+    found = load_mappings([tmp_path / "m.ttl"], catalog, partial=True)
     assert [r.id for r in found.refused] == ["<#Bad>"]
     with pytest.raises(MappingError):
         found.require_all()
@@ -85,7 +85,7 @@ def test_a_mark_less_hides_no_property(tmp_path: Path) -> None:
         ):
             continue
         file.write_text(WHOLE[:place] + WHOLE[place + 1 :])
-        found = load_mappings([file], catalog, apart=True)
+        found = load_mappings([file], catalog, partial=True)
         mapped = {a.predicate for a in found.assertions}
         concerned = {n for n in names if any(r.concerns(n) for r in found.refused)}
         assert set(names) <= mapped | concerned, WHOLE[place - 5 : place + 6]

@@ -150,7 +150,7 @@ def test_nothing_of_a_file_is_lost_without_a_word(how: str, tmp_path: Path) -> N
 
     def count(text: str) -> tuple[dict[str, int], list[str]]:
         file.write_text(text)
-        found = load_mappings([file], catalog, apart=True)
+        found = load_mappings([file], catalog, partial=True)
         held = {E + n: 0 for n in "Cpqru"}
         for assertion in found.assertions:
             held[assertion.predicate] = held.get(assertion.predicate, 0) + 1
@@ -199,7 +199,7 @@ def test_a_wrong_mapping_concerns_what_it_could_be_about(
     file = tmp_path / "m.obda"
     assert OBDA.count(old) == 1
     file.write_text(OBDA.replace(old, new))
-    found = load_mappings([file], _catalog(tmp_path), apart=True)
+    found = load_mappings([file], _catalog(tmp_path), partial=True)
     named = {n for n in "Cpqru" if any(r.concerns(E + n) for r in found.refused)}
     assert named == set(concerned)
     assert all(r.error.source is not None and r.error.source.line for r in found.refused)
@@ -210,7 +210,7 @@ def test_a_file_whose_only_mapping_is_wrong(tmp_path: Path) -> None:
     file = tmp_path / "m.obda"
     first = OBDA.index("mappingId two")
     file.write_text(OBDA[:first].replace(":p {id}", ":p") + "]]\n")
-    (refused,) = load_mappings([file], _catalog(tmp_path), apart=True).refused
+    (refused,) = load_mappings([file], _catalog(tmp_path), partial=True).refused
     assert refused.id == "one"
     assert refused.concerns(E + "p")
     assert not refused.concerns(E + "q")

@@ -13,7 +13,7 @@ import pytest
 from ontoweir import open_project
 from ontoweir.checker.verdict.show_verdict import show_verdict_html
 from ontoweir.cli import main
-from ontoweir.progress.notebook import Shown, html_bar, html_table, in_notebook
+from ontoweir.progress.notebook import NotebookText, html_bar, html_table, in_notebook
 from tests.paths import TRAFFIC
 from tests.waiting import HANG_TIMEOUT
 
@@ -86,7 +86,7 @@ def test_what_is_returned_is_short() -> None:
 
 
 def test_text_stays_text() -> None:
-    shown = Shown("a <b>\nc")
+    shown = NotebookText("a <b>\nc")
     assert shown == "a <b>\nc"
     assert shown.splitlines() == ["a <b>", "c"]
     assert shown._repr_html_() == '<pre style="white-space: pre-wrap">a &lt;b&gt;\nc</pre>'
@@ -99,12 +99,13 @@ def test_a_decision_shows_how_far_it_is(kernel: Any) -> None:
     shown = _run(
         kernel,
         """
-from ontoweir.progress.show_decision import DecisionProgress
+from ontoweir.progress.progress import FINISHED, Progress
+from ontoweir.progress.show_decision import DecisionBar
 times = iter(range(9))
-progress = DecisionProgress(clock=lambda: next(times))
+progress = DecisionBar(clock=lambda: next(times))
 for done in range(3):
-    progress("deciding", done, 4)
-progress("", 0, 0)
+    progress(Progress("deciding", done, 4))
+progress(FINISHED)
 """,
     )
     assert "deciding" in shown[0]["text/html"]

@@ -12,7 +12,7 @@ import pytest
 from ontoweir import OntoweirWarning, OpenProject, open_project
 from ontoweir.errors import UsageError
 from ontoweir.project.read_moment import read_moment
-from ontoweir.report.tell_rejects import tell_rejects
+from ontoweir.report.describe_rejects import describe_rejects
 
 ONTOLOGY = """
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -134,15 +134,15 @@ def test_what_is_rejected_is_said_loudly(opened: OpenProject, tmp_path: Path) ->
 
 def test_the_share_that_is_loud() -> None:
     summary = {"tuples": 200, "rejected": 2, "rejects": {"late": 2}}
-    assert tell_rejects(summary) is None
-    assert tell_rejects({**summary, "rejected": 0, "rejects": {}, "tuples": 0}) is None
+    assert describe_rejects(summary) is None
+    assert describe_rejects({**summary, "rejected": 0, "rejects": {}, "tuples": 0}) is None
     taken_up = {**summary, "tuples": 1, "decided": 250}  # these had waited
-    assert tell_rejects(taken_up) is None
-    assert tell_rejects({**taken_up, "decided": 4}) == (
+    assert describe_rejects(taken_up) is None
+    assert describe_rejects({**taken_up, "decided": 4}) == (
         "2 of 4 tuples (50 %) were rejected and are in no answer: late (2)"
     )
     many = {f"reason {n}": n for n in range(1, 6)}
-    told = tell_rejects({"tuples": 20, "rejected": 15, "rejects": many})
+    told = describe_rejects({"tuples": 20, "rejected": 15, "rejects": many})
     assert told is not None
     assert "15 of 20 tuples (75 %)" in told
     assert told.index("reason 5") < told.index("reason 3")

@@ -14,7 +14,7 @@ import pytest
 
 import ontoweir.trace.write_witness
 from ontoweir.cli import make_parser
-from ontoweir.commands.write_completion import Subparsers, write_completion
+from ontoweir.commands.setup.write_completion import Subparsers, write_completion
 from tests.ontoweir.commands.test_errors import snapshot
 from tests.ontoweir.conftest import Run
 from tests.paths import ROOT

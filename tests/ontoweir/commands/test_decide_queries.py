@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ontoweir.commands.decide_queries import decide_queries
-from ontoweir.commands.hold_warnings import Warnings
+from ontoweir.commands.common.decide_queries import decide_queries
+from ontoweir.commands.common.hold_warnings import Warnings
 from ontoweir.errors import QueryError, RunError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
@@ -69,7 +69,7 @@ def test_every_query_that_is_wrong_is_named(project: Path) -> None:
 
 def test_a_killed_process_is_an_error_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = Workspace(load_project(TRAFFIC))
-    monkeypatch.setattr("ontoweir.commands.decide_queries._may_fork", lambda: True)
+    monkeypatch.setattr("ontoweir.commands.common.decide_queries._may_fork", lambda: True)
     monkeypatch.setattr(Workspace, "compile", lambda self, name: os.kill(os.getpid(), 9))
     with pytest.raises(RunError, match="was killed"):
         decide_queries(

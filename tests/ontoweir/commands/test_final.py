@@ -14,7 +14,7 @@ from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.cli import main
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.run.replaying import make_job
+from ontoweir.run.prepare_jobs import make_job
 from ontoweir.runtime.replay import keep_last
 from ontoweir.runtime.replay.keep_last import LastRows
 from tests.ontoweir.conftest import Run

@@ -65,7 +65,7 @@ def test_interrupted_it_leaves_nothing(
         yield "ontoweir.toml", "[project]\n"
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ontoweir.project.new_project, "list_files", interrupted)
+    monkeypatch.setattr(ontoweir.project.new_project, "list_project_files", interrupted)
     ran = run("init", tmp_path / "new")
     assert ran.code == 130
     assert ran.err == "interrupted; nothing is half written\n"

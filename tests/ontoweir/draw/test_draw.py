@@ -13,7 +13,7 @@ from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.draw.draw_comparison import draw_comparison
 from ontoweir.draw.draw_dependency import draw_dependency
-from ontoweir.draw.draw_layout import Edge, Node, Picture, lay_out_graph
+from ontoweir.draw.draw_layout import Edge, GraphNode, Picture, lay_out_graph
 from ontoweir.draw.draw_svg import print_svg
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import Workspace
@@ -50,9 +50,9 @@ _WORDS = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40)
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> tuple[list[Node], list[Edge]]:
+def graphs(draw: st.DrawFn) -> tuple[list[GraphNode], list[Edge]]:
     count = draw(st.integers(1, 6))
-    nodes = [Node(str(n), tuple(draw(_WORDS)[:4])) for n in range(count)]
+    nodes = [GraphNode(str(n), tuple(draw(_WORDS)[:4])) for n in range(count)]
     names = st.sampled_from([n.name for n in nodes])
     edges = draw(
         st.lists(
@@ -71,7 +71,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[Node], list[Edge]]:
 
 
 @given(graphs())
-def test_no_label_overlaps_another(graph: tuple[list[Node], list[Edge]]) -> None:
+def test_no_label_overlaps_another(graph: tuple[list[GraphNode], list[Edge]]) -> None:
     nodes, edges = graph
     picture = lay_out_graph(nodes, edges)
     check_picture(picture)
@@ -81,7 +81,7 @@ def test_no_label_overlaps_another(graph: tuple[list[Node], list[Edge]]) -> None
 
 
 def test_what_comes_first_stands_above() -> None:
-    nodes = [Node(n, (n,)) for n in "cab"]
+    nodes = [GraphNode(n, (n,)) for n in "cab"]
     edges = [Edge("a", "b", ("<",)), Edge("b", "c", ("<",)), Edge("a", "c", ("<",))]
     heights = {box.lines[0]: box.y for box in lay_out_graph(nodes, edges).nodes}
     assert heights["a"] < heights["b"] < heights["c"]
@@ -100,7 +100,7 @@ def test_arrows_end_outside_the_box_they_point_at(catalog: Catalog) -> None:
 
 
 def test_a_cycle_is_drawn_too() -> None:
-    nodes = [Node(n, (n,)) for n in "ab"]
+    nodes = [GraphNode(n, (n,)) for n in "ab"]
     check_picture(lay_out_graph(nodes, [Edge("a", "b", ("1",)), Edge("b", "a", ("2",))]))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ontoweir.errors import Source
 from ontoweir.files.mark_source import mark_source
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 
 QUERY = """PREFIX : <http://e/>
 SELECT ?a ?b
@@ -32,7 +32,7 @@ def part(source: Source | None, text: str = QUERY) -> str:
 
 
 def test_patterns_and_comparisons() -> None:
-    (query,) = parse_union(QUERY, name="q", file="q.rq")
+    (query,) = parse_query(QUERY, name="q", file="q.rq")
     assert [part(a.source) for a in query.atoms] == [
         "?a a :A",
         ":p ?x",

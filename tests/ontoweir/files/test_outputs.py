@@ -306,7 +306,7 @@ def test_a_folder_below_what_is_none(project: Path, run: Run, tmp_path: Path) ->
         place = tmp_path / name
         for ran in (run(*call, place), run("init", place / "new")):
             assert ran.code == 2
-            assert f"{place} is no folder" in ran.err
+            assert f"{place} is not a folder" in ran.err
             assert ran.err.count("\n") == 1
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert (tmp_path / "circle").is_symlink()
@@ -389,15 +389,11 @@ REPLACES = {
     "write_file.py": "by find_output",
     "write_results.py": "by find_output",
     "write_folder.py": "links are followed",
-    "registry_entry.py": "links are followed",
     "write_metrics.py": "links are followed",
     "drop_query.py": "an entry of the registry",
     "start_entry.py": "files of an entry, under names of our own",
-    "publish_batch.py": "parts of our own",
     "save_state.py": "a commit of the checkpoint",
-    "restore_spark.py": "a file of the checkpoint",
-    "write_parts.py": "parts of our own, in a folder that is this run's",
-    "note_sent.py": "a file beside the output, under a name of our own",
+    "replace_file.py": "files of our own: of checkpoints, the registry, parts, metrics",
     "quarantine_files.py": "a free name is chosen",
     "plan_sources.py": "a file of the checkpoint",
 }

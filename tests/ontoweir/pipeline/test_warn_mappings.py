@@ -53,7 +53,7 @@ def test_warnings(predicate: str, value: str, warning: str | None, tmp_path: Pat
     text = MAPPING.replace("PREDICATE", predicate).replace("OBJECT", value)
     (tmp_path / "m.ttl").write_text(text)
     told: list[str] = []
-    assert Workspace(load_project(tmp_path), warn=told.append).mappings.assertions
+    assert Workspace(load_project(tmp_path), on_warning=told.append).mappings.assertions
     if warning is None:
         assert told == []
     else:

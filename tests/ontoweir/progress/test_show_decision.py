@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ontoweir.progress.show_decision import DecisionProgress
+from ontoweir.progress.progress import FINISHED, Progress
+from ontoweir.progress.show_decision import DecisionBar
 
 
 @pytest.fixture
@@ -14,17 +15,17 @@ def clock() -> Callable[[], float]:
     return lambda: next(times)
 
 
-def _show(progress: DecisionProgress) -> None:
+def _show(progress: DecisionBar) -> None:
     for done in range(6):
-        progress("deciding", done, 12)
-    progress("", 0, 0)
+        progress(Progress("deciding", done, 12))
+    progress(FINISHED)
 
 
 def test_a_bar_comes_after_a_moment_and_goes(
     clock: Callable[[], float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    _show(DecisionProgress(clock=clock))
+    _show(DecisionBar(clock=clock))
     pictures = capsys.readouterr().err.split("\r\x1b[K")[1:]
     assert [p.split()[-3:] for p in pictures[:-1]] == [[str(n), "of", "12"] for n in (2, 3, 4, 5)]
     assert pictures[-1] == ""  # gone
@@ -40,7 +41,7 @@ def test_nothing_is_shown_to_nobody(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
-    _show(DecisionProgress(quiet=quiet, clock=clock))
+    _show(DecisionBar(quiet=quiet, clock=clock))
     assert capsys.readouterr().err == ""
 
 
@@ -48,5 +49,5 @@ def test_what_is_quick_shows_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    _show(DecisionProgress(clock=lambda: 7.0))
+    _show(DecisionBar(clock=lambda: 7.0))
     assert capsys.readouterr().err == ""

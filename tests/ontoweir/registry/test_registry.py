@@ -11,7 +11,7 @@ from ontoweir.errors import RunError
 from ontoweir.files.hold_lock import hold_lock, is_held
 from ontoweir.registry.entry_status import begin_status, read_status, write_status
 from ontoweir.registry.list_entries import find_entry
-from ontoweir.registry.registry_entry import tell_bound
+from ontoweir.registry.registry_entry import summarise_bound
 from tests.ontoweir.commands.test_errors import is_one_line, snapshot
 from tests.ontoweir.conftest import Run
 
@@ -93,8 +93,8 @@ def test_a_verdict_that_is_its_tier_is_told_once(run: Run, project: Path) -> Non
     told = run("register", project, "--query", name).out
     assert told.startswith(f"{name}: conditionally-bounded, ≤ ")
     assert run("status", "--project", project).out.count("conditionally-bounded") == 1
-    assert tell_bound("bounded", None) == "finitely many rows"
-    assert tell_bound("undecided", None) == "∞ rows"
+    assert summarise_bound("bounded", None) == "finitely many rows"
+    assert summarise_bound("undecided", None) == "∞ rows"
 
 
 def test_the_text_is_that_of_the_registration(run: Run, project: Path) -> None:

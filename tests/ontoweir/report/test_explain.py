@@ -1,47 +1,59 @@
 """`ontoweir explain`: every code has a page, whose example fires and whose mended twin does not."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from ontoweir.checker.decide.check_query import check_query
-from ontoweir.checker.verdict.verdict import Failing
 from ontoweir.diagnostics import CODES
-from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.project.project import load_project
 from ontoweir.report.explain_code import code_titles, explain_code, read_pages
-from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.ontoweir.conftest import Run
+from tests.ontoweir.report.page_examples import Example, list_examples
 
-UNCHECKED = ("warning", "mapping", "plan", "refused")
-CHECKED = sorted({*CODES.values()} - {CODES[name] for name in UNCHECKED})
-"""All but those whose example is no SQL, a warning (test_sarif.py), a mapping (test_lint.py) and
-what is refused (test_refused.py), and the one for which no example is known."""
-
-
-@pytest.fixture(scope="module")
-def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    """The tables of the pages' examples."""
-    found = re.search(r"```toml\n(.*?)```", read_pages(), re.DOTALL)
-    assert found is not None
-    file = tmp_path_factory.mktemp("pages") / "ontoweir.toml"
-    file.write_text(found[1], encoding="utf-8")
-    return load_project(file, environ={}).catalog
+PROJECT = """
+[project]
+ontology = ["axioms.ofn"]
+mappings = ["mapping.ttl"]
+queries = ["*.rq"]
+"""
+PREFIXES = """@prefix rr: <http://www.w3.org/ns/r2rml#> .
+@prefix : <http://example.org/> .
+"""
 
 
-def codes(sql: str, catalog: Catalog) -> set[str]:
-    verdict = check_query(parse_sql(sql, catalog, name="page", file="page.sql"), catalog)
-    found = {d.code for f in verdict.disjuncts if isinstance(f, Failing) for d in f.because}
-    return found | ({CODES["declaration"]} if verdict.conditions else set())
+def fired(example: Example, run: Run, folder: Path) -> set[str]:
+    """The codes that code scanning is told of an example, over the tables and triples of its page.
+
+    In SQL and SPARQL it is a query, in Turtle a mapping, which stands in the place of the triples.
+    """
+    mapping = example.text if example.language == "turtle" else example.given.get("turtle", "")
+    axioms = example.given.get("owl", "")
+    (folder / "ontoweir.toml").write_text(PROJECT + example.given["toml"])
+    (folder / "axioms.ofn").write_text(
+        f"Prefix(:=<http://example.org/>)\nOntology(<http://example.org/>\n{axioms})\n"
+    )
+    (folder / "mapping.ttl").write_text(PREFIXES + mapping)
+    arguments = ["check", folder, "--format", "sarif"]
+    match example.language:
+        case "sql":
+            (folder / "asked.sql").write_text(example.text)
+            arguments += ["--sql", folder / "asked.sql"]
+        case "sparql":
+            (folder / "asked.rq").write_text(f"PREFIX : <http://example.org/>\n{example.text}")
+        case _:
+            arguments += ["--mappings-only"]
+    (told,) = json.loads(run(*arguments).out)["runs"]
+    return {result["ruleId"] for result in told["results"]}
 
 
-@pytest.mark.parametrize("code", CHECKED)
-def test_the_example_fires_and_its_mended_twin_does_not(code: str, catalog: Catalog) -> None:
-    examples = re.findall(r"```sql\n(.*?)```", explain_code(code), re.DOTALL)
-    assert len(examples) == 2
-    assert codes(examples[0], catalog) == {code}
-    assert code not in codes(examples[1], catalog)
+@pytest.mark.parametrize("code", sorted(CODES.values()))
+def test_the_example_fires_and_its_mended_twin_does_not(
+    code: str, run: Run, tmp_path: Path
+) -> None:
+    first, mended = list_examples(code)
+    assert fired(first, run, tmp_path) == {code}
+    assert code not in fired(mended, run, tmp_path)
 
 
 def test_every_code_has_a_page() -> None:

@@ -8,7 +8,7 @@ import pytest
 from ontoweir.errors import QueryError
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from tests.paths import TRAFFIC
 
@@ -114,7 +114,7 @@ def test_a_mutated_query_is_understood_or_refused_at_a_line(seed: int, tbox: TBo
     body = "\n".join(line for line in plain.split("\n") if not line.startswith("#"))
     text = mutate(body, chance)
     try:
-        branches = parse_union(text, name="q", file="q.rq")
+        branches = parse_query(text, name="q", file="q.rq")
     except QueryError as error:
         check_error(error, text)
     else:
@@ -129,7 +129,7 @@ def test_the_mutations_are_not_all_of_one_kind() -> None:
         plain = chance.choice(QUERIES).read_text(encoding="utf-8")
         body = "\n".join(line for line in plain.split("\n") if not line.startswith("#"))
         try:
-            parse_union(mutate(body, chance), name="q", file="q.rq")
+            parse_query(mutate(body, chance), name="q", file="q.rq")
         except QueryError as error:
             kind = "syntax" if "not SPARQL" in error.why else "language"
         else:

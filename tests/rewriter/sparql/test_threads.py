@@ -6,7 +6,7 @@ from pathlib import Path
 
 SCRIPT = """
 import sys, threading
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 
 sys.setswitchinterval(1e-5)
 text = open(sys.argv[1], encoding="utf-8").read()
@@ -15,7 +15,7 @@ told = []
 def parse():
     for _ in range(3):
         try:
-            told.append(str(parse_union(text, name="q", file="q.rq")))
+            told.append(str(parse_query(text, name="q", file="q.rq")))
         except Exception as error:
             told.append(repr(error))
 

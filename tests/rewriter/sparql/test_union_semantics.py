@@ -28,7 +28,7 @@ from ontoweir.rewriter.model.query import (
     Variable,
 )
 from ontoweir.rewriter.model.spj import Op
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 
 E = "http://e/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -199,7 +199,7 @@ def test_the_branches_have_the_matches_of_the_query(
     )
     text = PREFIXES + f"SELECT {'DISTINCT ' if distinct else ''}* {{ {group} }}"
     try:
-        branches = parse_union(text, name="q", file="q.rq")
+        branches = parse_query(text, name="q", file="q.rq")
     except QueryError as error:
         # What rdflib would answer with unbound variables, or calls invalid; all else is a bug.
         if not REFUSED.search(str(error)):

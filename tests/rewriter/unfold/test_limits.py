@@ -8,7 +8,8 @@ from ontoweir.errors import QueryError
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.pipeline import Workspace
-from ontoweir.progress.show_work import WorkProgress
+from ontoweir.progress.progress import Progress
+from ontoweir.progress.show_work import WorkLines
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.algebra import contain_spj
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -91,11 +92,11 @@ def test_disjuncts_over_the_tables(tmp_path: Path) -> None:
     ontology = people("A", range(120)) + people("B", range(120))
     with pytest.raises(QueryError) as found:
         compile_query(tmp_path, ontology, "?x a :A . ?y a :B", "DISTINCT ?x ?y")
-    refused(found, f"{unfold_query.LIMIT:,} disjuncts", "static relation")
+    refused(found, f"{unfold_query.MAX_DISJUNCTS:,} disjuncts", "static relation")
 
 
 def test_combinations_to_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match_atoms, "LIMIT", 10_000)
+    monkeypatch.setattr(match_atoms, "MAX_COMBINATIONS", 10_000)
     ontology = people("A", range(120)) + people("B", range(120)) + people("C", range(500, 502))
     with pytest.raises(QueryError) as found:
         compile_query(tmp_path, ontology, "?x a :A . ?y a :B . GRAPH ?t { ?y :by ?x }")
@@ -126,18 +127,18 @@ def chain(length: int, prop: str = "r") -> str:
 
 
 def test_partial_tree_witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find_tree_witnesses, "LIMIT", 5_000)
+    monkeypatch.setattr(find_tree_witnesses, "MAX_STEPS", 5_000)
     tbox = tbox_of(tmp_path, CYCLE)
-    rewrite_existentials.rewrite_existentials(parse_query(chain(4), name="q", file="q.rq"), tbox)
+    rewrite_existentials.rewrite_existentials(parse_query(chain(4), name="q", file="q.rq")[0], tbox)
     with pytest.raises(QueryError) as found:
         rewrite_existentials.rewrite_existentials(
-            parse_query(chain(16), name="q", file="q.rq"), tbox
+            parse_query(chain(16), name="q", file="q.rq")[0], tbox
         )
     refused(found, "5,000 partial tree witnesses")
 
 
 def test_rewritings_by_existential_axioms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewrite_existentials, "LIMIT", 500)
+    monkeypatch.setattr(rewrite_existentials, "MAX_REWRITINGS", 500)
     axioms = "".join(
         f":A{i} rdfs:subClassOf [ owl:onProperty :p{i} ; owl:someValuesFrom owl:Thing ] ."
         f" :p{i} a owl:ObjectProperty .\n"
@@ -147,31 +148,31 @@ def test_rewritings_by_existential_axioms(tmp_path: Path, monkeypatch: pytest.Mo
     atoms = " . ".join(f"?x :p{i} ?y{i}" for i in range(10))
     text = f"PREFIX : <http://e/>\nSELECT DISTINCT ?x\nWHERE {{ {atoms} }}"
     with pytest.raises(QueryError) as found:
-        rewrite_existentials.rewrite_existentials(parse_query(text, name="q", file="q.rq"), tbox)
+        rewrite_existentials.rewrite_existentials(parse_query(text, name="q", file="q.rq")[0], tbox)
     refused(found, "500 rewritings by existential axioms")
 
 
 def test_disjuncts_of_the_ucq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(show_ucq, "LIMIT", 2_000)
+    monkeypatch.setattr(show_ucq, "MAX_REWRITINGS", 2_000)
     below = "".join(
         f":p{i} rdfs:subPropertyOf :r . :p{i} a owl:ObjectProperty .\n" for i in range(12)
     )
     tbox = tbox_of(tmp_path, below + ":r a owl:ObjectProperty .")
     with pytest.raises(QueryError) as found:
-        show_ucq.show_ucq(parse_query(chain(5), name="q", file="q.rq"), tbox)
+        show_ucq.show_ucq(parse_query(chain(5), name="q", file="q.rq")[0], tbox)
     refused(found, "2,000 disjuncts in its UCQ", "--show sql")
 
 
 def test_homomorphisms_of_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find_homomorphism, "LIMIT", 50)
+    monkeypatch.setattr(find_homomorphism, "MAX_STEPS", 50)
     text = star(60)
     with pytest.raises(QueryError) as found:
-        show_ucq.show_ucq(parse_query(text, name="q", file="q.rq"), TBox())
+        show_ucq.show_ucq(parse_query(text, name="q", file="q.rq")[0], TBox())
     refused(found, "50 ways to map its patterns")
 
 
 def test_homomorphisms_of_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contain_spj, "LIMIT", 40)
+    monkeypatch.setattr(contain_spj, "MAX_STEPS", 40)
     patterns = " ".join(f"GRAPH ?t{i} {{ ?r{i} :v ?v{i} }}" for i in range(7))
     heads = " ".join(f"?v{i}" for i in range(7))
     branches = f"{{ {patterns} }} UNION {{ {patterns} FILTER(?v6 > 5) }}"
@@ -184,11 +185,11 @@ def test_homomorphisms_of_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     refused(found, "40 ways to map its tables")
 
 
-def test_progress_is_told() -> None:
-    told: list[tuple[str, int]] = []
-    meter = WorkBudget("steps", 1000, "why", "fix", tell=lambda what, n: told.append((what, n)))
-    assert sum(meter.over([1] * 1000)) == 1000
-    assert [n for _, n in told] == [256, 512, 768]
+def test_progress_is_reported() -> None:
+    reported: list[Progress] = []
+    budget = WorkBudget("steps", 1000, "why", "fix", on_progress=reported.append)
+    assert sum(budget.over([1] * 1000)) == 1000
+    assert reported == [Progress("steps", n, None) for n in (256, 512, 768)]
 
 
 @pytest.mark.parametrize(
@@ -203,9 +204,9 @@ def test_progress_is_shown_on_a_terminal_after_a_moment(
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
     times = iter((0.0, 0.5, 1.0, 1.9, 2.5, 3.0, 4.4, 4.7))
-    progress = WorkProgress(quiet=quiet, clock=lambda: next(times))
+    progress = WorkLines(quiet=quiet, clock=lambda: next(times))
     for n in range(7):
-        progress("combinations", n)
+        progress(Progress("combinations", n, None))
     shown = capsys.readouterr().err
     assert shown.count("so far") == lines
 

@@ -29,9 +29,9 @@ from ontoweir.rewriter.model.query import (
     Variable,
 )
 from ontoweir.rewriter.model.spj import Op, SpjUnion
-from ontoweir.rewriter.sparql.parse_query import parse_union
+from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.print_sql import print_sql
-from ontoweir.rewriter.unfold.unfold_query import unfold_query
+from ontoweir.rewriter.unfold.unfold_query import Observer, unfold_query
 
 TOML = """
 [project]
@@ -372,7 +372,7 @@ def test_empty_union_prints_a_query_without_rows(world: tuple[Catalog, MappingSe
         world[1],
         world[0],
         Tree(),
-        warn=lambda text, _: warnings.append(text),
+        observer=Observer(on_warning=lambda text, _: warnings.append(text)),
     )
     assert union.disjuncts == ()
     assert run(union, world[0]) == Counter()
@@ -465,7 +465,7 @@ def test_unions_compute_what_their_branches_say(
 ) -> None:
     prologue = f"PREFIX : <{EX}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> SELECT "
     text = prologue + ("DISTINCT " if distinct else "") + UNIONS[name]
-    branches = parse_union(text, name="q", file="q.rq")
+    branches = parse_query(text, name="q", file="q.rq")
     expected: Counter[tuple[str, ...]] = Counter()
     for branch in branches:
         expected += evaluate(branch)

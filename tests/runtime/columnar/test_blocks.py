@@ -26,7 +26,7 @@ def test_small_blocks_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatch)
     whole = [(0, case.markers - 1)]
     wanted = run_plans(plans, case.catalog, case.data, whole)
     monkeypatch.setattr("ontoweir.runtime.columnar.frame._PAIRS", random.randint(1, 9))
-    monkeypatch.setattr("ontoweir.runtime.kernel.kernel._MOST", random.randint(1, 9))
+    monkeypatch.setattr("ontoweir.runtime.kernel.kernel._MAX_PAIRS", random.randint(1, 9))
     assert run_plans(plans, case.catalog, case.data, whole) == wanted
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.runtime.columnar.find_repeats import find_repeats
+from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 3), st.none() | st.integers(-2, 2), st.sampled_from("ab")), max_size=30
@@ -35,11 +35,11 @@ def test_all_but_the_first(
     cut = len(rows) // 2
     numbers = pa.chunked_array([*numbers.slice(0, cut).chunks, *numbers.slice(cut).chunks], kind)
     texts = pa.chunked_array([pa.array([r[2] for r in rows], pa.string())])
-    one = find_repeats(groups, [numbers]).tolist()
+    one = find_repeated_keys(groups, [numbers]).tolist()
     assert one == _by_hand([r[:2] for r in rows])
     first = np.flatnonzero(np.diff(groups, prepend=-1))
-    assert find_repeats(groups, [numbers], first).tolist() == one
-    both = find_repeats(groups, [numbers, texts]).tolist()
+    assert find_repeated_keys(groups, [numbers], first).tolist() == one
+    both = find_repeated_keys(groups, [numbers, texts]).tolist()
     assert both == _by_hand(rows)
 
 
@@ -59,9 +59,9 @@ def test_all_but_the_first(
 def test_in_order_and_not(groups: list[int], keys: list[int], repeated: list[int]) -> None:
     for cut in range(len(keys) + 1):  # between row groups too
         column = pa.chunked_array([keys[:cut], keys[cut:]], pa.int64())
-        found = find_repeats(np.array(groups, dtype=np.int64), [column])
+        found = find_repeated_keys(np.array(groups, dtype=np.int64), [column])
         assert np.flatnonzero(found).tolist() == repeated
         if groups == sorted(groups):
             first = np.flatnonzero(np.diff(groups, prepend=-1))
-            again = find_repeats(np.array(groups, dtype=np.int64), [column], first)
+            again = find_repeated_keys(np.array(groups, dtype=np.int64), [column], first)
             assert np.flatnonzero(again).tolist() == repeated

@@ -20,7 +20,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.convert_column import convert_column
-from ontoweir.runtime.sources.read_source import BAD, cast_declared
+from ontoweir.runtime.sources.read_source import BAD, WantedColumns, cast_declared
 from ontoweir.runtime.text.convert_text import convert_text
 
 pytestmark = pytest.mark.spark
@@ -54,7 +54,7 @@ def _here(column: "pa.Array", kind: ColumnType) -> list[object]:
 
 def _by_spark(spark: SparkSession, column: "pa.Array", kind: ColumnType) -> list[object]:
     frame = spark.createDataFrame(pa.table({"v": column}))
-    cast = cast_declared(frame, DataSource("orc", "f"), "f", [Column("v", kind)], None)
+    cast = cast_declared(frame, DataSource("orc", "f"), "f", WantedColumns([Column("v", kind)]))
     rows = cast.toArrow()
     values = rows.column("v").cast(arrow_type(kind), safe=False)
     return _told(values, [text is not None for text in rows.column(BAD).to_pylist()])

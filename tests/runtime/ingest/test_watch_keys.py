@@ -17,7 +17,7 @@ from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest import watch_keys as module
-from ontoweir.runtime.ingest.watch_keys import MOST_RUNS, PLACES, watch_keys
+from ontoweir.runtime.ingest.watch_keys import MAX_RUNS, PLACES, watch_keys
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.sources.read_source import BAD
@@ -63,16 +63,16 @@ def test_runs_do_not_see_each_other() -> None:
 
 
 def test_of_many_runs_the_oldest_are_forgotten() -> None:
-    for number in range(MOST_RUNS + 1):
+    for number in range(MAX_RUNS + 1):
         _watch(f"run {number}", [1], [7])
     _watch("run 0", [2], [7])  # not known any more
     with pytest.raises(DataError, match="repeats its key"):
-        _watch(f"run {MOST_RUNS}", [2], [7])
+        _watch(f"run {MAX_RUNS}", [2], [7])
 
 
 def test_a_run_with_many_keys_forgets_none_of_them() -> None:
     """Three hundred streams under one class: each is watched."""
-    streams = [replace(_STREAM, name=f"z{number}") for number in range(MOST_RUNS * 5)]
+    streams = [replace(_STREAM, name=f"z{number}") for number in range(MAX_RUNS * 5)]
     for stream in streams:
         watch_keys("wide", stream, [("id",)], np.array([1]), pa.table({"id": [7]}))
     for stream in streams:

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from ontoweir.checker.model.plan import Apart, Bound, Key, Table
+from ontoweir.checker.model.plan import Bound, DistinctSample, Key, SynopsisTable
 from ontoweir.runtime.columnar.columns import value
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame
 from ontoweir.runtime.kernel.thin_rows import thin_rows
@@ -16,11 +16,11 @@ from ontoweir.runtime.kernel.thin_rows import thin_rows
 Row = tuple[int, ...]
 
 
-def _table(partners: Sequence[int]) -> Table:
+def _table(partners: Sequence[int]) -> SynopsisTable:
     """A table with one finite class (0), and classes that must differ from so many values."""
-    apart = tuple(Apart(n, most) for n, most in enumerate(partners, 1))
+    apart = tuple(DistinctSample(n, most) for n, most in enumerate(partners, 1))
     keys = (Key(0), *(Key(a.value) for a in apart))
-    return Table(frozenset({0}), keys, (), (), (), True, Bound(None, ""), apart=apart)
+    return SynopsisTable(frozenset({0}), keys, (), (), (), True, Bound(None, ""), samples=apart)
 
 
 def _frame(rows: Sequence[Row], width: int) -> Frame:

@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 from ontoweir.errors import CatalogError, OntoweirError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.project import load_project
-from ontoweir.registry.register_query import register_query
+from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
-from ontoweir.runtime.live.output.publish_batch import MemorySink
+from ontoweir.runtime.live.output.sinks.memory import MemorySink
 from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 
 TOML = """
@@ -90,7 +90,7 @@ def beat(spark: SparkSession, broker: str, topic: str, second: int) -> None:
 
 
 def test_rows_rejects_and_restart(spark: SparkSession, broker: str, tmp_path: Path) -> None:
-    """JSON in, what is no row rejected with the reason, and on from there after a restart."""
+    """JSON in, what is not a row rejected with the reason, and on from there after a restart."""
     good = [{"ts": at(1), "k": 1}, {"ts": 2_000_000, "k": "2", "more": [1]}]
     wrong = [
         "{not json",
@@ -245,7 +245,7 @@ def test_the_connector_by_its_package(spark: SparkSession, broker: str, tmp_path
     send(spark, broker, "t7-u", [{"ts": at(5), "k": 1, "b": "x"}])
     beat(spark, broker, "t7", 10)
     workspace, _ = open_query(tmp_path, broker, "t7")
-    register_query(workspace, tmp_path / "out" / "registry", "q", "sql", SQL, "q.sql")
+    register_query(workspace, tmp_path / "out" / "registry", QueryText("q", "sql", SQL, "q.sql"))
     package, settings = make_repository(tmp_path)
     command = [sys.executable, "-m", "ontoweir", "run", str(tmp_path), "--once", "--summary=json"]
     for name, text in {"spark.jars.packages": package, **settings}.items():

@@ -16,7 +16,7 @@ from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.arrivals.ingest import LATE
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import (
-    VERSION,
+    CHECKPOINT_VERSION,
     commit_batch,
     last_batch,
     load_state,
@@ -158,7 +158,7 @@ def test_a_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> No
     file.write_bytes(whole)
     manifest = place / "manifest.json"
     text = manifest.read_text()
-    manifest.write_text(text.replace(f'"version": {VERSION}', '"version": 99'))
+    manifest.write_text(text.replace(f'"version": {CHECKPOINT_VERSION}', '"version": 99'))
     with pytest.raises(UsageError, match="version 99"):
         load_state(place, "mine", job)
     manifest.write_text(text[:40])

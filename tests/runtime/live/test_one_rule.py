@@ -21,13 +21,13 @@ from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import OntoweirError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.arrivals import read_arrivals
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.read_arrivals import open_arrivals
 from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.live.model.live_job import LiveJob
-from ontoweir.runtime.replay.replay import QueryJob
 from tests.runtime.harness import make_catalog, run
 from tests.runtime.in_process import replay_here
 

@@ -19,6 +19,7 @@ from ontoweir.project.project import load_project
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
 from ontoweir.runtime.live.arrivals.list_arrivals import list_arrivals
+from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from tests.runtime.live.test_run_live import open_queries, read_output, write_history
 
 TOML = """
@@ -157,11 +158,11 @@ def test_a_log_of_files_is_read_as_spark_does(tmp_path: Path) -> None:
     put("offsets/1", ["{}", '{"logOffset":7}', '{"logOffset":0}'])
     put("offsets/2", ["{}", '{"logOffset":7}', '{"logOffset":2}'])
     put("offsets/3", ["{}", '{"logOffset":8}', '{"logOffset":2}'])
-    found = [[f.path for f in list_arrivals(tmp_path, 1, batch)] for batch in range(4)]
+    found = [[f.path for f in list_arrivals(SparkFolder(tmp_path), 1, batch)] for batch in range(4)]
     assert found == [[], ["/d/a x", "/d/b x"], ["/d/c x", "/d/d x"], []]
     put("offsets/4", ["{}", '{"logOffset":8}', '{"logOffset":3}'])
     with pytest.raises(RunError, match="not as expected"):
-        list_arrivals(tmp_path, 1, 4)
+        list_arrivals(SparkFolder(tmp_path), 1, 4)
     (tmp_path / "offsets" / "3").write_text("v9\n")
     with pytest.raises(RunError, match="not as expected"):
-        list_arrivals(tmp_path, 1, 3)
+        list_arrivals(SparkFolder(tmp_path), 1, 3)

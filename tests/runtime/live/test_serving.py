@@ -22,7 +22,7 @@ from ontoweir.project.project import load_project
 from ontoweir.registry.drop_query import drop_query
 from ontoweir.registry.entry_status import read_status
 from ontoweir.registry.list_entries import find_entry
-from ontoweir.registry.register_query import register_query
+from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.registry.serving import serve_registry
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.running import run_queries
@@ -42,7 +42,8 @@ def register(folder: Path, name: str, text: str | None = None, *, replace: bool 
     workspace = Workspace(load_project(folder, environ={}))
     text = QUERIES[name] if text is None else text
     file = f"{name}.sql"
-    register_query(workspace, folder / "registry", name, "sql", text, file, replace=replace)
+    query = QueryText(name, "sql", text, file)
+    register_query(workspace, folder / "registry", query, replace=replace)
 
 
 def serve(
@@ -55,7 +56,7 @@ def serve(
         options,
         spark,
         stop,
-        tell=lambda text: None,
+        on_event=lambda text: None,
     )
 
 
@@ -203,7 +204,9 @@ def test_an_unbounded_entry_runs_with_leave(spark: SparkSession, tmp_path: Path)
     workspace, _ = open_queries(tmp_path, [])
     text = "SELECT s.k FROM s, u WHERE s.ts < u.ts AND s.a < u.b"
     register_query(
-        *(workspace, tmp_path / "registry", "grows", "sql", text, "grows.sql"),
+        workspace,
+        tmp_path / "registry",
+        QueryText("grows", "sql", text, "grows.sql"),
         allow_unbounded=True,
     )
     register(tmp_path, "matches")

@@ -113,7 +113,7 @@ def test_aggregates_are_replayed_in_one_range(
     if _is_bounded(case, union) or not found.plans:
         return
     catalog, statics = store(case, random, tmp_path)
-    job = QueryJob("q", union, found.plans, catalog, None, parts=found.parts, growing=True)
+    job = QueryJob("q", union, found.plans, catalog, None, parts=found.parts, unbounded=True)
     output = tmp_path / "out.parquet"
     rows, summary = replay_here(
         monkeypatch, job, output, statics=statics, ranges=3, rows_per_range=1, rows_per_chunk=4

@@ -10,8 +10,8 @@ import pytest
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.kernel.kernel import KernelState
-from ontoweir.runtime.replay.collect_parts import PartCollector
-from ontoweir.runtime.replay.replay_range import (
+from ontoweir.runtime.replay.ranges.collect_parts import PartCollector
+from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
     RangeProgress,
     part_file,

@@ -23,9 +23,12 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, Op, SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
-from ontoweir.runtime.replay import scan_ranges
-from ontoweir.runtime.replay.replay import QueryJob, ReplaySummary, replay_history
-from ontoweir.runtime.replay.replay_range import GroupTask
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.replay.ranges import scan_ranges
+from ontoweir.runtime.replay.ranges.replay_range import GroupTask
+from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_request import ReplayRequest
+from ontoweir.runtime.replay.replay_summary import ReplaySummary
 from ontoweir.runtime.results.write_results import OutputFormat
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, Case, make_case
@@ -235,10 +238,10 @@ def test_tasks_of_spark_make_the_same_updates(
     for form in forms:
         for ranges in (1, 3):
             output = tmp_path / f"{ranges}.{form}"
-            summary = replay_history(
-                job, output=output, format=form, spark=spark, small=0,
-                rows_per_range=10, ranges=ranges, rows_per_chunk=50,
-            )  # fmt: skip
+            request = ReplayRequest(
+                output, form, small=0, rows_per_range=10, ranges=ranges, rows_per_chunk=50
+            )
+            summary = replay_history(job, request, spark=spark)
             assert summary.ranges == ranges
             told[form, ranges] = summary
         _compare(told[form, 1], told[form, 3])

@@ -17,10 +17,10 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.plans.make_plan import make_plan
 from ontoweir.mappings.model.catalog import Catalog, IntType, Stream
-from ontoweir.runtime.replay import prefetch_chunks as read_chunks
-from ontoweir.runtime.replay import store_statics
-from ontoweir.runtime.replay.plan_ranges import Ranges, find_start, plan_ranges
-from ontoweir.runtime.replay.replay import QueryJob
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.replay.ranges import prefetch_chunks as read_chunks
+from ontoweir.runtime.replay.ranges import store_statics
+from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, find_start, plan_ranges
 from ontoweir.runtime.sources import list_pieces
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.read_chunk import Chunk, read_chunk
@@ -59,7 +59,7 @@ def test_ranges_equal_the_oracle_after_every_marker(seed: int) -> None:
         options = {"statics": statics, "rows_per_range": 1}
         whole, one = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
         for ranges in (2, 3, random.randint(4, 12)):
-            patch.setattr(store_statics, "LARGE", random.choice([0, 1 << 40]))
+            patch.setattr(store_statics, "LARGEST_PICKLED", random.choice([0, 1 << 40]))
             rows, summary = replay_here(
                 patch, job, Path(folder, "n.parquet"), **options,
                 ranges=ranges, rows_per_chunk=random.choice([1, 3, 1000]),

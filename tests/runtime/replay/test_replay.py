@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError, RunError, UsageError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.progress.show_replay import show_replay
 from ontoweir.rewriter.model.spj import (
     Attribute,
     BlankOutput,
@@ -28,8 +29,9 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
 )
-from ontoweir.runtime.replay.replay import load_statics, replay_history
-from ontoweir.runtime.replay.show_progress import show_progress
+from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_request import ReplayRequest
+from ontoweir.runtime.statics.load_statics import load_statics
 from tests.runtime.harness import Row, make_catalog, make_job, make_sql_job, read_rows, run
 
 pytestmark = pytest.mark.spark
@@ -243,7 +245,7 @@ def test_terms_are_rendered(catalog: Catalog, tmp_path: Path, spark: SparkSessio
     job = make_job(SpjUnion("q", names, (query,), False), catalog)
     for kind in ("parquet", "jsonl", "csv"):
         output = tmp_path / f"out.{kind}"
-        replay_history(job, output=output, format=kind, spark=spark)
+        replay_history(job, ReplayRequest(output, kind), spark=spark)
     assert read_rows(tmp_path / "out.parquet") == [
         (
             "http://e/a%20b%2Fø/12.5",  # the canonical text of a decimal (R2RML 10.2)
@@ -390,7 +392,7 @@ def test_output_is_a_folder(catalog: Catalog, tmp_path: Path, spark: SparkSessio
     write_a(tmp_path, [a_row(0)])
     job = make_sql_job("SELECT k FROM a", catalog)
     with pytest.raises(UsageError, match="is a folder"):
-        replay_history(job, output=tmp_path, format="parquet", spark=spark)
+        replay_history(job, ReplayRequest(tmp_path, "parquet"), spark=spark)
 
 
 def test_no_plan_no_results(catalog: Catalog, tmp_path: Path, spark: SparkSession) -> None:
@@ -422,7 +424,7 @@ def test_progress(
 ) -> None:
     write_a(tmp_path, [a_row(n) for n in range(9)])
     job = make_sql_job("SELECT k FROM a", catalog, bound=10)
-    with show_progress("q", force=True) as progress:
+    with show_replay("q", force=True) as progress:
         run(job, spark, tmp_path, progress=progress, rows_per_chunk=3)
     shown = capsys.readouterr()
     assert "9 markers" in shown.err

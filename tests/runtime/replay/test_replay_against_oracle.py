@@ -13,7 +13,7 @@ import pytest
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.plans.make_plan import make_plan
-from ontoweir.runtime.replay.replay import QueryJob
+from ontoweir.runtime.engine.query_job import QueryJob
 from tests.oracle.random_queries import make_case
 from tests.oracle.relational import answers, load
 from tests.runtime.in_process import answers_upto, replay_here, store

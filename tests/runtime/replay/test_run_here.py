@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_request import ReplayRequest
 from tests.runtime.harness import make_catalog, make_sql_job, run
 from tests.runtime.in_process import replay_here
 
@@ -115,7 +116,7 @@ def test_no_spark_is_started(tmp_path: Path) -> None:
         raise AssertionError("a session was asked for")
 
     for form in ("parquet", "csv", "jsonl"):
-        summary = replay_history(job, output=tmp_path / "o", format=form, spark=never)
+        summary = replay_history(job, ReplayRequest(tmp_path / "o", form), spark=never)
         assert summary.results
 
 

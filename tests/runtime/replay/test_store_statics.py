@@ -9,8 +9,8 @@ import pytest
 from ontoweir.errors import RunError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.runtime.engine.execution import ExecutionContext
-from ontoweir.runtime.replay import store_statics as module
-from ontoweir.runtime.replay.store_statics import open_statics, store_statics
+from ontoweir.runtime.replay.ranges import store_statics as module
+from ontoweir.runtime.replay.ranges.store_statics import open_statics, store_statics
 
 
 def _work(**tables: pa.Table) -> ExecutionContext:
@@ -19,7 +19,7 @@ def _work(**tables: pa.Table) -> ExecutionContext:
 
 
 def test_large_ones_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGE", 1_000)
+    monkeypatch.setattr(module, "LARGEST_PICKLED", 1_000)
     small, large = pa.table({"x": [1, 2]}), pa.table({"s": ["Ø", None] * 500})
     work = _work(small=small, large=large)
     sent = store_statics(work, tmp_path)
@@ -32,7 +32,7 @@ def test_large_ones_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_folder_that_is_not_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGE", 0)
+    monkeypatch.setattr(module, "LARGEST_PICKLED", 0)
     sent = store_statics(_work(r=pa.table({"x": [1]})), tmp_path)
     (tmp_path / "static-0.arrow").unlink()
     with pytest.raises(RunError, match="file system that all of them see"):

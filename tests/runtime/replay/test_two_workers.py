@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_request import ReplayRequest
 from tests.runtime.harness import make_catalog, make_sql_job
 
 TOML = """
@@ -84,7 +85,7 @@ def test_killed_workers_change_nothing(
     write_project(tmp_path)
     job = make_sql_job(SQL, make_catalog(tmp_path, TOML))
     whole = tmp_path / "whole.parquet"
-    replay_history(job, output=whole, format="parquet", spark=spark, ranges=1)
+    replay_history(job, ReplayRequest(whole, "parquet", ranges=1), spark=spark)
     kills, wanted = 0, 20 if pytestconfig.getoption("--long") else 4
     for seed in range(20):
         told = drive(root, "tests.runtime.killed_workers_driver", str(tmp_path), str(seed))

@@ -11,9 +11,10 @@ import pytest
 
 from ontoweir.errors import DataError
 from ontoweir.runtime.engine.query_job import QueryJob
-from ontoweir.runtime.replay import prefetch_chunks as read_chunks
-from ontoweir.runtime.replay import replay_range
+from ontoweir.runtime.replay.ranges import prefetch_chunks as read_chunks
+from ontoweir.runtime.replay.ranges import replay_range
 from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.results.write_behind import write_behind
 from tests.runtime.harness import make_catalog, make_sql_job
 
@@ -98,7 +99,7 @@ def test_one_chunk_is_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(read_chunks, "read_chunk", reading)
     monkeypatch.setattr(replay_range, "advance_rows", computing)
     output = tmp_path / "out.parquet"
-    summary = replay_history(job, output=output, format="parquet", rows_per_chunk=8)
+    summary = replay_history(job, ReplayRequest(output, "parquet", rows_per_chunk=8))
     assert summary.tuples == 100
     assert counts["read"] == counts["computed"] > 5
     assert most <= 2
@@ -109,7 +110,7 @@ def test_threads_end_where_data_is_broken(tmp_path: Path) -> None:
     job = _job(tmp_path, [*range(50), 7, *range(50, 60)])
     output = tmp_path / "out.parquet"
     with pytest.raises(DataError, match="backwards"):
-        replay_history(job, output=output, format="parquet", rows_per_chunk=8)
+        replay_history(job, ReplayRequest(output, "parquet", rows_per_chunk=8))
     assert not _threads()
     assert not output.exists()
 
@@ -125,7 +126,6 @@ def test_a_key_repeated_beyond_a_row_group(tmp_path: Path, place: int, rows_per_
             keys = [10, 11, 12, 13, 14, 15, 16, 17, 5, 6]
             keys[place] = keys[place - 1] if place else keys[1]
         job = _job(tmp_path, stamps, keys)
-        summary = replay_history(
-            job, output=tmp_path / "o", format="parquet", rows_per_chunk=rows_per_chunk
-        )
+        request = ReplayRequest(tmp_path / "o", "parquet", rows_per_chunk=rows_per_chunk)
+        summary = replay_history(job, request)
         assert dict(summary.rejected) == ({"S repeats the key (k, ts)": 1} if same else {})

@@ -11,7 +11,7 @@ import pytest
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.rewriter.model.spj import Attribute, IriOutput, Output, TemplateLiteralOutput
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from ontoweir.runtime.replay.replay import QueryJob
+from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.results.render_results import may_coincide
 from tests.runtime.harness import make_catalog
 from tests.runtime.in_process import replay_here

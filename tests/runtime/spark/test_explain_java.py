@@ -8,7 +8,7 @@ import pytest
 from ontoweir.cli import main
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import DataSource
-from ontoweir.runtime.sources.read_source import read_source
+from ontoweir.runtime.sources.read_source import WantedColumns, read_source
 from ontoweir.runtime.spark.explain_java import suggest_package, tell_cause
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_causes(text: str) -> None:
 def test_the_package_is_named(path: str, package: str, spark: "SparkSession") -> None:
     for source in (DataSource("parquet", path), DataSource("csv", path)):
         with pytest.raises(DataError) as caught:
-            read_source(spark, source, path, (), None)
+            read_source(spark, source, path, WantedColumns(()))
         assert package in caught.value.fix
         for name in ("Py4J", "Exception", "An error occurred"):
             assert name not in str(caught.value)
@@ -51,7 +51,7 @@ def test_the_package_is_named(path: str, package: str, spark: "SparkSession") ->
 def test_other_faults_name_none(spark: "SparkSession") -> None:
     path = "hdfs://nowhere.invalid:1/x"
     with pytest.raises(DataError) as caught:
-        read_source(spark, DataSource("parquet", path), path, (), None)
+        read_source(spark, DataSource("parquet", path), path, WantedColumns(()))
     assert "packages" not in caught.value.fix
     assert suggest_package("/x", Exception('No FileSystem for scheme "s3"')) is None
     assert suggest_package("s3://x", Exception("access denied")) is None
@@ -65,7 +65,7 @@ def test_what_nobody_foresaw_names_no_class(
     def fail(*_: object) -> int:
         raise Py4JError("An error occurred while calling o7.x. Trace:\npy4j.Py4JException: gone")
 
-    monkeypatch.setattr("ontoweir.commands.doctor._doctor", fail)
+    monkeypatch.setattr("ontoweir.commands.setup.doctor._doctor", fail)
     assert main(["doctor"]) == 3
     told = capsys.readouterr().err
     assert told.startswith("Spark failed: ")

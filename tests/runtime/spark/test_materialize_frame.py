@@ -122,7 +122,7 @@ class Spy:
 def make_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let everything be large."""
     for place in (module, spooling, evaluate_view):
-        monkeypatch.setattr(place, "LARGE", 0)
+        monkeypatch.setattr(place, "LARGEST_COLLECTED", 0)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -275,7 +275,7 @@ def test_where_the_driver_does_not_see_it(
     """Few rows are collected; many are not: the message says what to do."""
     monkeypatch.setattr(Path, "glob", lambda *_: iter(()))
     assert materialize_frame(spark.range(10), tmp_path).num_rows == 10
-    monkeypatch.setattr(spooling, "LARGE", 0)
+    monkeypatch.setattr(spooling, "LARGEST_COLLECTED", 0)
     with pytest.raises(RunError, match=r"does not see .*--output"):
         materialize_frame(spark.range(10), tmp_path)
 

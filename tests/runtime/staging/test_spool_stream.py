@@ -1,4 +1,4 @@
-"""Streams that are no Parquet in the order of time are made ready without Spark."""
+"""Streams that are not Parquet in the order of time are made ready without Spark."""
 
 from pathlib import Path
 from random import Random
@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError
 from ontoweir.runtime.replay.replay import replay_history
-from ontoweir.runtime.replay.replay_job import ReplaySummary
+from ontoweir.runtime.replay.replay_request import ReplayRequest
+from ontoweir.runtime.replay.replay_summary import ReplaySummary
 from ontoweir.runtime.staging.sort_parts import sort_parts
 from tests.runtime.harness import Row, make_catalog, make_sql_job, read_rows
 
@@ -42,7 +43,7 @@ class Told:
     def __init__(self) -> None:
         self.rows: list[int] = []
 
-    def update(self, **told: object) -> None:
+    def update(self, progress: object) -> None:
         """See ProgressListener."""
 
     def prepare(self, *, stream: str, tuples: int) -> None:
@@ -76,7 +77,7 @@ def _run(folder: Path, listener: Told | None = None) -> tuple[list[Row], ReplayS
     catalog = make_catalog(folder, (folder / "ontoweir.toml").read_text())
     job = make_sql_job(SQL, catalog)
     output = folder / "out.parquet"
-    summary = replay_history(job, output=output, format="parquet", spark=_never, progress=listener)
+    summary = replay_history(job, ReplayRequest(output, "parquet"), spark=_never, progress=listener)
     assert not [p for p in folder.iterdir() if p.name.startswith(".")]
     return read_rows(output), summary
 

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import DataSource, Relation
 from ontoweir.runtime.columnar.check_domain import arrow_type
-from ontoweir.runtime.sources.read_source import BAD, read_source
+from ontoweir.runtime.sources.read_source import BAD, WantedColumns, read_source
 from ontoweir.runtime.statics import load_statics as module
 from ontoweir.runtime.statics.evaluate_view import evaluate_view
 from ontoweir.runtime.statics.load_statics import load_statics
@@ -74,7 +74,7 @@ def _compare(relation: Relation, file: Path, spark: SparkSession) -> bool:
     small = read_small(relation.data, str(file), relation.columns)
     if small is None:
         return False
-    table = read_source(spark, relation.data, str(file), relation.columns, None).toArrow()
+    table = read_source(spark, relation.data, str(file), WantedColumns(relation.columns)).toArrow()
     assert table.column(BAD).null_count == table.num_rows
     wanted = {c.name: table.column(c.name).cast(arrow_type(c.type)) for c in relation.columns}
     assert small.to_pylist() == pa.table(wanted).to_pylist()
@@ -187,7 +187,7 @@ def test_parquet(
     small = read_small(relation.data, str(file), columns)
     assert (small is not None) is plain
     if small is not None:
-        table = read_source(spark, relation.data, str(file), columns, None).toArrow()
+        table = read_source(spark, relation.data, str(file), WantedColumns(columns)).toArrow()
         for c in columns:
             wanted = table.column(c.name).cast(arrow_type(c.type)).combine_chunks()
             found = small.column(c.name).combine_chunks()

@@ -24,10 +24,10 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.runtime.sources.data_files import local_path
-from ontoweir.runtime.sources.read_source import BAD, read_source
+from ontoweir.runtime.sources.read_source import BAD, WantedColumns, read_source
 from ontoweir.runtime.text import read_csv as reader
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
-from ontoweir.runtime.text.read_text import read_text
+from ontoweir.runtime.text.read_text import read_text_rows
 from tests.runtime.csv_files import COLUMNS, make_file
 
 HEADER = (("header", "true"),)
@@ -35,7 +35,7 @@ PLAIN = (Column("a", StringType()), Column("n", IntType()), Column("x", FloatTyp
 
 
 def _read(file: Path, options: tuple[tuple[str, str], ...] = HEADER) -> list[tuple[Any, ...]]:
-    tables = list(read_text(DataSource("csv", str(file), options), str(file), PLAIN, None))
+    tables = list(read_text_rows(DataSource("csv", str(file), options), str(file), PLAIN, None))
     return [tuple(row.values()) for table in tables for row in table.to_pylist()]
 
 
@@ -135,14 +135,16 @@ def test_random_files(spark: SparkSession, tmp_path: Path, request: pytest.Fixtu
         file.write_bytes(make_file(random))
         data = DataSource("csv", str(file), HEADER)
         try:
-            tables = list(read_text(data, str(file), COLUMNS, "ts"))
+            tables = list(read_text_rows(data, str(file), COLUMNS, "ts"))
         except NotPlain:
             continue
         files[str(file)] = [row for table in tables for row in table.to_pylist()]
     assert len(files) > 50
     data = DataSource("csv", str(tmp_path), HEADER)
     path = fn.col("_metadata.file_path").alias("__path")
-    frame = read_source(home, data, str(tmp_path), COLUMNS, "ts", list(files), keep=[path])
+    frame = read_source(
+        home, data, str(tmp_path), WantedColumns(COLUMNS, "ts", keep=[path]), list(files)
+    )
     found = defaultdict(list)
     for row in frame.toArrow().to_pylist():
         found[local_path(row.pop("__path"))].append(row)

@@ -8,8 +8,7 @@ import pytest
 
 from ontoweir.errors import UsageError
 from ontoweir.runtime.live.live_options import LiveOptions
-from ontoweir.runtime.live.output import publish_commit
-from ontoweir.runtime.live.output.publish_batch import KafkaSink
+from ontoweir.runtime.live.output.sinks.kafka import KafkaSink
 from tests.runtime.fork_cycles import choose, run
 
 
@@ -18,7 +17,7 @@ def test_what_has_been_sent_is_not_sent_as_something_else(
 ) -> None:
     sent: list[tuple[str, int]] = []
     monkeypatch.setattr(
-        publish_commit, "publish_batch", lambda sink, query, batch, *_: sent.append((query, batch))
+        KafkaSink, "publish", lambda sink, query, batch, *_: sent.append((query, batch))
     )
     job, batches = choose(7)
     options = LiveOptions(tmp_path / "check", tmp_path / "out", sink=KafkaSink("t", {}))

@@ -15,6 +15,7 @@ from ontoweir.runtime.live import live_options
 from ontoweir.runtime.live import process_batches as take_batches
 from ontoweir.runtime.live.checkpoint.rotate_spark import count_entries
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch
+from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from tests.runtime.live.test_run_live import open_queries, read_output, replayed, write_history
 
 IDLE = ('unit = "1 second"', 'unit = "1 second", idle = "1 hour"')
@@ -72,7 +73,7 @@ def test_files_that_are_gone_are_forgotten_and_no_other(
         assert _run(tmp_path, spark) == 6 * 30
         _move_away(tmp_path, 1)
     assert _run(tmp_path, spark) == 0
-    assert count_entries(_logs(tmp_path)) <= 2 * 8
+    assert count_entries(SparkFolder(_logs(tmp_path))) <= 2 * 8
     assert _logs(tmp_path).name != "spark"
     _compare(tmp_path, spark)
 

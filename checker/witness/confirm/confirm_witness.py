@@ -1,0 +1,142 @@
+"""Confirm a witness by the relational answer, computed naively (theory §9).
+
+What counts is what a suffix *brings*: rows of the answer that were not given before it. Rows that
+were given need no memory.
+"""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+from typing import Any, TypeAlias
+
+from ontoweir.checker.witness.confirm.confirm_aggregates import confirm_aggregates, confirm_medians
+from ontoweir.checker.witness.confirm.matrix_rank import matrix_rank
+from ontoweir.checker.witness.confirm.trace_matches import trace_matches
+from ontoweir.checker.witness.is_legal import is_legal
+from ontoweir.checker.witness.witness import Witness
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.spj import SpjUnion
+
+Brought: TypeAlias = Counter[tuple[Any, frozenset[int]]]
+"""New results, each with the optional tuples that it uses, counted."""
+
+MAX_SUBSETS = 6
+"""Of at most so many optional tuples all subsets are compared."""
+
+
+def confirm_witness(
+    union: SpjUnion, catalog: Catalog, witness: Witness, *, ranked: bool = False
+) -> bool:
+    """Whether the relational answers prove that all subsets of optional tuples differ.
+
+    Args:
+        union: the query, with declared lags applied.
+        catalog: what is declared.
+        witness: fixed part, optional tuples, a suffix for each.
+        ranked: of a layout whose suffixes move a median from one optional tuple to the next.
+
+    Raises:
+        TooLongError: there are too many matches to look at.
+    """
+    prefix = [*witness.fixed, *witness.optional]
+    if not all(witness.suffixes) or not is_legal(witness, catalog):
+        return False
+    if any(
+        r.step is not None and q.step is not None and q.step <= r.step
+        for s in witness.suffixes
+        for q in s
+        for r in prefix
+    ):
+        return False
+    if union.aggregation is not None:
+        confirm = confirm_medians if ranked else confirm_aggregates
+        return confirm(union, catalog, witness)
+    if union.distinct:
+        return _confirms_set(union, catalog, witness)
+    return _confirms_bag(union, catalog, witness)
+
+
+def _confirms_set(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    """Suffix i brings some row if and only if optional tuple i is there, or if and only if it is
+    not, whichever of the others are: so every subset brings what no other does.
+
+    The answer is monotone, so the least and the greatest set of others decide for all.
+    """
+    size = witness.size
+    for i, suffix in enumerate(witness.suffixes):
+        mine = frozenset({i})
+        others = frozenset(range(size)) - mine
+        before: dict[Any, list[frozenset[int]]] = {}
+        after: dict[Any, list[frozenset[int]]] = {}
+        for answer, told, late in trace_matches(union, catalog, witness, suffix):
+            if len(told) > 1:
+                return False
+            after.setdefault(answer, []).append(told)
+            if not late:
+                before.setdefault(answer, []).append(told)
+        for answer, ways in after.items():
+            known = before.get(answer, [])
+            with_it = any(told <= mine for told in ways)
+            without = any(told <= others for told in ways)
+            if with_it and not without and not known:
+                break  # brought with tuple i alone, and never without it
+            again = any(told == mine for told in known)
+            if again and frozenset() in ways and not any(told <= others for told in known):
+                break  # given before if tuple i was there, and brought if it was not
+        else:
+            return False
+    return True
+
+
+def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+    """What suffixes bring tells all subsets apart.
+
+    Where no match uses two optional tuples contributions add up: the new results of suffix i, as a
+    matrix over the optional tuples, have full rank. Otherwise all subsets are compared.
+    """
+    size = witness.size
+    rows: list[list[Fraction]] = []
+    brought: list[Brought] = []
+    for suffix in witness.suffixes:
+        found: Brought = Counter()
+        for (answer, told, late), count in trace_matches(union, catalog, witness, suffix).items():
+            if late and told:
+                found[answer, told] += count
+        brought.append(found)
+        new: dict[Any, list[int]] = {}
+        for (answer, told), count in found.items():
+            if len(told) == 1:
+                new.setdefault(answer, [0] * size)[next(iter(told))] += count
+        rows += [list(map(Fraction, row)) for row in new.values()]
+    if all(len(told) == 1 for found in brought for _, told in found):
+        return matrix_rank(rows, size) == size
+    return size <= MAX_SUBSETS and _tells_subsets(brought, size)
+
+
+def _tells_subsets(brought: list[Brought], size: int) -> bool:
+    """Whether all subsets of the optional tuples differ in what some suffix brings, and the tuples
+    alone do so by their own contributions (a single count of all never does, theory §9)."""
+    matrix: list[list[Fraction]] = []
+    for found in brought:
+        single: dict[Any, list[int]] = {}
+        for (answer, told), count in found.items():
+            # what a tuple adds where all others are there
+            for n in told:
+                single.setdefault(answer, [0] * size)[n] += count
+        matrix += [list(map(Fraction, row)) for row in single.values()]
+    if matrix_rank(matrix, size) < size:
+        return False
+    seen: set[tuple[frozenset[tuple[Any, int]], ...]] = set()
+    for chosen in product((False, True), repeat=size):
+        there = frozenset(n for n, taken in enumerate(chosen) if taken)
+        outputs = []
+        for found in brought:
+            given: Counter[Any] = Counter()
+            for (answer, used), count in found.items():
+                if used <= there:
+                    given[answer] += count
+            outputs.append(frozenset(given.items()))
+        if tuple(outputs) in seen:
+            return False
+        seen.add(tuple(outputs))
+    return True

@@ -1,0 +1,67 @@
+"""What must differ in the copies of a match: `first - second != limit`."""
+
+from fractions import Fraction
+from itertools import combinations
+
+from ontoweir.checker.model.normal_form import Kind
+from ontoweir.checker.model.solve_differences import Edge
+from ontoweir.checker.model.units import Units
+from ontoweir.checker.witness.layout.copies import Copies, Spread
+from ontoweir.rewriter.model.spj import Attribute, Compare, Op
+
+
+def constrain_disequalities(copies: Copies, spread: Spread) -> list[Edge]:
+    """Every difference that must not be, of every copy."""
+    form, time, size = copies.form, copies.time, copies.size
+    found = _unequal(copies)
+    if spread is Spread.ROLES:
+        found += _roles(copies)
+        for one, two in combinations(form.members, 2):
+            if one.stream == two.stream:  # more of them than a timestamp may have
+                pairs = {(time(one.index, n), time(two.index, n)) for n in range(size)}
+                found.extend((*pair, 0) for pair in sorted(pairs) if pair[0] != pair[1])
+    for d in form.time_differences:
+        pairs = {(time(d.left, copy), time(d.right, copy)) for copy in range(size)}
+        found.extend((left, right, d.steps) for left, right in sorted(pairs))
+    return found
+
+
+def _unequal(copies: Copies) -> list[Edge]:
+    """Every `first - second != limit` that the selection asks for, of every copy."""
+    form, val = copies.form, copies.value
+    found: dict[Edge, None] = {}
+    for c in form.query.conditions:
+        if not isinstance(c, Compare) or c.op is not Op.NE or c.left not in form.class_of:
+            continue
+        x = form.classes[form.class_of[c.left]]
+        shift = -dict(x.attributes)[c.left]
+        for copy in range(copies.size):
+            if isinstance(c.right, Attribute):
+                y = form.classes[form.class_of[c.right]]
+                offset = Fraction(c.offset) * form.unit + dict(y.attributes)[c.right]
+                found[(val(x.index, copy), val(y.index, copy), shift + offset)] = None
+            elif x.kind is not Kind.STRING:
+                number = Units(form.unit, {}).value(c.right.value, x.kind)
+                found[(val(x.index, copy), ("zero",), shift + number)] = None
+    return list(found)
+
+
+def _roles(copies: Copies) -> list[Edge]:
+    """A value that tells copies apart is none that another occurrence of the stream has in that
+    column, in any copy: whose tuple would otherwise do for it."""
+    form, val, size = copies.form, copies.value, copies.size
+    streams = {m.alias: m.stream for m in form.members}
+    found: dict[Edge, None] = {}
+    for index, _ in copies.layout.chains:
+        for a, shift in form.classes[index].attributes:
+            for other in form.classes:
+                for b, more in other.attributes:
+                    if other.index == index or a.column != b.column or a.alias == b.alias:
+                        continue
+                    if streams.get(a.alias, "") != streams.get(b.alias):
+                        continue
+                    for one in range(size):
+                        for copy in range(size):
+                            pair = val(index, one), val(other.index, copy)
+                            found[(*pair, more - shift)] = None
+    return list(found)

@@ -1,0 +1,69 @@
+"""Copies of a match, and the variables that stand for their values and times."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.solve_differences import Var
+from ontoweir.checker.witness.layout.plan_layouts import Layout, is_single
+from ontoweir.mappings.model.catalog import Catalog
+
+
+class Spread(StrEnum):
+    """Which values of a layout are kept apart, although the query does not ask for it: those of
+    key columns, none, or of a stream that occurs several times those of the occurrences."""
+
+    KEYS = "keys"
+    NONE = "none"
+    ROLES = "roles"
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """`size` copies of a match of a disjunct, as a layout has them.
+
+    `shared`: classes that have one value in all copies; `folded`: those of them whose value is
+    another in the anchor; `shown`: classes that an answer shows, which in a layout that comes
+    `again` have in its second half the values of the first.
+    """
+
+    form: NormalForm
+    catalog: Catalog
+    layout: Layout
+    size: int
+    shared: frozenset[int]
+    folded: frozenset[int]
+    shown: frozenset[int]
+
+    @property
+    def half(self) -> int:
+        """How many copies are different."""
+        return self.size // 2 if self.layout.again else self.size
+
+    def value(self, index: int, copy: int) -> Var:
+        """The value of a class in a copy."""
+        if copy == 0 and index in self.folded:
+            return ("v", index, "anchor")
+        if self.layout.again and index in self.shown:
+            copy %= self.half
+        return ("v", index) if index in self.shared else ("v", index, copy)
+
+    def time(self, member: int, copy: int) -> Var:
+        """The timestamp of a member in a copy."""
+        return ("t", member, 0 if is_single(self.form, self.layout, member) else copy)
+
+    def gap(self, otherwise: int, *values: int) -> int | Fraction:
+        """How far apart values of classes are put: in dense ones so near that there is room."""
+        if all(self.form.classes[v].grain == 0 for v in values):
+            return Fraction(self.form.unit, 64 << self.size.bit_length())
+        return otherwise
+
+
+def make_copies(form: NormalForm, catalog: Catalog, layout: Layout, size: int) -> Copies:
+    """So many copies of a match."""
+    shared = frozenset(c.index for c in form.classes if c.domain.finite)
+    folds = frozenset(f.value for f in form.folds or ())
+    shown = frozenset(c.index for c in form.classes if c.projected) | folds
+    folded = folds & shared if layout.anchored else frozenset[int]()
+    return Copies(form, catalog, layout, size, shared, folded, shown)

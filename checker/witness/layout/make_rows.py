@@ -1,0 +1,192 @@
+"""The concrete rows of laid out copies."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, assert_never
+
+from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
+from ontoweir.checker.model.solve_differences import Var
+from ontoweir.checker.witness.layout.plan_layouts import Layout, is_single
+from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
+from ontoweir.checker.witness.witness import Witness, WitnessRow
+from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, FloatType
+from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, IsNull, Op
+
+
+def make_rows(
+    form: NormalForm,
+    catalog: Catalog,
+    layout: Layout,
+    size: int,
+    solution: Mapping[Var, int | Fraction],
+    val: Any,
+) -> Witness:
+    """The witness that a solution of the layout's constraints stands for (theory §9)."""
+    spare = UnusedColumns(catalog)
+    absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
+    texts = {c.index: _choose_text(form, c) for c in form.classes if c.kind is Kind.STRING}
+    statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
+
+    def values(
+        alias: str, table: str, copy: int, *, whole: bool = True
+    ) -> tuple[tuple[str, Any], ...]:
+        declared = catalog.table(table)
+        unknown = [
+            c.name for c in declared.columns if Attribute(alias, c.name) not in form.class_of
+        ]
+        others = spare.fill(table, unknown) if whole else {}
+        found = []
+        for column in declared.columns:
+            index = form.class_of.get(Attribute(alias, column.name))
+            if index is None:
+                if whole:
+                    missing = Attribute(alias, column.name) in absent
+                    found.append((column.name, None if missing else others[column.name]))
+                continue
+            group = form.classes[index]
+            shift = dict(group.attributes)[Attribute(alias, column.name)]
+            number = solution.get(val(index, copy), 0) + shift
+            if group.kind is Kind.STRING:
+                start, alone = texts[index]
+                found.append((column.name, start if alone else f"{start}{number}"))
+                continue
+            found.append((column.name, decode_value(number, form.unit, group.kind, column)))
+        return tuple(found)
+
+    fixed: list[WitnessRow] = []
+    optional: list[WitnessRow] = []
+    suffixes: list[tuple[WitnessRow, ...]] = []
+    half = size // 2 if layout.again else size
+    for copy in range(size):
+        suffix = []
+        for m in form.members:
+            row = WitnessRow(
+                m.stream,
+                int(solution[("t", m.index, 0 if is_single(form, layout, m.index) else copy)]),
+                values(m.alias, m.stream, copy),
+            )
+            if is_single(form, layout, m.index) and copy:
+                continue
+            if copy >= half:
+                suffix.append(row)
+            elif m.index == layout.optional:
+                optional.append(row)
+            elif m.index in layout.before or is_single(form, layout, m.index):
+                fixed.append(row)
+            else:
+                suffix.append(row)
+            for o in m.statics:
+                mentioned = values(o.alias, o.table, copy, whole=False)
+                key = (o.table, tuple(sorted(mentioned, key=str)))
+                if key not in statics:
+                    statics[key] = WitnessRow(o.table, None, values(o.alias, o.table, copy))
+        if suffix or not layout.again:
+            suffixes.append(tuple(suffix))
+    size = half
+    rows = [*fixed, *optional, *(r for s in suffixes for r in s)]
+    referenced = _referenced(catalog, rows, list(statics.values()), spare)
+    return Witness(size, (*statics.values(), *referenced, *fixed), tuple(optional), tuple(suffixes))
+
+
+def _choose_text(form: NormalForm, group: ValueClass) -> tuple[str, bool]:
+    """A string of an enumerated class, or what the strings of another one begin with, so that the
+    selection holds; and whether it is the whole string."""
+    limits = [
+        (c.op, c.right.value)
+        for c in form.query.conditions
+        if isinstance(c, Compare)
+        and isinstance(c.right, Constant)
+        and isinstance(c.right.value, str)
+        and form.class_of.get(c.left) == group.index
+    ]
+    if group.domain.values:
+        allowed = [str(v) for v in group.domain.values]
+        return next(
+            (t for t in allowed if all(_holds(t, op, limit) for op, limit in limits)), allowed[0]
+        ), True
+    texts = [text for _, text in limits]
+    before = [t[:-1] + chr(ord(t[-1]) - 1) for t in texts if t and t[-1] > "\0"]
+    for prefix in ("s", *texts, *before):
+        if all(_holds(f"{prefix}{end}", op, text) for op, text in limits for end in "-09"):
+            return prefix, False
+    return "s", False
+
+
+def _holds(text: str, op: Op, limit: str) -> bool:
+    match op:
+        case Op.LT:
+            return text < limit
+        case Op.LE:
+            return text <= limit
+        case Op.GT:
+            return text > limit
+        case Op.GE:
+            return text >= limit
+        case Op.NE:
+            return text != limit
+        case Op.EQ:
+            return text == limit
+        case _:
+            assert_never(op)
+
+
+def _referenced(
+    catalog: Catalog, rows: list[WitnessRow], statics: list[WitnessRow], spare: UnusedColumns
+) -> list[WitnessRow]:
+    """Rows of static relations that declared references demand."""
+    made: dict[tuple[str, tuple[Any, ...]], WitnessRow] = {}
+    there = [(r.table, dict(r.values)) for r in statics]
+    for row in rows:
+        stream = catalog.streams[row.table]
+        have = dict(row.values)
+        for ref in stream.references:
+            wanted = tuple(have.get(c) for c in ref.columns)
+            if None in wanted or (ref.relation, wanted) in made:
+                continue
+            if any(
+                t == ref.relation and tuple(v.get(c) for c in ref.to) == wanted for t, v in there
+            ):
+                continue
+            target = dict(zip(ref.to, wanted, strict=True))
+            relation = catalog.relations[ref.relation]
+            unknown = [c.name for c in relation.columns if c.name not in target]
+            others = spare.fill(ref.relation, unknown)
+            made[(ref.relation, wanted)] = WitnessRow(
+                ref.relation,
+                None,
+                tuple((c.name, target.get(c.name, others.get(c.name))) for c in relation.columns),
+            )
+    return list(made.values())
+
+
+def decode_value(
+    number: int | Fraction,
+    unit: int,
+    kind: Kind,
+    column: Column,
+) -> Any:
+    """The value of a column that a number of units stands for."""
+    match kind:
+        case Kind.NUMBER | Kind.FLOAT:
+            exact = Fraction(number) / unit
+            if isinstance(column.type, FloatType):
+                return float(exact)
+            if isinstance(column.type, DecimalType):
+                return Decimal(exact.numerator) / Decimal(exact.denominator)
+            return int(exact) if exact.denominator == 1 else exact
+        case Kind.STRING:
+            return f"s{number}"
+        case Kind.BOOLEAN:
+            return bool(number)
+        case Kind.DATE:
+            return (date(1970, 1, 1) + timedelta(days=int(number))).isoformat()
+        case Kind.TIMESTAMP:
+            return _write_time(int(number))
+
+
+def _write_time(micros: int) -> str:
+    """A point in time as constants are written: such texts compare as the times do."""
+    moment = datetime(1970, 1, 1) + timedelta(microseconds=micros)
+    return moment.isoformat(" ", timespec="microseconds")

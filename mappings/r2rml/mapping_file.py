@@ -1,0 +1,146 @@
+"""A mapping file as an RDF graph with places: what both formats are read into."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ontoweir.errors import MappingError, Source
+from ontoweir.mappings.model.assertion import RefusedMap
+from ontoweir.mappings.r2rml.locate_turtle import locate_block, locate_text
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+    from rdflib.term import Node
+
+RR = "http://www.w3.org/ns/r2rml#"
+PARSE_BASE = "http://ontoweir.invalid/base/"
+"""Stands for the base IRI of a document that declares none."""
+NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+"""A character that no IRI has."""
+
+
+@dataclass(frozen=True, slots=True)
+class MappingFile:
+    """A parsed mapping file; `shown` is its name in messages.
+
+    Where the graph is not written in the file itself (.obda): `blocks` gives the name and the
+    first and last line of a triples map, `spelled` how the file writes a template.
+    """
+
+    shown: str
+    text: str
+    graph: Graph
+    blocks: Mapping[Node, tuple[str, tuple[int, int]]] = field(default_factory=dict)
+    spelled: Mapping[str, str] = field(default_factory=dict)
+    wrong: tuple[tuple[str, MappingError], ...] = ()
+    """IRIs that may not be there, each with why."""
+    refused: tuple[RefusedMap, ...] = ()
+    """Mappings that are not triples maps."""
+    doubtful: frozenset[Node] = frozenset()
+    """Triples maps that could be about anything, if they are refused."""
+    _index: dict[Node, dict[str, list[Node]]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def values(self, node: Node, term: str) -> list[Node]:
+        """The objects of `node rr:term ?`, in the order in which they were written."""
+        if node not in self._index:
+            found: dict[str, list[Node]] = {}
+            for predicate, value in self.graph.predicate_objects(node):
+                if str(predicate).startswith(RR):
+                    found.setdefault(str(predicate)[len(RR) :], []).append(value)
+            self._index[node] = found
+        return self._index[node].get(term, [])
+
+    def value(self, node: Node, term: str, where: Place) -> Node | None:
+        """The only object of `node rr:term ?`, or None.
+
+        Raises:
+            MappingError: there are several.
+        """
+        found = self.values(node, term)
+        if len(found) > 1:
+            raise where.error(
+                f"{len(found)} values of rr:{term}",
+                why="R2RML allows one here",
+                fix=f"keep one rr:{term}; if two triples maps have this name, rename one",
+            )
+        return found[0] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where messages about a triples map point: its statement in the file."""
+
+    file: MappingFile
+    name: str
+    block: tuple[int, int]
+
+    def source(self, near: str | None = None) -> Source:
+        """The place of a text inside the triples map, else of the triples map."""
+        if near is None:
+            return Source(self.file.shown, self.block[0])
+        line = locate_text(self.file.text, self.file.spelled.get(near, near), self.block)
+        return Source(self.file.shown, line)
+
+    def error(self, what: str, *, why: str, fix: str, near: str | None = None) -> MappingError:
+        """An error in this triples map."""
+        return MappingError(f"{self.name}: {what}", why=why, fix=fix, source=self.source(near))
+
+
+def place_node(file: MappingFile, node: Node) -> Place:
+    """The statement about `node`."""
+    from rdflib import BNode, URIRef
+
+    if node in file.blocks:
+        return Place(file, *file.blocks[node])
+    spelled: list[str] = []
+    name = "triples map"
+    if isinstance(node, URIRef):
+        wrong = NO_IRI.search(node)  # rdflib reads such ones, and does not write them
+        short = f"<{node[: wrong.start()]}…>" if wrong else node.n3(file.graph.namespace_manager)
+        relative = str(node)
+        for base in (*_declared_bases(file.text), PARSE_BASE):
+            relative = relative.removeprefix(base)
+        name = f"<{relative}>" if relative != str(node) and not wrong else short
+        spelled = [name, short, f"<{node}>", f"<{relative}>"]
+        for prefix, namespace in file.graph.namespaces():
+            if namespace and str(node).startswith(str(namespace)):
+                spelled.append(f"{prefix}:{str(node)[len(namespace) :]}")
+    elif isinstance(node, BNode):
+        spelled = [f"_:{node}"]
+    return Place(file, name, locate_block(file.text, tuple(spelled)))
+
+
+def has_scheme(text: str) -> bool:
+    """Whether a text begins an absolute IRI."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text) is not None
+
+
+def base_of(file: MappingFile) -> str:
+    """The base of relative IRIs that rows make: the document's @base, else that of W3C's cases."""
+    return next(iter(_declared_bases(file.text)), "http://example.com/base/")
+
+
+@lru_cache(maxsize=8)
+def _declared_bases(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"^\s*@?base\s*<([^>]*)>", text, re.IGNORECASE | re.MULTILINE))
+
+
+def check_language(place: Place, tag: str) -> None:
+    """Refuses what is not a language tag: BCP 47, with a primary subtag of 2 or 3 letters.
+
+    Raises:
+        MappingError: it is none, as "english".
+    """
+    if not re.fullmatch(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{1,8})*", tag):
+        raise place.error(
+            f"the language tag {tag!r}",
+            why="language tags follow BCP 47",
+            fix='write a tag like "en" or "en-GB"',
+            near=tag,
+        )

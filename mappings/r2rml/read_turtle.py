@@ -1,0 +1,120 @@
+"""Reads an R2RML mapping in Turtle as an RDF graph with places."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ontoweir.errors import MappingError, Source
+from ontoweir.mappings.model.read_table import did_you_mean
+from ontoweir.mappings.r2rml.locate_turtle import locate_text, locate_word
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+from ontoweir.mappings.r2rml.mapping_file import NO_IRI, PARSE_BASE, RR, MappingFile
+
+_KNOWN = [
+    "logicalTable",
+    "tableName",
+    "sqlQuery",
+    "sqlVersion",
+    "subject",
+    "subjectMap",
+    "class",
+    "predicateObjectMap",
+    "predicate",
+    "predicateMap",
+    "object",
+    "objectMap",
+    "column",
+    "template",
+    "constant",
+    "datatype",
+    "language",
+    "termType",
+    "inverseExpression",
+    "parentTriplesMap",
+    "joinCondition",
+    "child",
+    "parent",
+    "graph",
+    "graphMap",
+]
+
+
+_TERMS = {
+    *_KNOWN,
+    *("IRI", "BlankNode", "Literal", "defaultGraph", "SQL2008", "TriplesMap", "R2RMLView"),
+    *("LogicalTable", "BaseTableOrView", "SubjectMap", "PredicateMap", "ObjectMap", "Join"),
+    *("TermMap", "PredicateObjectMap", "RefObjectMap", "GraphMap"),
+}
+
+
+def read_turtle(shown: str, text: str) -> MappingFile:
+    """An R2RML document in Turtle.
+
+    Unknown R2RML terms, and IRIs with characters that no IRI has, are listed in `wrong`: the
+    triples maps that have them are wrong, others need not be.
+
+    Args:
+        shown: the file's name in messages.
+        text: the document.
+
+    Raises:
+        MappingError: it is not Turtle; with the line.
+    """
+    from rdflib import Graph
+
+    graph = Graph()
+    noise = logging.getLogger("rdflib.term")
+    level = noise.level
+    try:
+        noise.setLevel(logging.CRITICAL)  # what it warns of is refused below, with its line
+        graph.parse(data=text, format="turtle", publicID=PARSE_BASE)
+    except Exception as error:  # rdflib raises BadSyntax and, for some inputs, anything else
+        lines = getattr(error, "lines", None)
+        reason = (
+            getattr(error, "_why", None) or (str(error) or type(error).__name__).splitlines()[0]
+        )
+        raise MappingError(
+            f"not Turtle: {reason}",
+            why="R2RML mappings are written in Turtle",
+            fix="mend the text before or at this line",
+            source=Source(shown, min(lines, text.count("\n")) + 1 if isinstance(lines, int) else 1),
+        ) from None
+    finally:
+        noise.setLevel(level)
+    return MappingFile(shown, text, graph, wrong=tuple(_find_wrong(shown, text, graph)))
+
+
+def _find_wrong(shown: str, text: str, graph: Graph) -> Iterator[tuple[str, MappingError]]:
+    """IRIs with characters that no IRI has, which rdflib lets pass; then unknown R2RML terms."""
+    from rdflib import URIRef
+
+    iris = sorted({str(t) for triple in graph for t in triple if isinstance(t, URIRef)})
+    for iri in iris:
+        if NO_IRI.search(iri):
+            written = iri.removeprefix(PARSE_BASE)
+            line = locate_text(text, written, (1, text.count("\n") + 1))
+            yield (
+                iri,
+                MappingError(
+                    f"<{written}> is not an IRI",
+                    why="IRIs have no spaces, quotes, braces or angle brackets",
+                    fix="correct it, or percent-encode the character",
+                    source=Source(shown, line),
+                ),
+            )
+    for iri in iris:
+        name = iri.removeprefix(RR)
+        if name != iri and name not in _TERMS:
+            yield (
+                iri,
+                MappingError(
+                    f"unknown R2RML term rr:{name}",
+                    why="the R2RML vocabulary has no such term",
+                    fix=did_you_mean(name, _TERMS),
+                    source=Source(shown, locate_word(text, name)),
+                ),
+            )

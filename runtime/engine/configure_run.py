@@ -1,0 +1,147 @@
+"""What a run derives from its queries and the catalog, the same for replays and live runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from ontoweir.mappings.model.catalog import Catalog, Column, Stream
+from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
+from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.engine.prepare_plan import needed_static_columns, plan_step
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.ingest.enforced_columns import enforced_columns
+from ontoweir.runtime.ingest.list_references import EnforcedReference, list_references
+from ontoweir.runtime.results.render_results import result_schema
+from ontoweir.runtime.sources.history import History
+
+
+@dataclass(frozen=True, slots=True)
+class StreamColumns:
+    """The columns of a stream that a run reads.
+
+    `used`: those that plans, references or keys look at; `enforced`: others, which are read only
+    to enforce what is declared of them.
+    """
+
+    stream: Stream
+    used: frozenset[str]
+    enforced: tuple[Column, ...]
+
+    def spare(self, proven: frozenset[str] = frozenset()) -> frozenset[str]:
+        """The columns read only to be checked, without those whose declarations are `proven`."""
+        return frozenset(column.name for column in self.enforced) - proven
+
+    def select(self, spare: frozenset[str]) -> tuple[str, ...]:
+        """The columns in use and `spare` ones, in their declared order."""
+        return tuple(c.name for c in self.stream.columns if c.name in self.used | spare)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryConfig:
+    """What a run derives from one query: the columns of its answers, whether equal answers are one,
+    and its aggregates (None: it has none)."""
+
+    job: QueryJob
+    schema: pa.Schema
+    distinct: bool
+    aggregates: AggregateWork | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """What a run derives from its queries together.
+
+    `streams`: by name, in order; `relations`: the columns that are needed of each static relation,
+    by its name; `references`: those that are enforced on every row.
+    """
+
+    catalog: Catalog
+    queries: tuple[QueryConfig, ...]
+    streams: Mapping[str, StreamColumns]
+    relations: Mapping[str, tuple[str, ...]]
+    references: tuple[EnforcedReference, ...]
+
+    def make_context(
+        self,
+        query: QueryConfig,
+        histories: Sequence[History],
+        statics: Mapping[str, pa.Table],
+        *,
+        key: str,
+        watch: str = "",
+        span: tuple[int | None, int | None] = (None, None),
+        rows_per_chunk: int = 0,
+    ) -> ExecutionContext:
+        """What advances one of the queries.
+
+        Args:
+            query: one of `queries`.
+            histories: of all `streams`.
+            statics: all `relations`; columns that are not needed are left out.
+            key: names the run of the query.
+            watch: names what runs together (ExecutionContext.watch).
+            span: [start, stop) in µs.
+            rows_per_chunk: about how many rows a task of a replay holds at once.
+        """
+        job = query.job
+        return ExecutionContext(
+            key=key,
+            plans=job.plans,
+            catalog=self.catalog,
+            histories=tuple(histories),
+            statics={n: statics[n].select(columns) for n, columns in self.relations.items()},
+            references=self.references,
+            schema=query.schema,
+            distinct=query.distinct,
+            span=span,
+            rows_per_chunk=rows_per_chunk,
+            aggregates=query.aggregates,
+            name=job.name,
+            bound=job.bound,
+            watched=job.watched,
+            watch=watch,
+        )
+
+
+def configure_query(job: QueryJob) -> QueryConfig:
+    """What a run derives from one query.
+
+    Raises:
+        QueryError: it reads no stream, or streams with different units of time.
+    """
+    for plan in job.plans:
+        plan_step(plan, job.catalog)
+    if job.union.aggregation is None:
+        schema = result_schema(job.union, job.catalog)
+        return QueryConfig(job, schema, job.union.distinct, None)
+    # groups are distinct as they are; SELECT DISTINCT says nothing of the matches they count
+    aggregates = plan_aggregates(job.union, job.parts, job.catalog)
+    return QueryConfig(job, aggregates.schema, False, aggregates)
+
+
+def configure_run(jobs: Sequence[QueryJob], catalog: Catalog) -> RunConfig:
+    """What a run derives from its queries together.
+
+    Raises:
+        QueryError: a query reads no stream, or streams with different units of time.
+    """
+    queries = tuple(map(configure_query, jobs))
+    needed: dict[str, set[str]] = {}
+    for job in jobs:
+        for plan in job.plans:
+            for table, columns in needed_static_columns(plan).items():
+                needed.setdefault(table, set()).update(columns)
+    names = sorted({m.stream for job in jobs for plan in job.plans for m in plan.form.members})
+    references = list_references(catalog, names)
+    for reference in references:
+        needed.setdefault(reference.stream, set()).add(reference.column)
+        needed.setdefault(reference.relation, set()).add(reference.to)
+    streams = {}
+    for name in names:
+        stream = catalog.streams[name]
+        used = needed.get(name, set()) | {c for key in stream.keys for c in key}
+        enforced = tuple(c for c in enforced_columns(stream) if c.name not in used)
+        streams[name] = StreamColumns(stream, frozenset(used), enforced)
+    relations = {n: tuple(sorted(needed[n])) for n in sorted(needed) if n in catalog.relations}
+    return RunConfig(catalog, queries, streams, relations, references)

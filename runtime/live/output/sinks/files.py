@@ -1,0 +1,32 @@
+"""Answers in files of a folder; `write_parts` writes them, and `check_parts` finds them again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ontoweir.runtime.live.output.sinks.sink import AnswerSink, SinkKind
+
+FileFormat: TypeAlias = Literal["parquet", "jsonl"]
+
+
+@dataclass(frozen=True)
+class FileSink(AnswerSink):
+    """A file for each micro-batch that has answers: `folder/<query>/part-<number>.<format>`. Files
+    have its number in their names, so they are there once."""
+
+    folder: Path
+    format: FileFormat = "parquet"
+
+    def describe(self, query: str) -> str:
+        """The folder."""
+        return str(self.folder.absolute() / query)
+
+
+def _make(format: FileFormat, folder: Path, options: Mapping[str, str]) -> FileSink:
+    return FileSink(folder, format)
+
+
+PARQUET = SinkKind("parquet", "Parquet files in the output folder", partial(_make, "parquet"))
+JSONL = SinkKind("jsonl", "files with a line of JSON for each answer", partial(_make, "jsonl"))

@@ -1,0 +1,58 @@
+"""What a sink is: where the answers of a run go, and how that is asked for by name."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+
+class AnswerSink(ABC):
+    """Where the answers of a run go."""
+
+    irrevocable: ClassVar[bool] = False
+    """Whether what has been published can be neither taken back nor found again: then a run does
+    not go on from a checkpoint that is older than what it has published."""
+
+    @abstractmethod
+    def describe(self, query: str) -> str:
+        """Where a query's answers go, for people."""
+
+    def redact(self, text: str) -> str:
+        """A message without what the sink keeps secret."""
+        return text
+
+
+class MessageSink(AnswerSink):
+    """A sink that takes answers one micro-batch after the other, and is not a folder."""
+
+    @abstractmethod
+    def publish(
+        self, query: str, batch: int, answers: "pa.Table", spark: "SparkSession | None"
+    ) -> None:
+        """Publish a query's answers in a micro-batch; again, after a crash, under its number.
+
+        Raises:
+            RunError: the sink does not take them; they are committed, and published at the next
+                start.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class SinkKind:
+    """A kind of sink, which has a name.
+
+    `help`: where answers go, in a word or two; `options`: those it takes, with an example of them
+    (None: none); `required`: those that must be given; `make`: the sink, of the output folder and
+    the options.
+    """
+
+    name: str
+    help: str
+    make: Callable[[Path, Mapping[str, str]], AnswerSink]
+    options: str | None = None
+    required: tuple[str, ...] = ()

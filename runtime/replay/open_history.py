@@ -1,0 +1,77 @@
+"""Open the history of a stream: list its row groups, or stage what cannot be read as it is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.progress.replay_progress import ProgressListener, count_prepared
+from ontoweir.runtime.engine.configure_run import StreamColumns
+from ontoweir.runtime.ingest.prove_domains import prove_domains
+from ontoweir.runtime.sources.history import History, Piece
+from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
+from ontoweir.runtime.sources.order_pieces import order_pieces
+from ontoweir.runtime.sources.read_source import locate_source
+from ontoweir.runtime.staging.spool_stream import spool_stream
+from ontoweir.runtime.staging.stage_stream import stage_stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class StagingArea:
+    """With what histories are opened.
+
+    `spark`: gives the session where it is needed; `folder`: for what is staged; `span`: [start,
+    stop) in µs; `here`: local CSV is read in this process where it can be; `progress`: is called
+    while rows are staged.
+    """
+
+    spark: "Callable[[], SparkSession]"
+    folder: Path
+    span: tuple[int | None, int | None]
+    here: bool
+    progress: ProgressListener | None
+
+
+def open_history(catalog: Catalog, wanted: StreamColumns, area: StagingArea) -> History:
+    """A stream's history, with the columns in use and those that are read to be checked.
+
+    Raises:
+        DataError: files are missing, or cannot be read.
+        RunError: Spark failed.
+    """
+    stream = wanted.stream
+    name = stream.name
+    located = locate_source(stream.data, name, catalog.file)
+    if located.files is not None and not located.files and Path(located.path).is_dir():
+        raise check_file(located.path, name)
+    local = stream.data.format == "parquet" and located.files is not None
+    direct = local and not stream.data.sort
+    proven = prove_domains(located.files or (), wanted.enforced) if direct else frozenset()
+    spare = wanted.spare(frozenset(proven))
+    columns = wanted.select(spare)
+    pieces: tuple[Piece, ...] | None = None
+    if direct:
+        pieces = list_pieces(
+            located.files or (),
+            stream,
+            (*columns, stream.timestamp),
+            start_us=area.span[0],
+            stop_us=area.span[1],
+            spare=spare,
+        )
+    elif area.here or local:
+        report = count_prepared(area.progress, name)
+        pieces = spool_stream(stream, located, columns, area.folder / name, spare, report)
+    if pieces is None:
+        home = area.spark()
+        session = home.newSession()
+        session.conf.set("spark.sql.session.timeZone", "UTC")
+        # what folders' names hold is text, also where all of it looks like numbers
+        session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+        place = area.folder / name
+        pieces = stage_stream(session, stream, located, columns, place, home, spare)
+    return History(stream, columns, order_pieces(pieces), not direct)

@@ -1,0 +1,331 @@
+"""One Spark task of a replay: advance every plan over a range of time, chunk by chunk.
+
+Groups of an aggregate query hold what all ranges before have found. So of several ranges, a task
+of history writes what is new for the groups, and another one of the same range, which is given the
+groups at its beginning, makes answers of it.
+"""
+
+import pickle
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias, assert_never
+
+import pyarrow as pa
+
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.files.replace_file import replace_file, replacing
+from ontoweir.runtime.engine.advance_rows import (
+    advance_level,
+    advance_parts,
+    advance_rows,
+    count_markers,
+    reference_checks,
+)
+from ontoweir.runtime.engine.aggregate_chunk import PartRows, advance_groups
+from ontoweir.runtime.engine.count_emitted import count_emitted, count_own
+from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
+from ontoweir.runtime.engine.merge_group_deltas import drop_known, merge_group_deltas
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plan
+from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
+from ontoweir.runtime.kernel.tables_of_size import level_streams
+from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
+from ontoweir.runtime.replay.ranges.store_statics import open_statics
+from ontoweir.runtime.results.update_groups import GroupState
+from ontoweir.runtime.results.write_behind import write_behind
+from ontoweir.runtime.results.write_results import write_part
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryTask:
+    """A range to replay: [start, stop) in µs (None: no end), from a state.
+
+    `level`: only advance partial matches of so many streams (ALL_SIZES: all), without answers;
+    None: answer.
+    `folder`: where answers and progress are written, which driver and workers see.
+    `grouped`: write what is new for groups instead of answers, for a GroupTask.
+    """
+
+    index: int
+    start_us: int | None
+    stop_us: int | None
+    level: int | None
+    state: ExecutionState
+    folder: str
+    grouped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTask:
+    """Answers of a range of an aggregate query, from what its task of history has written.
+
+    `found`: the folder of that task, with so many `parts`.
+    `before`: what all ranges before have found (merge_group_deltas).
+    `folder`: where answers and progress are written.
+    """
+
+    index: int
+    found: str
+    parts: int
+    before: PartRows
+    folder: str
+
+
+RangeTask: TypeAlias = HistoryTask | GroupTask
+"""A closed union."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangeProgress:
+    """How far a task is: answers in `parts` files; `now_us`, the last finished timestamp; `done`:
+    no more is to come."""
+
+    parts: int = 0
+    markers: int = 0
+    tuples: int = 0
+    state_rows: int = 0
+    now_us: int | None = None
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOutcome:
+    """What a task did; `most`: the most state rows after any chunk; `matches`: what is new for
+    groups in the whole range (merge_group_deltas)."""
+
+    index: int
+    state: ExecutionState
+    progress: RangeProgress
+    most: int
+    rejected: Mapping[str, int]
+    matches: PartRows = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedWork:
+    """What all tasks of a run begin with: its plans, with static data encoded, and the references
+    that it enforces, by stream."""
+
+    work: ExecutionContext
+    plans: tuple[PreparedPlan, ...]
+    checks: Mapping[str, Sequence[ReferenceCheck]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDelta:
+    """What a chunk has for a GroupTask: new matches, and of the state but the groups how many rows
+    it has, and which."""
+
+    matches: PartRows
+    rows: int
+    sizes: Sequence[str]
+
+
+_prepared: dict[str, PreparedWork] = {}
+
+
+def replay_range(key: str, packed: Any, task: bytes) -> bytes:
+    """Run one task; errors of ours come back as values (a class and its four parts).
+
+    Args:
+        key: the run.
+        packed: holds the pickled ExecutionContext as its `value`.
+        task: the pickled RangeTask.
+    """
+    try:
+        if key not in _prepared:
+            _prepared.clear()
+            _prepared[key] = prepare_work(open_statics(pickle.loads(packed.value)))
+        outcome = run_task(_prepared[key], pickle.loads(task), lambda: None)
+    except OntoweirError as error:
+        return pickle.dumps((type(error), error.what, error.why, error.fix, error.source))
+    return pickle.dumps(outcome)
+
+
+def prepare_work(work: ExecutionContext) -> PreparedWork:
+    """What all tasks of a run begin with."""
+    plans = tuple(prepare_plan(p, work) for p in work.plans)
+    return PreparedWork(work, plans, reference_checks(work.references, work.statics))
+
+
+def unpack_outcome(packed: bytes) -> RangeOutcome:
+    """A task's outcome.
+
+    Raises:
+        OntoweirError: the task ended with it.
+    """
+    outcome = pickle.loads(packed)
+    if isinstance(outcome, RangeOutcome):
+        return outcome
+    kind, what, why, fix, source = outcome
+    raise kind(what, why=why, fix=fix, source=source)
+
+
+def part_file(folder: str, index: int, part: int) -> Path:
+    """The answers of a chunk of a range."""
+    return Path(folder, f"{index:06d}-{part:08d}.part")
+
+
+def progress_file(folder: str, index: int) -> Path:
+    """How far a range is."""
+    return Path(folder, f"{index:06d}.progress")
+
+
+def run_task(prepared: PreparedWork, task: RangeTask, look: Callable[[], None]) -> RangeOutcome:
+    """Chunk after chunk, each with the state of the one before; `look` is called after each.
+
+    Raises:
+        OntoweirError: the data breaks its declarations, or the state its bound.
+    """
+    match task:
+        case HistoryTask():
+            with ExitStack() as held:
+                return _replay(prepared, task, look, held)
+        case GroupTask():
+            return _group(prepared.work, task, look)
+        case _:
+            assert_never(task)
+
+
+def _replay(
+    prepared: PreparedWork, task: HistoryTask, look: Callable[[], None], held: ExitStack
+) -> RangeOutcome:
+    work, plans, checks = prepared.work, prepared.plans, prepared.checks
+    histories = work.histories
+    if task.level is not None:
+        wanted = level_streams(work.plans, task.level)
+        histories = tuple(h for h in histories if h.stream.name in wanted)
+    state, progress, most = task.state, RangeProgress(), 0
+    rejected: Counter[str] = Counter()
+    matches: PartRows = ()
+    span = (task.start_us, task.stop_us)
+    chunks = held.enter_context(closing(read_chunks(work, histories, checks, state.cursors, span)))
+    later = held.enter_context(write_behind())
+    for chunk, admitted in chunks:
+        parts, write = progress.parts, _nothing
+        if task.level is not None:
+            state = advance_level(work, plans, admitted, chunk, state, task.level)
+        elif task.grouped:
+            state, fresh = advance_parts(work, plans, admitted, chunk, state)
+            assert work.aggregates is not None
+            matches = merge_group_deltas(work.aggregates, matches, fresh)
+            file = part_file(task.folder, task.index, parts)
+            rest = state.rows - count_own(work, state)
+            delta = GroupDelta(fresh, rest, _list_sizes(work, state))
+            write = partial(_replace, file, pickle.dumps(delta))
+            parts += 1
+        else:
+            state, answers = advance_rows(work, plans, admitted, chunk, state)
+            if answers.num_rows:
+                file = part_file(task.folder, task.index, parts)
+                write = partial(_write, file, answers, work.parquet)
+                parts += 1
+        for rows in admitted.values():
+            rejected.update(rows.rejected)
+        progress = RangeProgress(
+            parts,
+            progress.markers + count_markers(admitted),
+            progress.tuples + sum(a.read for a in admitted.values()),
+            state.rows,
+            progress.now_us if chunk.now_us is None else chunk.now_us,
+            chunk.done,
+        )
+        most = max(most, state.rows)
+        check_bound(work, state)
+        file = progress_file(task.folder, task.index)
+        later(partial(_report, write, file, progress, look))
+    state = replace(state, cursors={})
+    return RangeOutcome(task.index, state, progress, most, dict(rejected), matches)
+
+
+def _group(work: ExecutionContext, task: GroupTask, look: Callable[[], None]) -> RangeOutcome:
+    """The answers of a range: the groups of a chunk after those of the chunk before."""
+    assert work.aggregates is not None
+    _, groups = advance_groups(work.aggregates, task.before or (), GroupState())
+    progress, most = RangeProgress(), 0
+    for part in range(task.parts):
+        file = part_file(task.found, task.index, part)
+        try:
+            delta: GroupDelta = pickle.loads(file.read_bytes())
+        except OSError as error:
+            raise RunError(
+                f"{file} is not there, which a task has written",
+                why="workers exchange what is new for groups in a folder beside the output",
+                fix="write --output to a file system that all of them see",
+            ) from error
+        fresh = drop_known(work.aggregates, delta.matches, task.before)
+        answers, groups = advance_groups(work.aggregates, fresh, groups)
+        if answers.num_rows:
+            _write(part_file(task.folder, task.index, progress.parts), answers, work.parquet)
+            progress = replace(progress, parts=progress.parts + 1)
+        rows = delta.rows + count_emitted(work, groups) + groups.rows
+        most = max(most, rows)
+        _check_rows(work, rows, [*delta.sizes, f"groups {groups.rows}"])
+        _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
+        look()
+    progress = replace(progress, done=True)
+    _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
+    return RangeOutcome(task.index, ExecutionState({}, (), (), groups), progress, most, {})
+
+
+def _nothing() -> None:
+    """What there is to write where nothing is answered."""
+
+
+def _report(
+    write: Callable[[], None], file: Path, progress: RangeProgress, look: Callable[[], None]
+) -> None:
+    """The end of a chunk: its answers, then how far the range is."""
+    write()
+    _replace(file, pickle.dumps(progress))
+    look()
+
+
+def check_bound(work: ExecutionContext, state: ExecutionState) -> None:
+    """
+    Raises:
+        RunError: the state has more rows than its bound.
+    """
+    _check_rows(work, state.rows, _list_sizes(work, state))
+
+
+def _list_sizes(work: ExecutionContext, state: ExecutionState) -> list[str]:
+    """What the state has rows of."""
+    sizes = []
+    for plan, kernel in zip(work.plans, state.kernels, strict=True):
+        for table in plan.tables:
+            frame = kernel.tables.get(table.members)
+            if frame is not None:
+                names = ", ".join(plan.form.members[i].alias for i in sorted(table.members))
+                sizes.append(f"{{{names}}} {frame.rows} of {table.bound.rows}")
+    if state.groups.rows:
+        sizes.append(f"groups {state.groups.rows}")
+    return sizes
+
+
+def _check_rows(work: ExecutionContext, rows: int, sizes: Sequence[str]) -> None:
+    if work.bound is None or rows <= work.bound:
+        return
+    raise RunError(
+        f"{work.name}: the state has {rows} rows, more than its bound of {work.bound} "
+        f"({'; '.join(sizes)})",
+        why="a bounded query never exceeds its bound: a declaration does not hold, or the plan "
+        "is wrong",
+        fix="check the declarations its verdict rests on; if they hold, report this",
+    )
+
+
+def _write(file: Path, table: pa.Table, parquet: bool) -> None:
+    with replacing(file, shared=True) as scratch:
+        if parquet:
+            write_part(table, str(scratch))
+            return
+        with pa.OSFile(str(scratch), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+
+
+def _replace(file: Path, content: bytes) -> None:
+    replace_file(file, content, shared=True)

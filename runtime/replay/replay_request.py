@@ -1,0 +1,42 @@
+"""What a replay is asked for."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from ontoweir.runtime.results.write_results import OutputFormat
+
+SMALL = 256 << 20
+"""Bytes that a history's columns in use take, up to which it may be replayed in this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """Which part of history is replayed, where its answers go, and in what portions.
+
+    Args:
+        output: the file to write.
+        format: of the file.
+        start, stop: only timestamps in [start, stop); without a zone they are UTC.
+        expand: repeat rows instead of a column `multiplicity` (bag semantics).
+        final: of an aggregate query, write the last row of each group alone.
+        text_here: local CSV is read in this process where it can be, not by Spark.
+        rows_per_chunk: about how many rows a task holds at once.
+        rows_per_range: a range of history, which one Spark task replays, has at least about so
+            many rows.
+        ranges: how many ranges there are at most (None: as many as Spark has cores).
+        small: a history of fewer rows than six ranges have, and of at most so many bytes, is
+            replayed in this process, by the same code.
+    """
+
+    output: Path
+    format: OutputFormat
+    start: datetime | None = None
+    stop: datetime | None = None
+    expand: bool = False
+    final: bool = False
+    text_here: bool = True
+    rows_per_chunk: int = 500_000
+    rows_per_range: int = 2_000_000
+    ranges: int | None = None
+    small: int = SMALL

@@ -1,0 +1,33 @@
+"""What a replay did."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySummary:
+    """What a replay did.
+
+    `markers`: distinct timestamps; `tuples`: rows read in the replayed span, those rejected
+    included; `results`: rows written; `state_rows_max`: the most state rows after any chunk (with
+    SELECT DISTINCT and several ranges, without answers that ranges before have emitted);
+    `late`: always 0 in a replay; `rejected`: tuples not admitted, by reason; `ranges`: of how many
+    ranges of time, each a Spark task; `one_range_because`: why there was only one.
+    """
+
+    markers: int
+    tuples: int
+    results: int
+    state_rows_max: int
+    bound_rows: int | None
+    seconds: float
+    tuples_per_second: float
+    late: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    ranges: int = 1
+    one_range_because: str | None = None
+
+    @property
+    def rejected_total(self) -> int:
+        """All rejected tuples."""
+        return sum(self.rejected.values())

@@ -1,0 +1,29 @@
+"""The columns that are kept of a group: what of an argument, by name."""
+
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+
+class MeasureKind(StrEnum):
+    """What a column of a group holds of an argument; its text stands in checkpoints."""
+
+    WEIGHT = "w"
+    """How many matches there are; with an argument, those in which it has a value."""
+    SUM = "s"
+    """The sum of its values (int64 in units of the argument's scale, or float64)."""
+    MIN = "min"
+    """Its least value (units)."""
+    MAX = "max"
+    """Its greatest value (units)."""
+    DISTINCT = "distinct"
+    """How many distinct values it has."""
+    HISTOGRAM = "hist"
+    """How often each value occurs, for a median; of new matches, their values."""
+    VALUE = "value"
+    """Its values, of new matches of groups that have one match each."""
+
+
+Measure: TypeAlias = tuple[Any, ...]
+"""A MeasureKind, and the argument; WEIGHT alone counts all matches."""
+
+ALL_MATCHES: Measure = (MeasureKind.WEIGHT,)

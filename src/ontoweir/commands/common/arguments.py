@@ -1,0 +1,97 @@
+"""What the commands' arguments share."""
+
+import argparse
+import os
+import re
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NoReturn, TextIO
+
+from ontoweir.errors import Source, UsageError
+from ontoweir.files.find_output import STDOUT, StreamOutput, find_output, require_folder
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        near = get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
+        asked = f"did you mean {near[0]!r}? See" if near else "see"
+        raise UsageError(
+            f"{self.prog}: {message}",
+            why="that is not how it is called",
+            fix=f"{asked} `{self.prog} --help`",
+        )
+
+
+def add_project_arguments(command: argparse.ArgumentParser) -> None:
+    """The project, its overrides, and how strict and how loud."""
+    command.add_argument(
+        "project", nargs="?", default=".", help="the project's folder or file (default: here)"
+    )
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SECTION.KEY=VALUE",
+        help="override an entry of the project file",
+    )
+    command.add_argument(
+        "--strict", action="store_true", help="an axiom outside OWL 2 QL is an error"
+    )
+    command.add_argument("--quiet", "-q", action="store_true", help="no warnings, no progress")
+    command.add_argument(
+        "--verbose", "-v", action="store_true", help="more, and how long each step takes"
+    )
+
+
+def add_registry_argument(command: argparse.ArgumentParser) -> None:
+    """Where registered queries are kept."""
+    command.add_argument(
+        "--registry",
+        metavar="FOLDER",
+        help="of registered queries (default: $ONTOWEIR_REGISTRY, else out/registry in the "
+        "project's folder)",
+    )
+
+
+def find_root(project: str) -> Path:
+    """The folder of a project, without reading it: registries are listed also while it is wrong.
+
+    Raises:
+        UsageError: it is not there.
+    """
+    path = Path(project)
+    if not path.exists():
+        raise UsageError(
+            f"there is no project {project}",
+            why="it is a folder with an ontoweir.toml, or that file",
+            fix="give the project's folder, or --registry FOLDER",
+        )
+    return path.resolve() if path.is_dir() else path.resolve().parent
+
+
+def read_output(text: str) -> Path:
+    """The place that --output names; - is standard output. Links are followed when it is written.
+
+    Raises:
+        UsageError: it is not a file, no pipe and no character device, or its folder is not there.
+    """
+    path = STDOUT if text == "-" else Path(text)
+    if not text or text.endswith(os.sep):
+        raise UsageError(
+            f"cannot write {text!r}",
+            why="that names a folder" if text else "that is not a name",
+            fix="name a file",
+            source=Source("--output"),
+        )
+    require_folder(path, find_output(path))
+    return path
+
+
+def choose_channel(output: Path) -> TextIO:
+    """Where messages on what was done go: stderr, where standard output is the output."""
+    found = find_output(output)
+    return sys.stderr if isinstance(found, StreamOutput) and found.standard else sys.stdout

@@ -1,0 +1,153 @@
+"""Compile and decide queries, several at once where there are several processors."""
+
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
+
+from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.commands.common.hold_warnings import Warnings
+from ontoweir.edit.describe_repairs import DescribedRepair
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.pipeline.refused_query import RefusedQuery
+
+T = TypeVar("T")
+
+FEWEST = 4
+"""Fewer queries are decided in this process: another one costs more than it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A query, its verdict, and what mends it (nothing where it is bounded)."""
+
+    compiled: CompiledQuery
+    verdict: Verdict
+    repairs: tuple[DescribedRepair, ...]
+
+
+Outcome: TypeAlias = Decided | RefusedQuery
+"""What became of a query."""
+
+
+def decide_queries(
+    workspace: Workspace,
+    names: Sequence[str],
+    warnings: Warnings,
+    render: Callable[[Outcome], T],
+    *,
+    timed: bool = True,
+) -> list[T]:
+    """Decide queries of a project by name, in order, and render of each what the caller needs.
+
+    A query that is wrong, or that a refused mapping could concern, is reported as refused; it hides
+    no other. Every query is decided by itself, so the answers do not depend on how many processes
+    share the work; warnings come in the order of the queries. `render` runs where the query was
+    decided, as a whole verdict takes long to bring from one process to another.
+
+    Raises:
+        OntoweirError: the ontology or the mappings are wrong, or there is no such query.
+        RunError: a process was killed.
+    """
+    for name in names:
+        workspace.query_file(name)
+    assert workspace.tbox is not None  # what all share is read before they part
+    assert workspace.mappings is not None
+    processes = min(_processors(), len(names) // 2)
+    if len(names) < FEWEST or processes < 2 or not _may_fork():
+        return [render(_decide(workspace, name, timed)) for name in names]
+    global _shared
+    _shared = (workspace, render, timed)
+    found: list[T] = []
+    try:
+        context = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(processes, context, initializer=_begin) as pool:
+            # not pool.map, which cancels what it leaves: a broken pool cannot bear that
+            waiting = [pool.submit(_decide_apart, name) for name in names]
+            try:
+                for future in waiting:
+                    outcome, said = future.result()
+                    for message in said:
+                        warnings(message)
+                    if isinstance(outcome, OntoweirError):
+                        raise outcome
+                    found.append(outcome)
+            except BaseException:
+                for child in multiprocessing.active_children():
+                    child.terminate()
+                raise
+    except BrokenProcessPool:
+        raise RunError(
+            "a process that decided queries was killed",
+            why="perhaps it ran out of memory",
+            fix="decide fewer queries at once: --query names one",
+        ) from None
+    finally:
+        _shared = None
+    return found
+
+
+_shared: tuple[Workspace, Callable[[Outcome], Any], bool] | None = None
+"""What the processes are born with."""
+
+
+def _begin() -> None:
+    """In a new process: Ctrl-C ends it without a word; the first process says what there is to
+    say."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _decide_apart(name: str) -> tuple[Any, tuple[str, ...]]:
+    """In another process: what is rendered, or the error that ends all; and the warnings."""
+    assert _shared is not None
+    workspace, render, timed = _shared
+    said: list[str] = []
+    mine = replace(workspace, on_warning=said.append)
+    # what is read already is kept
+    mine.__dict__.update(tbox=workspace.tbox, mappings=workspace.mappings)
+    try:
+        return render(_decide(mine, name, timed)), tuple(said)
+    except OntoweirError as error:
+        return error, tuple(said)
+
+
+def _decide(workspace: Workspace, name: str, timed: bool) -> Outcome:
+    return decide_or_refuse(workspace, name, lambda: workspace.compile(name), timed=timed)
+
+
+def decide_or_refuse(
+    workspace: Workspace, name: str, compile: Callable[[], CompiledQuery], *, timed: bool
+) -> Outcome:
+    """Decide a query, unless it, or a mapping that could concern it, is refused."""
+    try:
+        return decide_compiled(workspace, compile(), timed=timed)
+    except RunError:
+        raise
+    except OntoweirError as error:
+        return RefusedQuery(name, error)
+
+
+def decide_compiled(workspace: Workspace, compiled: CompiledQuery, *, timed: bool) -> Decided:
+    """Decide one query, here."""
+    verdict = workspace.check(compiled, timed=timed)
+    repairs = workspace.repair(compiled, timed=timed) if verdict.plans is None else ()
+    return Decided(compiled, verdict, repairs)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _may_fork() -> bool:
+    """On Linux, and where no other thread could be halfway through something."""
+    return sys.platform == "linux" and threading.active_count() == 1

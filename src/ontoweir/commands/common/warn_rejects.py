@@ -1,0 +1,18 @@
+"""Say on stderr that much was rejected, whatever else is quiet."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+
+def warn_rejects(summary: Mapping[str, Any]) -> None:
+    """Say it loudly where more than one tuple in a hundred is in no answer."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from ontoweir.report.describe_rejects import describe_rejects
+
+    text = describe_rejects(summary)
+    if text is not None:
+        console = Console(file=sys.stderr, highlight=False, force_jupyter=False)
+        console.print(Text(f"WARNING: {text}", style="bold red"), soft_wrap=True)

@@ -1,0 +1,264 @@
+"""`ontoweir check`."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.commands.common.arguments import add_project_arguments, find_root
+from ontoweir.commands.common.open_workspace import open_workspace
+from ontoweir.commands.common.report_refusals import report_refusals
+from ontoweir.commands.design.check_mappings import check_mappings
+from ontoweir.errors import (
+    CatalogError,
+    MappingError,
+    OntologyError,
+    QueryError,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from ontoweir.commands.common.decide_queries import Outcome
+    from ontoweir.commands.common.hold_warnings import Warnings
+    from ontoweir.pipeline.pipeline import Workspace
+
+TIERS = (
+    "stateless",
+    "tree-bounded",
+    "jointly-bounded",
+    "window-bounded",
+    "conditionally-bounded",
+    "undecided",
+    "unbounded",
+)
+MAX_TUPLES = 64
+"""The largest --witness-size; it takes some ten seconds."""
+
+
+def add_check(commands: Any) -> None:
+    """Add `check` to the commands."""
+    check = commands.add_parser(
+        "check",
+        help="decide, before anything runs, whether queries run in bounded memory",
+        epilog="examples: `ontoweir check examples/traffic --fail-on undecided`; what the mappings "
+        "allow: `ontoweir check examples/traffic --mappings-only --fail-on unbounded`; "
+        "counterexamples as data: `ontoweir check examples/traffic --witness out --witness-size 8`",
+    )
+    add_project_arguments(check)
+    check.add_argument("--query", action="append", metavar="NAME", help="only this query")
+    check.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
+    check.add_argument(
+        "--model", choices=("application-time", "arrival"), default="application-time"
+    )
+    check.add_argument("--format", choices=("text", "json", "sarif", "html"), default="text")
+    check.add_argument(
+        "--fail-on", choices=TIERS, metavar="TIER", help=f"exit 1 from: {', '.join(TIERS)}"
+    )
+    check.add_argument(
+        "--skip-refused",
+        action="store_true",
+        help="what is refused is only warned of (exit 1), where the rest has verdicts",
+    )
+    check.add_argument(
+        "--static-data",
+        action="store_true",
+        help="let the static relations' rows tighten the bounds (Spark reads them)",
+    )
+    check.add_argument(
+        "--mappings-only",
+        action="store_true",
+        help="what the mappings allow: how each class and property can be used over time",
+    )
+    check.add_argument(
+        "--witness",
+        metavar="DIR",
+        help="write the counterexample of each unbounded query as data that `replay` runs",
+    )
+    check.add_argument(
+        "--witness-size", type=int, metavar="N", help="with so many tuples to remember (default: 4)"
+    )
+    check.add_argument(
+        "--time-limit",
+        type=_read_seconds,
+        metavar="SECONDS",
+        help="how long to decide a query at most, and to look for its repairs (default: "
+        "10 and 3; 0: no limit)",
+    )
+    check.set_defaults(run=_check)
+
+
+def _read_seconds(text: str) -> float:
+    """A number of seconds, 0 or more."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, 0 or more")
+    return seconds
+
+
+def _check(args: argparse.Namespace) -> int:
+    try:
+        return _check_all(args)
+    except (CatalogError, OntologyError, MappingError, QueryError) as error:
+        if args.format == "sarif":  # where code scanning looks for it
+            from ontoweir.report.render_sarif import render_sarif
+
+            root = find_root(args.project) if Path(args.project).exists() else Path.cwd()
+            log = render_sarif([], root, repairs=[], errors=[error])
+            print(json.dumps(log, indent=2, ensure_ascii=False))
+        raise
+
+
+def _check_all(args: argparse.Namespace) -> int:
+    from ontoweir.checker.verdict.verdict import Tier
+    from ontoweir.commands.common.decide_queries import Decided, decide_queries
+    from ontoweir.commands.common.print_verdict import (
+        print_verdicts,
+        render_as_json,
+        render_as_text,
+    )
+    from ontoweir.pipeline.pipeline import require_queries
+    from ontoweir.pipeline.refused_query import RefusedQuery
+
+    _check_witness(args)
+    if args.mappings_only:
+        return check_mappings(args)
+    if args.sql is not None and args.query:
+        raise UsageError(
+            "--query does not go with --sql",
+            why="--sql names one file, which is the query",
+            fix="leave one of them out",
+        )
+    workspace, warnings = open_workspace(args, named_refused=True)
+    if args.time_limit is not None:
+        workspace.time_limit = workspace.repair_time_limit = args.time_limit
+    timed, catalog = args.model == "application-time", workspace.project.catalog
+    if args.sql is None:
+        require_queries(workspace)
+        names = args.query or workspace.query_names()
+    else:
+        names = [Path(args.sql).stem]
+    if args.format in ("sarif", "html"):
+        decided = _decide(args, workspace, names, warnings, timed)
+        warnings.release()
+        tiers = [d.verdict.tier for d in decided if isinstance(d, Decided)]
+        errors = [d.error for d in decided if isinstance(d, RefusedQuery)]
+        _print_page(args, workspace, decided, warnings)
+    else:
+        if args.format == "json":
+            render = render_as_json(catalog)
+        else:
+            render = render_as_text(catalog, names, verbose=args.verbose)
+        if args.sql is not None or args.static_data or args.witness is not None:
+            rendered = [render(d) for d in _decide(args, workspace, names, warnings, timed)]
+        else:
+            rendered = decide_queries(workspace, names, warnings, render, timed=timed)
+        warnings.release()
+        tiers = [t.tier for t in rendered if t.tier is not None]
+        errors = [t.error for t in rendered if t.error is not None]
+        print_verdicts(rendered, args.format)
+    if args.sql is None:
+        errors += [r.error for r in workspace.mappings.refused]
+    code = report_refusals(errors, skip=args.skip_refused)
+    if code == 0 and args.fail_on is not None:
+        limit = Tier(args.fail_on).rank
+        if any(tier.rank >= limit for tier in tiers):
+            return 1
+    return code
+
+
+def _decide(
+    args: argparse.Namespace,
+    workspace: "Workspace",
+    names: Sequence[str],
+    warnings: "Warnings",
+    timed: bool,
+) -> "list[Outcome]":
+    """Whole verdicts, where plain SQL, static data, witnesses or a page ask for them."""
+    from ontoweir.commands.common.decide_queries import Decided, decide_or_refuse, decide_queries
+
+    if args.sql is not None:
+        file = Path(args.sql)
+        decided = [
+            decide_or_refuse(workspace, file.stem, lambda: workspace.compile_sql(file), timed=timed)
+        ]
+    else:
+        decided = decide_queries(workspace, names, warnings, lambda found: found, timed=timed)
+    if args.static_data:
+        from ontoweir.run.read_statistics import read_statistics
+
+        known = read_statistics(workspace, [d.compiled for d in decided if isinstance(d, Decided)])
+        for place, d in enumerate(decided):
+            if not isinstance(d, Decided):
+                continue
+            refined = workspace.check(d.compiled, statistics=known, timed=timed)
+            # what is refuted stays refuted: a counterexample may have other static rows
+            if refined.plans is not None:
+                decided[place] = Decided(d.compiled, refined, ())
+    if args.witness is not None:
+        from ontoweir.trace.write_witness import write_witnesses
+
+        rendered = write_witnesses(
+            workspace,
+            [d.compiled for d in decided if isinstance(d, Decided)],
+            [d.verdict for d in decided if isinstance(d, Decided)],
+            Path(args.witness),
+            size=args.witness_size or 4,
+        )
+        for line in () if args.quiet else rendered:
+            print(line, file=sys.stderr)
+    return decided
+
+
+def _print_page(
+    args: argparse.Namespace,
+    workspace: "Workspace",
+    decided: "Sequence[Outcome]",
+    warnings: "Warnings",
+) -> None:
+    from ontoweir.commands.common.decide_queries import Decided
+    from ontoweir.commands.design.render_page import render_page
+    from ontoweir.pipeline.refused_query import RefusedQuery
+    from ontoweir.report.render_sarif import render_sarif
+
+    if args.format == "html":
+        print(render_page(workspace, decided, warnings), end="")
+        return
+    found = [d for d in decided if isinstance(d, Decided)]
+    sarif = render_sarif(
+        [d.verdict for d in found],
+        workspace.project.root,
+        list(warnings.seen),
+        repairs=[d.repairs for d in found],
+        refused=[d for d in decided if isinstance(d, RefusedQuery)],
+        errors=[] if args.sql is not None else [r.error for r in workspace.mappings.refused],
+    )
+    print(json.dumps(sarif, indent=2, ensure_ascii=False))
+
+
+def _check_witness(args: argparse.Namespace) -> None:
+    """Raise UsageError where --witness cannot do what is asked."""
+    size = args.witness_size
+    if args.witness is None:
+        if size is not None:
+            raise UsageError(
+                "--witness-size without --witness",
+                why="it is the size of what --witness writes",
+                fix="add --witness DIR",
+            )
+    elif args.model == "arrival":
+        raise UsageError(
+            "--witness does not go with --model arrival",
+            why="a witness is data to replay a query over, in application time",
+            fix="leave --model arrival out, or leave --witness out",
+        )
+    elif size is not None and not 1 <= size <= MAX_TUPLES:
+        raise UsageError(
+            f"--witness-size {size} is not between 1 and {MAX_TUPLES}",
+            why="a witness is confirmed by nested loops, whose time grows with its cube or faster",
+            fix=f"write --witness-size {MAX_TUPLES}",
+        )

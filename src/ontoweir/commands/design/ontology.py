@@ -1,0 +1,49 @@
+"""`ontoweir ontology`."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from ontoweir.commands.common.arguments import add_project_arguments
+from ontoweir.commands.common.hold_warnings import Warnings
+
+
+def add_ontology(commands: Any) -> None:
+    """Add `ontology` to the commands."""
+    ontology = commands.add_parser(
+        "ontology",
+        help="what was read of an ontology, what was left out, and what can have no member",
+        epilog="example: ontoweir ontology examples/traffic",
+    )
+    add_project_arguments(ontology)
+    ontology.add_argument("--ontology", action="append", metavar="FILE", help="without a project")
+    ontology.add_argument("--format", choices=("text", "json"), default="text")
+    ontology.set_defaults(run=_ontology)
+
+
+def _ontology(args: argparse.Namespace) -> int:
+    from ontoweir.lint.report_ontology import describe_ontology, show_ontology, warn_unsatisfiable
+    from ontoweir.ontology.load_ontology import read_ontology
+
+    warnings = Warnings(quiet=args.quiet)
+    if args.ontology:
+        files = [Path(f) for f in args.ontology]
+        reading = read_ontology(files, strict=args.strict, warn=lambda _: None)
+    else:
+        from ontoweir.project.project import load_project
+
+        project = load_project(Path(args.project), overrides=args.set)
+        reading = read_ontology(
+            project.ontology,
+            imports=project.imports,
+            strict=args.strict,
+            warn=lambda _: None,
+        )
+    warn_unsatisfiable(reading.tbox, warnings)
+    warnings.release()
+    if args.format == "json":
+        print(json.dumps(describe_ontology(reading), indent=2, ensure_ascii=False))
+    else:
+        print(show_ontology(reading))
+    return 0

@@ -1,0 +1,106 @@
+"""`ontoweir rewrite`."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ontoweir.commands.common.arguments import add_project_arguments, read_output
+from ontoweir.commands.common.hold_warnings import Warnings
+from ontoweir.commands.common.open_workspace import open_workspace
+from ontoweir.commands.common.report_refusals import describe_refusals
+from ontoweir.errors import UsageError
+
+
+def add_rewrite(commands: Any) -> None:
+    """Add `rewrite` to the commands."""
+    rewrite = commands.add_parser(
+        "rewrite",
+        help="what each stage made of a query",
+        epilog="example: ontoweir rewrite examples/traffic --query how-often-congestion-got-worse "
+        "--show sql",
+    )
+    add_project_arguments(rewrite)
+    rewrite.add_argument("--query", required=True, metavar="NAME")
+    stages = ("ucq", "sql", "spj", "lto", "plan", "trace", "graph")
+    rewrite.add_argument("--show", choices=stages, required=True)
+    rewrite.add_argument("--output", metavar="FILE.svg", help="graph: the file to write")
+    rewrite.add_argument("--format", choices=("text", "json"), default="text")
+    rewrite.add_argument("--ontology", action="append", help="ucq: without a project")
+    rewrite.add_argument("--dialect", default="spark", help="of the SQL (default: spark)")
+    rewrite.add_argument(
+        "--limit", type=int, default=100, help="lto: print at most so many (default: 100)"
+    )
+    rewrite.set_defaults(run=_rewrite)
+
+
+def _rewrite(args: argparse.Namespace) -> int:
+    from ontoweir.report.show_stage import show_stage
+
+    lines: Sequence[str]
+    refused: dict[str, Any] = {}
+    if args.show == "graph" or args.output is not None:
+        return _draw(args)
+    if args.ontology:
+        from ontoweir.report.show_stage import show_ontology_alone
+
+        if args.show != "ucq":
+            raise UsageError(
+                f"--ontology cannot show {args.show}",
+                why="without a project there are no mappings and no catalog",
+                fix="use --show ucq, or name a project",
+            )
+        from ontoweir.progress.show_query import QueryProgress
+
+        warnings = Warnings(quiet=args.quiet)
+        name, lines, more = show_ontology_alone(
+            [Path(f) for f in args.ontology],
+            Path(args.query),
+            strict=args.strict,
+            warn=warnings,
+            on_progress=QueryProgress(quiet=args.quiet),
+        )
+    else:
+        workspace, warnings = open_workspace(args)
+        compiled = workspace.compile(args.query)
+        name = args.query
+        lines, more = show_stage(
+            workspace, compiled, args.show, dialect=args.dialect, limit=args.limit
+        )
+        refused = describe_refusals(workspace)
+    warnings.release()
+    if args.format == "json":
+        found = {"query": name, "size": len(lines), "disjuncts": list(lines), **refused}
+        if more:
+            found["truncated"] = True
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        separator = "\n\n" if args.show in ("spj", "plan") else "\n"
+        print(separator.join(lines) if lines else "-- selects nothing")
+        if more:
+            print(f"-- more than {args.limit}: raise --limit to see them", file=sys.stderr)
+    return 0
+
+
+def _draw(args: argparse.Namespace) -> int:
+    """`rewrite --show graph --output F.svg`."""
+    from ontoweir.draw.draw_query import draw_query
+    from ontoweir.files.write_file import write_file
+    from ontoweir.project.refuse_inputs import refuse_inputs
+
+    if args.show != "graph" or args.output is None or args.ontology:
+        raise UsageError(
+            "--show graph and --output go together, over a project",
+            why="graphs are drawn of the unfolded query, into a file; other stages are printed",
+            fix="write --show graph --output FILE.svg and no --ontology",
+        )
+    output = read_output(args.output)
+    workspace, warnings = open_workspace(args)
+    refuse_inputs(workspace.project, output)
+    compiled = workspace.compile(args.query)
+    drawn = draw_query(compiled.union, workspace.project.catalog)
+    warnings.release()
+    write_file(output, drawn)
+    return 0

@@ -1,0 +1,94 @@
+"""`ontoweir register`."""
+
+import argparse
+import json
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ontoweir.commands.common.arguments import (
+    add_project_arguments,
+    add_registry_argument,
+)
+from ontoweir.commands.common.open_workspace import open_workspace
+from ontoweir.commands.common.report_refusals import describe_refusals
+from ontoweir.registry.find_registry import find_registry
+
+
+def add_register(commands: Any) -> None:
+    """Add `register` to the commands."""
+    register = commands.add_parser(
+        "register",
+        help="check a query and register it, to be run by `ontoweir run`",
+        epilog="example: ontoweir register examples/traffic --query every-reading-above-130",
+    )
+    add_project_arguments(register)
+    asked = register.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--query", metavar="NAME", help="a query of the project")
+    asked.add_argument("--sparql", metavar="FILE", help="a SPARQL query")
+    asked.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
+    register.add_argument(
+        "--name", help="to register it as (default: its name, or that of its file)"
+    )
+    add_registry_argument(register)
+    register.add_argument(
+        "--replace",
+        action="store_true",
+        help="take the place of the query of that name, and start anew",
+    )
+    register.add_argument(
+        "--allow-unbounded",
+        action="store_true",
+        help="register a query that is not bounded: its memory grows with the stream",
+    )
+    register.add_argument("--format", choices=("text", "json"), default="text")
+    register.set_defaults(run=_register)
+
+
+def _register(args: argparse.Namespace) -> int:
+    from ontoweir.pipeline.pipeline import read_text
+    from ontoweir.registry.register_query import QueryText, register_query
+    from ontoweir.registry.registry_entry import summarise_verdict
+
+    workspace, warnings = open_workspace(args)
+    if args.query is not None:
+        file = workspace.query_file(args.query)
+    else:
+        file = Path(args.sparql or args.sql)
+    name = args.name or args.query or file.stem
+    registry = find_registry(args.registry, workspace.project.root)
+    entry, what = register_query(
+        workspace,
+        registry,
+        QueryText(name, "sql" if args.sql is not None else "sparql", read_text(file), str(file)),
+        allow_unbounded=args.allow_unbounded,
+        replace=args.replace,
+    )
+    warnings.release()
+    if args.format == "json":
+        refused = describe_refusals(workspace)
+        print(json.dumps({**asdict(entry), "registration": what, **refused}))
+        return 0
+    print(f"{entry.name}: {summarise_verdict(asdict(entry))}")
+    match what:
+        case "new":
+            pass
+        case "replaced":
+            print("  the query that was registered so is replaced: its state is gone")
+        case "resumed":
+            print("  it goes on with the state that it had when it was dropped")
+    run, status = _hints(args)
+    print(f"  `ontoweir {run}` serves it; `ontoweir {status}` says how it is")
+    return 0
+
+
+def _hints(args: argparse.Namespace) -> tuple[str, str]:
+    """The calls that serve what was registered, from the same folder, and show it."""
+    here = args.project == "."
+    registry = f" --registry {shlex.quote(args.registry)}" if args.registry else ""
+    project = shlex.quote(args.project)
+    return (
+        ("run" if here else f"run {project}") + registry,
+        ("status" if here or registry else f"status --project {project}") + registry,
+    )

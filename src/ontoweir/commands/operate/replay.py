@@ -1,0 +1,116 @@
+"""`ontoweir replay`."""
+
+import argparse
+import json
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.commands.common.arguments import add_project_arguments, choose_channel, read_output
+from ontoweir.commands.common.open_workspace import open_workspace
+from ontoweir.commands.common.read_interval import read_interval
+from ontoweir.commands.common.report_refusals import describe_refusals
+from ontoweir.commands.common.warn_rejects import warn_rejects
+
+if TYPE_CHECKING:
+    from ontoweir.pipeline.pipeline import CompiledQuery
+
+
+def add_replay(commands: Any) -> None:
+    """Add `replay` to the commands."""
+    replay = commands.add_parser(
+        "replay",
+        help="answer a query over the history",
+        epilog="example: ontoweir replay examples/traffic --query roads-where-congestion-got-worse "
+        "--output worse.parquet",
+    )
+    add_project_arguments(replay)
+    asked = replay.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--query", metavar="NAME")
+    asked.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
+    replay.add_argument("--from", dest="start", metavar="TIME", help="from this time on (UTC)")
+    replay.add_argument("--to", dest="stop", metavar="TIME", help="before this time (UTC)")
+    replay.add_argument(
+        "--output", required=True, metavar="PATH", help="the file to write; - is stdout"
+    )
+    replay.add_argument(
+        "--format",
+        choices=("parquet", "csv", "jsonl"),
+        help="of the output (default: its suffix says; else parquet, and csv on stdout)",
+    )
+    replay.add_argument("--summary", choices=("text", "json"), default="text")
+    replay.add_argument("--expand", action="store_true", help="repeat rows instead of counting")
+    replay.add_argument(
+        "--spark",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a property of Spark, where it is started, e.g. spark.jars.packages=…",
+    )
+    replay.add_argument(
+        "--final",
+        action="store_true",
+        help="of an aggregate, the last row of each group alone, not one for every update",
+    )
+    replay.add_argument(
+        "--allow-unbounded",
+        action="store_true",
+        help="run a query that is not bounded, too: it keeps whatever may be needed",
+    )
+    replay.set_defaults(run=_replay)
+
+
+def _replay(args: argparse.Namespace) -> int:
+    from ontoweir.run.replaying import ReplayOptions, choose_format, replay_query
+    from ontoweir.run.run_options import read_pairs
+
+    start, stop = read_interval(args)
+    output = read_output(args.output)
+    workspace, warnings = open_workspace(args)
+    if args.sql is not None:
+        compiled = workspace.compile_sql(Path(args.sql))
+    else:
+        compiled = workspace.compile(args.query)
+    warnings.release()
+    options = ReplayOptions(
+        output=output,
+        format=args.format or choose_format(output),
+        start=start,
+        stop=stop,
+        expand=args.expand,
+        final=args.final,
+        spark=read_pairs("--spark", args.spark),
+        allow_unbounded=args.allow_unbounded,
+        progress=not args.quiet,
+    )
+    summary = replay_query(workspace, compiled, options)
+    with redirect_stdout(choose_channel(output)):
+        if args.summary == "json":
+            print(json.dumps({**summary, **describe_refusals(workspace)}))
+        else:
+            _print_summary(compiled, args.output, summary)
+            if args.verbose:
+                why = summary["one_range_because"]
+                reason = "" if why is None else f": {why}"
+                count = summary["ranges"]
+                print(f"  {count:,} range{'s' * (count > 1)} of history{reason}")
+    warn_rejects(summary)
+    return 0
+
+
+def _print_summary(compiled: "CompiledQuery", output: str, summary: dict[str, Any]) -> None:
+    bound = summary["bound_rows"]
+    started = summary["spark_start_seconds"]
+    place = "" if output == "-" else f" in {output}"
+    start = f"; Spark took {started:.1f} s to start" if started else ""
+    print(
+        f"{compiled.name}: {summary['results']:,} results{place}\n"
+        f"  {summary['tuples']:,} tuples, {summary['markers']:,} markers in "
+        f"{summary['seconds']:.1f} s ({summary['tuples_per_second']:,.0f} tuples/s{start})\n"
+        f"  state: at most {summary['state_rows_max']:,} rows"
+        + (f" of {bound:,}" if bound is not None else "")
+    )
+    rejected = summary.get("rejected") or 0
+    if rejected:
+        why = "; ".join(f"{reason}: {count:,}" for reason, count in summary["rejects"].items())
+        print(f"  rejected: {rejected:,} tuples ({why})")

@@ -1,0 +1,201 @@
+"""`ontoweir run`."""
+
+import argparse
+import json
+import signal
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.commands.common.arguments import (
+    add_project_arguments,
+    add_registry_argument,
+    find_root,
+)
+from ontoweir.commands.common.open_workspace import UNNEEDED, open_workspace
+from ontoweir.commands.common.report_refusals import describe_refusals, report_refusals
+from ontoweir.commands.common.warn_rejects import warn_rejects
+from ontoweir.errors import OntoweirError, Source, UsageError
+from ontoweir.registry.find_registry import find_registry
+
+if TYPE_CHECKING:
+    from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+
+
+def add_run(commands: Any) -> None:
+    """Add `run` to the commands."""
+    from ontoweir.run.run_options import add_run_options
+
+    run = commands.add_parser(
+        "run",
+        help="answer queries live, until stopped",
+        epilog="example: ontoweir run examples/traffic --query every-reading-above-130 --once",
+    )
+    add_project_arguments(run)
+    run.add_argument(
+        "--query",
+        action="append",
+        metavar="NAME",
+        help="only this query (default: all that are registered; all of the project, if none is)",
+    )
+    add_registry_argument(run)
+    run.add_argument(
+        "--serve",
+        action="store_true",
+        help="serve the registry although it is empty: wait for queries to be registered",
+    )
+    run.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="of answers (default: out/answers in the project's folder)",
+    )
+    run.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="of the run's state; it resumes from it (default: out/checkpoint there); registered "
+        "queries have their own",
+    )
+    run.add_argument("--once", action="store_true", help="stop when all that is there is read")
+    run.add_argument(
+        "--every", type=float, default=0.0, metavar="SECONDS", help="between micro-batches"
+    )
+    run.add_argument("--summary", choices=("text", "json"), default="text")
+    run.add_argument(
+        "--ui",
+        metavar="[HOST:]PORT",
+        help="serve the dashboard meanwhile (host: 127.0.0.1; port 0: any that is free)",
+    )
+    run.add_argument(
+        "--skip-refused",
+        action="store_true",
+        help="run the others where a query is refused, as a checkpoint of their own (exit 1)",
+    )
+    add_run_options(run)
+    run.set_defaults(run=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from ontoweir.registry.list_entries import list_entries
+
+    registry = find_registry(args.registry, find_root(args.project))
+    if args.query and (args.serve or args.registry):
+        raise UsageError(
+            "--query does not go with --serve or --registry",
+            why="a registry is served as a whole",
+            fix="leave out --query, or register what is to run",
+        )
+    served = args.serve or (not args.query and bool(list_entries(registry)))
+    if args.ui is None:
+        return _serve(args, registry) if served else _run_queries(args)
+    from ontoweir.commands.operate.serve_ui import serve_ui
+
+    root = find_root(args.project)
+    metrics = Path(args.metrics or args.output or root / "out" / "answers")
+    with serve_ui(args, args.ui, "--ui", root, metrics=metrics, running=not served):
+        return _serve(args, registry) if served else _run_queries(args)
+
+
+def _run_queries(args: argparse.Namespace) -> int:
+    from ontoweir.pipeline.pipeline import require_queries
+    from ontoweir.run.run_options import read_run_options
+    from ontoweir.run.running import run_queries
+
+    workspace, warnings = open_workspace(args, named_refused=True)
+    require_queries(workspace)
+    compiled, errors = _compile(workspace, args.query or workspace.query_names())
+    if errors and not (args.skip_refused and compiled):
+        return report_refusals(errors, skip=False)  # and nothing runs
+    skipped = set(map(str, errors))
+    for refused in workspace.mappings.refused:
+        if str(refused.error) not in skipped:
+            warnings(f"{UNNEEDED}{refused.error}")
+    warnings.release()
+    code = report_refusals(errors, skip=True)
+    options = read_run_options(args, workspace.project.root)
+    with _Terminated() as stop:
+        summary = run_queries(workspace, compiled, options, stop=stop)
+    _print(args, {**summary, **describe_refusals(workspace)}, options.output)
+    return code
+
+
+def _compile(
+    workspace: "Workspace", names: Sequence[str]
+) -> "tuple[list[CompiledQuery], list[OntoweirError]]":
+    """Queries, each for itself, and why others are refused.
+
+    Raises:
+        OntoweirError: there is no such query, or what all rest on is wrong.
+    """
+    for name in names:
+        workspace.query_file(name)
+    assert workspace.mappings is not None
+    compiled: list[CompiledQuery] = []
+    errors: list[OntoweirError] = []
+    for name in names:
+        try:
+            compiled.append(workspace.compile(name))
+        except OntoweirError as error:
+            errors.append(error)
+    return compiled, errors
+
+
+def _serve(args: argparse.Namespace, registry: Path) -> int:
+    from ontoweir.registry.serving import serve_registry
+    from ontoweir.run.run_options import read_run_options
+
+    for option in ("checkpoint", "metrics", "skip-refused"):
+        if getattr(args, option.replace("-", "_")):
+            raise UsageError(
+                f"--{option} does not go with registered queries",
+                why="each is for itself, in its folder of the registry",
+                fix="leave it out, or name the queries to run with --query",
+                source=Source(f"--{option}"),
+            )
+
+    seen: list[Workspace] = []
+
+    def opened() -> "Workspace":
+        workspace, warnings = open_workspace(args)
+        warnings.release()
+        seen[:] = [workspace]
+        return workspace
+
+    options = replace(read_run_options(args, find_root(args.project)), checkpoint=None)
+    more: dict[str, Any] = {"tell": lambda text: None} if args.quiet else {}
+    with _Terminated() as stop:
+        summary = serve_registry(opened, registry, options, stop=stop, **more)
+    refused = describe_refusals(seen[0]) if seen else {}
+    _print(args, {**summary, **refused}, options.output)
+    return 0
+
+
+def _print(args: argparse.Namespace, summary: dict[str, Any], output: Path) -> None:
+    if args.summary == "json":
+        print(json.dumps(summary))
+    else:
+        print(
+            f"{summary['results']:,} results in {output}\n"
+            f"  {summary['tuples']:,} tuples, {summary['markers']:,} markers, "
+            f"{summary['rejected']:,} rejected, {summary['late']:,} of them late\n"
+            f"  state: at most {summary['state_rows_max']:,} rows"
+        )
+        for reason, count in sorted(summary["rejects"].items()) if args.verbose else ():
+            print(f"  rejected {count:,}: {reason}")
+    warn_rejects(summary)
+
+
+class _Terminated:
+    """An event that is set when the system asks the process to end (SIGTERM)."""
+
+    def __enter__(self) -> threading.Event:
+        self.stop = threading.Event()
+        self.before: Any = None
+        if threading.current_thread() is threading.main_thread():
+            self.before = signal.signal(signal.SIGTERM, lambda *_: self.stop.set())
+        return self.stop
+
+    def __exit__(self, *error: object) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGTERM, self.before)

@@ -1,0 +1,168 @@
+"""Make what runs decided queries: their static data loaded, their plans made with what it says."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontoweir.checker.decide.plan_unbounded import plan_unbounded
+from ontoweir.checker.decide.refine_plans import refine_plans
+from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ontoweir.runtime.engine.query_job import QueryJob
+    from ontoweir.runtime.statics.load_statics import Session
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedJobs:
+    """Queries ready to run: their jobs; their verdicts with what the static data says; and the
+    static relations that they read, whole."""
+
+    jobs: "tuple[QueryJob, ...]"
+    verdicts: tuple[Verdict, ...]
+    statics: "Mapping[str, pa.Table]"
+
+
+def prepare_jobs(
+    workspace: Workspace,
+    decided: Sequence[tuple[CompiledQuery, Verdict]],
+    spark: "Session",
+    *,
+    beside: Path | None = None,
+    here: bool = True,
+    allow_unbounded: bool = False,
+) -> PreparedJobs:
+    """Load the static relations of queries, and make their plans again with what these say, which
+    only tightens them.
+
+    Args:
+        workspace: the project.
+        decided: queries, and the verdicts on them from the declarations alone.
+        spark: as load_statics takes it, and so are `beside` and `here`.
+        beside: large static relations are written beside it for a moment.
+        here: local CSV is read in this process where it can be.
+        allow_unbounded: a query that is not bounded keeps whatever it needs (plan_unbounded).
+
+    Raises:
+        QueryError: a query is not bounded, and that is not allowed.
+        DataError: static data is missing, or breaks what is declared of it.
+        RunError: Spark does not start.
+    """
+    from ontoweir.runtime.statics.gather_statistics import gather_statistics
+
+    compiled = [query for query, _ in decided]
+    statics = load_relations(workspace, compiled, spark, beside=beside, here=here)
+    known = gather_statistics(statics)
+    made = [
+        make_job(workspace, query, verdict, known, allow_unbounded=allow_unbounded)
+        for query, verdict in decided
+    ]
+    return PreparedJobs(tuple(job for job, _ in made), tuple(v for _, v in made), statics)
+
+
+def load_relations(
+    workspace: Workspace,
+    compiled: Sequence[CompiledQuery],
+    spark: "Session",
+    *,
+    beside: Path | None = None,
+    here: bool = True,
+) -> "dict[str, pa.Table]":
+    """The static relations that queries read, or that their streams reference (load_statics).
+
+    Raises:
+        DataError: static data is missing, or breaks what is declared of it.
+        RunError: Spark does not start.
+    """
+    from ontoweir.runtime.statics.load_statics import load_statics
+
+    catalog = workspace.project.catalog
+    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
+    return load_statics(spark, catalog, names, beside, here=here)
+
+
+def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:
+    """The tables that a query reads, those its streams reference, and those views are made of."""
+    names = {o.table for q in compiled.union.disjuncts for o in q.occurrences}
+    for name in names & catalog.streams.keys():
+        names |= {r.relation for r in catalog.streams[name].references}
+    unread = list(names)
+    while unread:
+        view = catalog.table(unread.pop()).data.view
+        if view is not None:
+            words = set(re.findall(r"\w+", view))
+            more = {n for n in catalog.relations if n in words and n not in names}
+            names |= more
+            unread += more
+    return sorted(names)
+
+
+def make_job(
+    workspace: Workspace,
+    compiled: CompiledQuery,
+    verdict: Verdict,
+    known: Statistics,
+    *,
+    allow_unbounded: bool = False,
+) -> "tuple[QueryJob, Verdict]":
+    """What runs a query, and its verdict with what the static data says.
+
+    Args:
+        workspace: the project.
+        compiled: the query.
+        verdict: on it, from the declarations alone.
+        known: of the static relations that it reads.
+        allow_unbounded: a query that is not bounded keeps whatever it needs (plan_unbounded).
+
+    Raises:
+        QueryError: it is not bounded, and that is not allowed.
+    """
+    from ontoweir.runtime.engine.query_job import QueryJob
+
+    catalog = workspace.project.catalog
+    if verdict.plans is None:
+        refined = workspace.check(compiled, statistics=known)
+    else:
+        refined = refine_plans(verdict, catalog, known)
+    if refined.plans is not None and refined.bound is not None:
+        plans, bound = refined.plans, refined.bound.rows
+        parts = tuple((p.part, len(p.plans)) for p in refined.parts)
+    elif allow_unbounded:
+        kept = plan_unbounded(compiled.union, catalog, statistics=known)
+        plans, bound, parts = kept.plans, None, kept.parts
+    else:
+        raise refusal(compiled, refined)
+    job = QueryJob(
+        name=compiled.name,
+        union=compiled.union,
+        plans=plans,
+        catalog=catalog,
+        bound=bound,
+        declarations=verdict.declarations,
+        parts=parts,
+        unbounded=refined.plans is None,
+        watched=tuple((d.table, d.columns) for d in verdict.conditions if d.kind == "key"),
+    )
+    return job, refined
+
+
+def refusal(compiled: CompiledQuery, verdict: Verdict) -> QueryError:
+    """The error that refuses to run a query which is not bounded."""
+    source = compiled.union.source
+    return QueryError(
+        f"{compiled.name} is {verdict.name}: it would need memory that grows with the stream"
+        if verdict.name == "unbounded"
+        else f"{compiled.name} is {verdict.name}: no plan in bounded memory is known for it",
+        why="only queries that are bounded are run; `ontoweir check` says what is in the way",
+        fix="change the query or the catalog as `ontoweir check` hints, or add --allow-unbounded "
+        "to run it all the same, in memory that grows",
+        source=source if source is None else Source(source.file, source.line),
+    )

@@ -1,0 +1,53 @@
+"""Sinks by name: every list of them is made of `SINKS`, or agrees with it."""
+
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+
+from ontoweir.api import python_api
+from ontoweir.errors import UsageError
+from ontoweir.runtime.live.output.sinks.files import FileSink
+from ontoweir.runtime.live.output.sinks.kafka import KafkaSink
+from ontoweir.runtime.live.output.sinks.memory import MemorySink
+from ontoweir.runtime.live.output.sinks.sinks import SINKS, make_sink
+
+NAMES = {kind.name for kind in SINKS}
+
+
+def test_python_and_the_docs_name_the_same_sinks(root: Path) -> None:
+    hints = get_type_hints(python_api.OpenProject.register, {**vars(python_api), "MemorySink": str})
+    named, _ = get_args(hints["sink"])
+    assert set(get_args(named)) == NAMES
+    page = (root / "docs" / "live.md").read_text()
+    assert not [name for name in NAMES if f"`{name}`" not in page and f"--sink {name}" not in page]
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_sink_has_what_it_requires_and_nothing_it_does_not_know(
+    name: str, tmp_path: Path
+) -> None:
+    (kind,) = (kind for kind in SINKS if kind.name == name)
+    given = dict.fromkeys(kind.required, "x")
+    assert make_sink(name, tmp_path, given).describe("q")
+    for option in kind.required:
+        with pytest.raises(UsageError, match=f"needs the option {option}"):
+            make_sink(name, tmp_path, {n: v for n, v in given.items() if n != option})
+    if kind.options is None:
+        with pytest.raises(UsageError, match=f"the sink {name} has no option k"):
+            make_sink(name, tmp_path, {"k": "v"})
+
+
+def test_a_sink_that_is_not_known(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="parquet, jsonl, console and kafka"):
+        make_sink("nowhere", tmp_path, {})
+
+
+def test_only_what_keeps_secrets_redacts_them(tmp_path: Path) -> None:
+    kafka = KafkaSink("t-{query}", {"kafka.sasl.password": "hush", "kafka.acks": "all"})
+    said = "no login with hush for all"
+    assert kafka.redact(said) == "no login with *** for all"
+    assert kafka.describe("q") == "the Kafka topic t-q"
+    assert FileSink(tmp_path).redact(said) == MemorySink().redact(said) == said
+    assert kafka.irrevocable
+    assert not FileSink(tmp_path).irrevocable
