@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.case_files import Golden, compare_block, write_block
 from tests.paths import ROOT, SHARED
-from tests.selection import is_fast, rank_file, uses_session
+from tests.selection import is_fast, rank_test, uses_session
 from tests.waiting import HANG_TIMEOUT
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for name in ("spark", "shared"):
             if name in fixtures:
                 item.add_marker(name)
-    items.sort(key=lambda item: rank_file(item.path))
+    items.sort(key=lambda item: rank_test(item.path, item.name))
     if config.getoption("--fast"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
@@ -73,16 +73,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Scheduling | None":
-    """Of `--dist loadfile`: a process has all files that use the Spark session, any other file
-    stays in one piece, and the order of the tests is kept."""
+    """Of `--dist loadfile`: one process has all tests that use the Spark session, the others of a
+    file stay together, and the order of the tests is kept."""
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduler(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            file = super()._split_scope(nodeid)
-            return "spark" if uses_session(ROOT / file) else file
+            file, _, name = nodeid.partition("::")
+            return "spark" if uses_session(ROOT / file, name) else file
 
     config.option.loadscopereorder = False
     return Scheduler(config, log)

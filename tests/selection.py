@@ -26,20 +26,31 @@ def is_fast(file: Path) -> bool:
     )
 
 
-def uses_session(file: Path) -> bool:
-    """Whether a test or a fixture of a file asks for the Spark session."""
-    return any(
-        isinstance(node, ast.FunctionDef) and any(a.arg == "spark" for a in node.args.args)
-        for node in ast.walk(_parse(file))
-    )
+def uses_session(file: Path, name: str) -> bool:
+    """Whether a test of a file asks for the Spark session, itself or by fixtures of the file."""
+    return name.partition("[")[0] in _session_users(file)
 
 
-def rank_file(file: Path) -> int:
-    """What is run first: the Spark session's files, then random and slow tests, then the others."""
-    if uses_session(file):
+def rank_test(file: Path, name: str) -> int:
+    """What is run first: the Spark session's tests, then files of random and slow ones, then the
+    others."""
+    if uses_session(file, name):
         return 0
     slow = any(isinstance(n, ast.Attribute) and n.attr == "slow" for n in ast.walk(_parse(file)))
     return 1 if slow or "hypothesis" in _imported(file) else 2
+
+
+@cache
+def _session_users(file: Path) -> frozenset[str]:
+    needs = {
+        node.name: {argument.arg for argument in node.args.args}
+        for node in ast.walk(_parse(file))
+        if isinstance(node, ast.FunctionDef)
+    }
+    users = {"spark"}
+    while more := {name for name, asked in needs.items() if asked & users} - users:
+        users |= more
+    return frozenset(users)
 
 
 @cache

@@ -69,6 +69,23 @@ def load(data: Data, types: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
     return base
 
 
+def answers(
+    base: duckdb.DuckDBPyConnection,
+    query: SpjQuery,
+    timestamps: Mapping[str, str],
+    *,
+    distinct: bool,
+    markers: int,
+) -> list[Counter[Row]]:
+    """The answers over the tuples with timestamps <= m, for every marker m from 0 on: rows of
+    output attributes, counted.
+
+    `timestamps`: per stream, the name of its timestamp column.
+    """
+    matches = _match(base, query, timestamps)
+    return [_cut(matches, marker, distinct=distinct) for marker in range(markers)]
+
+
 def answer(
     base: duckdb.DuckDBPyConnection,
     query: SpjQuery,
@@ -77,24 +94,31 @@ def answer(
     distinct: bool,
     upto: int,
 ) -> Counter[Row]:
-    """The answer over all tuples with timestamps <= upto: rows of output attributes, counted.
+    """The answer over the tuples with timestamps <= upto (see `answers`)."""
+    return _cut(_match(base, query, timestamps), upto, distinct=distinct)
 
-    `timestamps`: per stream, the name of its timestamp column.
-    """
+
+def _match(
+    base: duckdb.DuckDBPyConnection, query: SpjQuery, timestamps: Mapping[str, str]
+) -> list[tuple[Any, ...]]:
+    """The matches over all tuples: output attributes, the latest timestamp of the tuples (None:
+    they have none), how many there are."""
+    times = [
+        f'"{o.alias}"."{timestamps[o.table]}"' for o in query.occurrences if o.table in timestamps
+    ]
+    latest = f"greatest({', '.join(times)})" if times else "NULL"
     outputs = [_column(a) for _, o in query.outputs for a in output_attributes(o)]
-    conjuncts = where(query)
-    for occurrence in query.occurrences:
-        if occurrence.table in timestamps:
-            conjuncts.append(f'"{occurrence.alias}"."{timestamps[occurrence.table]}" <= {upto}')
     tables = ", ".join(f'"{o.table}" AS "{o.alias}"' for o in query.occurrences)
-    head = ", ".join([*outputs, "count(*)"])
-    sql = f"SELECT {head} FROM {tables}"
-    if conjuncts:
+    sql = f"SELECT {', '.join([*outputs, latest, 'count(*)'])} FROM {tables}"
+    if conjuncts := where(query):
         sql += " WHERE " + " AND ".join(conjuncts)
-    if outputs:
-        sql += " GROUP BY " + ", ".join(outputs)
+    return base.execute(f"{sql} GROUP BY ALL").fetchall()
+
+
+def _cut(matches: Sequence[tuple[Any, ...]], upto: int, *, distinct: bool) -> Counter[Row]:
+    """Those over a prefix: it has the latest of their tuples."""
     found: Counter[Row] = Counter()
-    for *values, count in base.execute(sql).fetchall():
-        if count:
-            found[tuple(values)] = 1 if distinct else count
-    return found
+    for *values, time, count in matches:
+        if time is None or time <= upto:
+            found[tuple(values)] += count
+    return Counter(dict.fromkeys(found, 1)) if distinct else found

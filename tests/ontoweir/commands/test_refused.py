@@ -166,7 +166,7 @@ def test_data_may_name_any_class(run: Run, project: Path) -> None:
 
 
 def test_obda(run: Run, project: Path, root: Path) -> None:
-    text = (root / "tests" / "mappings" / "traffic.obda").read_text(encoding="utf-8")
+    text = (root / "tests/mappings/r2rml/traffic.obda").read_text(encoding="utf-8")
     (project / "m.obda").write_text(text, encoding="utf-8")
     call = ("--set", f"project.mappings={json.dumps([str(project / 'm.obda')])}")
     code, whole, _ = _check(run, project, *call)

@@ -23,7 +23,7 @@ from ontoweir.runtime.live.checkpoint.save_state import (
 )
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
 from tests.oracle.random_queries import STYLES, Case, make_case
-from tests.oracle.relational import answer
+from tests.oracle.relational import answers
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
 from tests.runtime.in_process import load_admitted
 from tests.runtime.live_cases import cut_arrivals, make_job, make_table
@@ -61,13 +61,14 @@ def test_live_equals_oracle(seed: int, tmp_path: Path) -> None:
     done = -1 if state.finished_us is None else state.finished_us
     base = load_admitted(case)
     stamps = {name: s.timestamp for name, s in case.catalog.streams.items()}
-    for marker in range(done + 1):
+    query, distinct = case.query.disjuncts[0], case.query.distinct
+    expected = answers(base, query, stamps, distinct=distinct, markers=done + 1)
+    for marker, right in enumerate(expected):
         found: Counter[tuple[Any, ...]] = Counter()
         for row in rows:
             if _micros(row["at"]) <= marker:
                 found[tuple(row[v] for v in case.query.variables)] += row.get("multiplicity", 1)
-        query = case.query.disjuncts[0]
-        assert found == answer(base, query, stamps, distinct=case.query.distinct, upto=marker)
+        assert found == right
     assert state.totals["late"] == 0
     assert state.totals["results"] == len(rows)
 

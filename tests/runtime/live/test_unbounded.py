@@ -16,7 +16,7 @@ from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
 from tests.oracle.random_queries import STYLES, Case, make_case
-from tests.oracle.relational import answer, load
+from tests.oracle.relational import answers, load
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
 from tests.runtime.in_process import answers_upto, replay_here, store
 from tests.runtime.live_cases import cut_arrivals, make_table
@@ -71,10 +71,10 @@ def test_answers_equal_the_oracle(seed: int) -> None:
     done = -1 if state.finished_us is None else state.finished_us
     base = load(case.data, case.types)
     stamps = {name: s.timestamp for name, s in case.catalog.streams.items()}
-    for marker in range(done + 1):
-        found = answers_upto(rows, case.query.variables, marker)
-        query = case.query.disjuncts[0]
-        assert found == answer(base, query, stamps, distinct=case.query.distinct, upto=marker)
+    query, distinct = case.query.disjuncts[0], case.query.distinct
+    expected = answers(base, query, stamps, distinct=distinct, markers=done + 1)
+    for marker, right in enumerate(expected):
+        assert answers_upto(rows, case.query.variables, marker) == right
 
 
 @pytest.mark.parametrize("seed", range(80))

@@ -26,7 +26,7 @@ from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.read_chunk import Chunk, read_chunk
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, make_case
-from tests.oracle.relational import answer
+from tests.oracle.relational import answers
 from tests.runtime.harness import make_catalog, make_sql_job
 from tests.runtime.in_process import EPOCH, answers_upto, load_admitted, replay_here, store
 
@@ -53,10 +53,8 @@ def test_ranges_equal_the_oracle_after_every_marker(seed: int) -> None:
         base = load_admitted(case)
         stamps = dict.fromkeys(catalog.streams, "ts")
         distinct = case.query.distinct
-        wanted = [
-            answer(base, case.query.disjuncts[0], stamps, distinct=distinct, upto=marker)
-            for marker in range(case.markers)
-        ]
+        query = case.query.disjuncts[0]
+        wanted = answers(base, query, stamps, distinct=distinct, markers=case.markers)
         times = 1 if distinct else len(plans)
         options = {"statics": statics, "rows_per_range": 1}
         whole, one = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
