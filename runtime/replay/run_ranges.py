@@ -17,7 +17,7 @@ from ontoweir.runtime.replay.ranges.replay_range import (
 )
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
 from ontoweir.runtime.replay.ranges.store_statics import store_statics
-from ontoweir.runtime.spark.explain_java import tell_cause
+from ontoweir.runtime.spark.explain_java import describe_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,7 +85,7 @@ def await_job(
         lines = [x.strip() for x in str(error).splitlines() if x.strip()]
         cause = next((x for x in reversed(lines) if "Error" in x and "at org." not in x), "")
         raise RunError(
-            f"a Spark task failed: {(cause or tell_cause(error))[:400]}",
+            f"a Spark task failed: {(cause or describe_cause(error))[:400]}",
             why="the replay cannot go on without it",
             fix="see Spark's log; if the cause lies in ontoweir, report it with this message",
         ) from error

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, assert_never
 
 import pyarrow as pa
 
-from ontoweir.errors import OntoweirError, RunError
+from ontoweir.errors import OntoweirError, RunError, Source
 from ontoweir.files.replace_file import replace_file, replacing
 from ontoweir.runtime.engine.advance_rows import (
     advance_level,
@@ -105,6 +105,17 @@ class RangeOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class RangeFailure:
+    """The error that a task ended with: its class, and its parts."""
+
+    kind: type[OntoweirError]
+    what: str
+    why: str
+    fix: str
+    source: Source | None
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedWork:
     """What all tasks of a run begin with: its plans, with static data encoded, and the references
     that it enforces, by stream."""
@@ -128,7 +139,7 @@ _prepared: dict[str, PreparedWork] = {}
 
 
 def replay_range(key: str, packed: Any, task: bytes) -> bytes:
-    """Run one task; errors of ours come back as values (a class and its four parts).
+    """Run one task; errors of ours come back as values (RangeFailure).
 
     Args:
         key: the run.
@@ -141,7 +152,9 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
             _prepared[key] = prepare_work(open_statics(pickle.loads(packed.value)))
         outcome = run_task(_prepared[key], pickle.loads(task), lambda: None)
     except OntoweirError as error:
-        return pickle.dumps((type(error), error.what, error.why, error.fix, error.source))
+        return pickle.dumps(
+            RangeFailure(type(error), error.what, error.why, error.fix, error.source)
+        )
     return pickle.dumps(outcome)
 
 
@@ -157,11 +170,10 @@ def unpack_outcome(packed: bytes) -> RangeOutcome:
     Raises:
         OntoweirError: the task ended with it.
     """
-    outcome = pickle.loads(packed)
+    outcome: RangeOutcome | RangeFailure = pickle.loads(packed)
     if isinstance(outcome, RangeOutcome):
         return outcome
-    kind, what, why, fix, source = outcome
-    raise kind(what, why=why, fix=fix, source=source)
+    raise outcome.kind(outcome.what, why=outcome.why, fix=outcome.fix, source=outcome.source)
 
 
 def part_file(folder: str, index: int, part: int) -> Path:
