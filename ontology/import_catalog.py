@@ -30,7 +30,7 @@ def read_catalog(path: Path) -> ImportCatalog:
     """The catalog at `path`; the first entry for an IRI counts.
 
     Raises:
-        OntologyError: it cannot be read, is no XML or no catalog, or names other catalogs.
+        OntologyError: it cannot be read, is not XML or no catalog, or names other catalogs.
     """
     made = ImportCatalog(str(path))
     parser = expat.ParserCreate(namespace_separator=" ")

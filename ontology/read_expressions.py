@@ -101,7 +101,7 @@ def read_left(triples: Triples, node: Node, kinds: Kinds) -> tuple[Basic, ...]:
     if isinstance(node, URIRef):
         return () if node == OWL.Nothing else (NamedClass(str(node)),)
     if isinstance(node, Literal):
-        raise OutsideQL("a literal is no class")
+        raise OutsideQL("a literal is not a class")
     union = triples.objects(node, OWL.unionOf)
     if union:
         parts = read_members(triples, union[0])
@@ -152,7 +152,7 @@ def read_right(triples: Triples, node: Node, kinds: Kinds) -> tuple[Superclass, 
             return (Nothing(),)
         return () if node == OWL.Thing else (NamedClass(str(node)),)
     if isinstance(node, Literal):
-        raise OutsideQL("a literal is no class")
+        raise OutsideQL("a literal is not a class")
     if parts := triples.objects(node, OWL.intersectionOf):
         members = read_members(triples, parts[0])
         return tuple(c for part in members for c in read_right(triples, part, kinds))

@@ -35,7 +35,7 @@ def read_fact(kinds: Kinds, s: Node, p: Node, o: Node, because: Because) -> tupl
         if prop in kinds.objects and prop not in kinds.data:
             raise OutsideQL("an object property has individuals as values, not literals")
         if o.ill_typed:
-            raise OutsideQL(f"{str(o)!r} is no {o.datatype}")
+            raise OutsideQL(f"{str(o)!r} is not of type {o.datatype}")
         datatype = None if o.datatype in (None, XSD.string) else str(o.datatype)
         language = o.language.lower() if o.language else None  # compared without case
         return (RoleFact(prop, str(s), Value(str(o), datatype, language), because),)

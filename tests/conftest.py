@@ -11,10 +11,13 @@ from hypothesis import HealthCheck, settings
 
 from tests.case_files import Golden, compare_block, write_block
 from tests.paths import ROOT, SHARED
+from tests.selection import is_fast, rank_file, uses_session
 from tests.waiting import HANG_TIMEOUT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer
+    from xdist.scheduler import Scheduling
 
 
 settings.register_profile(
@@ -36,6 +39,13 @@ settings.register_profile(
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="a large budget for random tests")
     parser.addoption("--update-cases", action="store_true", help="write what comes of case files")
+    parser.addoption("--fast", action="store_true", help="unit tests alone (tests/selection.py)")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if config.getoption("--fast") and collection_path.match("test_*.py"):
+        return not is_fast(collection_path) or None
+    return None
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-timeout reads its option
@@ -46,23 +56,36 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.timeout = HANG_TIMEOUT
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test that uses a fixture of ours carries its marker, so `-m "not spark"` works.
-
-    Where several processes share the tests (`-n 2 --dist loadgroup`), one of them has all files
-    that use the Spark session, and any other file stays in one piece.
-    """
+    """A test that uses a fixture of ours carries its marker, so `-m "not spark"` works. What takes
+    long comes first, so that no process has it left when the others have nothing any more."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         for name in ("spark", "shared"):
             if name in fixtures:
                 item.add_marker(name)
-    if config.pluginmanager.hasplugin("xdist"):
-        session = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
-        for item in items:
-            group = "spark" if item.path in session else item.path.stem
-            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: rank_file(item.path))
+    if config.getoption("--fast"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Scheduling | None":
+    """Of `--dist loadfile`: a process has all files that use the Spark session, any other file
+    stays in one piece, and the order of the tests is kept."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduler(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "spark" if uses_session(ROOT / file) else file
+
+    config.option.loadscopereorder = False
+    return Scheduler(config, log)
 
 
 @pytest.fixture

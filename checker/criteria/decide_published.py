@@ -78,10 +78,10 @@ def _equal(form: NormalForm, condition: str, exempt: set[int]) -> list[Failure]:
                 c.source,
             )
         )
-    told = {f.value for f in found}
+    reported = {f.value for f in found}
     for group in form.classes:  # equalities that inequalities imply are in P⁺ too
         holders = sorted(group.members - exempt) or sorted(group.members)
-        if len(group.members) < 2 or group.domain.finite or group.index in told:
+        if len(group.members) < 2 or group.domain.finite or group.index in reported:
             continue
         if len(group.members & exempt) >= len(group.members):
             continue
@@ -135,7 +135,7 @@ def decide_set(form: NormalForm) -> Criterion:
 def decide_tree(form: NormalForm, parts: tuple[TimeOrder, ...] | None) -> Criterion:
     """[S] Th. 1 (bags), as published: sufficient, not necessary (theory §6, errata 1, 2).
 
-    `parts`: by split_times; None, too many of them, is told as a failure.
+    `parts`: by split_times; None, too many of them, counts as a failure.
     """
     if parts is None:
         many = Failure(

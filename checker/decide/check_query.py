@@ -53,7 +53,7 @@ def check_query(
         timed: False for the arrival model ([A]): timestamps are ignored.
         disprove: look for a witness where there is no plan.
         size: how many optional tuples the witness has.
-        watch: how long that may take, and who is told how far it is (watch_time.py in
+        watch: how long that may take, and who hears how far it is (watch_time.py in
             rewriter/model). A query whose time is over is undecided, and says so.
 
     Raises:
@@ -216,7 +216,7 @@ def _verdict(
 
 def reduce_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     """[A] section 8.1: under set semantics, first without redundant occurrences, and without
-    disjuncts whose answers another one gives (of parts of aggregates, which are told by their
+    disjuncts whose answers another one gives (of parts of aggregates, which are known by their
     places, those stay: another one may give a group, but not its minimum)."""
     reduced = [_without_redundant(q, catalog) for q in union.disjuncts]
     reduced = [relax_chains(q, catalog) for q in reduced]

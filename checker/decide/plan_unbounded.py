@@ -1,4 +1,4 @@
-"""Plans for a query that is not bounded, for those who insist: whatever is needed is kept.
+"""Plans for a query that is not bounded (`--allow-unbounded`): whatever is needed is kept.
 
 The plan is that of the query with every value taken for bounded (theory §8 without its premise;
 citations 17): the answers are the same, and the state grows with the streams.

@@ -223,7 +223,7 @@ def _origins(
 def _origin(aliases: dict[str, Source | None], origin: Provenance) -> Reason:
     """A mapping that occurrences come from; under it the axioms that led there."""
     names = " and ".join(aliases)
-    told = " and ".join(
+    listed = " and ".join(
         a if place is None or place.line is None else f"{a} (query line {place.line})"
         for a, place in aliases.items()
     )
@@ -241,7 +241,7 @@ def _origin(aliases: dict[str, Source | None], origin: Provenance) -> Reason:
         for text, place in zip(origin.axioms, places, strict=False)
     )
     verb = "comes" if len(aliases) == 1 else "come"
-    return Reason(f"{told} {verb} from the mapping {origin.mapping}", label, None, axioms)
+    return Reason(f"{listed} {verb} from the mapping {origin.mapping}", label, None, axioms)
 
 
 def _first_line(failure: Failure, place: Source | None, blamed: Provenance | None) -> Source | None:

@@ -107,8 +107,8 @@ def explain_projection(form: NormalForm, group: ValueClass, union: SpjUnion) -> 
     """A class is needed because a variable of the result is made from it."""
     attributes = {a for a, _ in group.attributes}
     names = [v for v, o in form.query.outputs if attributes & set(output_attributes(o))]
-    told = union.aggregation
-    if told is not None and not set(names) & set(told.group):
+    grouping = union.aggregation
+    if grouping is not None and not set(names) & set(grouping.group):
         label = None
         if union.source is not None:
             label = Label("query", union.source, "an aggregate is made of its values")

@@ -66,7 +66,7 @@ def _is_order(c: Compare, tables: dict[str, str]) -> bool:
 
 
 def _chain(orders: Iterable[Compare]) -> list[str] | None:
-    """The occurrences in order, if each two neighbours are compared; None: it is no chain."""
+    """The occurrences in order, if each two neighbours are compared; None: it is not a chain."""
     below: dict[str, set[str]] = {}
     edges: set[tuple[str, str]] = set()
     for c in orders:

@@ -64,7 +64,7 @@ def find_repairs(
             union is what is checked.
         timed: False for the arrival model.
         wanted: the changes to consider.
-        watch: how long that may take, and who is told how far it is. When its time is over
+        watch: how long that may take, and who hears how far it is. When its time is over
             (`watch.stopped`), what was found until then is all there is.
     """
     found: list[Repair] = []

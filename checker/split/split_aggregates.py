@@ -44,7 +44,7 @@ class AggregatePart:
 
     @property
     def counts_values(self) -> bool:
-        """Whether its matches are distinct values (or groups), each told once."""
+        """Whether its matches are distinct values (or groups), each emitted once."""
         if self.once:
             return False
         return self.aggregates[0].function is AggregateFunction.COUNT_DISTINCT

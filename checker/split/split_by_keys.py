@@ -16,7 +16,7 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     """The ways to split an aggregate query in parts, the one that rests on no key first.
 
     Where the columns of a group hold, up to equalities, a key of every occurrence, the group has at
-    most one match, and is forgotten once it is told. Where they do together with the argument
+    most one match, and is forgotten once it is emitted. Where they do together with the argument
     of COUNT(DISTINCT …), every match brings a new value: it is COUNT. The keys that this needs are
     marked as those by which occurrences are one row (`SpjQuery.merged`): verdicts rest on them.
     """

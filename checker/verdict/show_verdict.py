@@ -45,15 +45,15 @@ def show_verdict_html(verdict: "Verdict") -> str:
     if verdict.conditions:
         items = "".join(f"<li>{escape(c.text)}</li>" for c in verdict.conditions)
         parts.append(f"rests on <ul>{items}</ul>")
-    told: dict[tuple[str, str, str], None] = {}
+    reasons: dict[tuple[str, str, str], None] = {}
     for disjunct in verdict.disjuncts:
         for d in getattr(disjunct, "because", ()):
-            told.setdefault((d.code, d.message, d.hint))
-    if told:
+            reasons.setdefault((d.code, d.message, d.hint))
+    if reasons:
         items = "".join(
             f"<li><b>{escape(code)}</b> {escape(message)}<br><i>{escape(hint)}</i></li>"
-            for code, message, hint in list(told)[:_SHOWN]
+            for code, message, hint in list(reasons)[:_SHOWN]
         )
-        more = f"<li>and {len(told) - _SHOWN} more</li>" if len(told) > _SHOWN else ""
+        more = f"<li>and {len(reasons) - _SHOWN} more</li>" if len(reasons) > _SHOWN else ""
         parts.append(f"<ul>{items}{more}</ul>")
     return f"<div>{'<br>'.join(parts)}</div>"

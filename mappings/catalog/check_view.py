@@ -6,7 +6,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal
 
 
 def check_view(relation: Relation, view: str, catalog: Catalog) -> None:
-    """Refuse a view that cannot work: no SQL, unknown tables or columns, a stream, or a declared
+    """Refuse a view that cannot work: not SQL, unknown tables or columns, a stream, or a declared
     column that it does not make. Names are compared without case, as Spark does.
 
     Raises:

@@ -92,7 +92,7 @@ def _read_stream(table: TomlTable) -> Stream:
     if step is None or step <= 0:
         raise time.error(
             "unit",
-            f"the unit of time {unit!r} is no positive duration",
+            f"the unit of time {unit!r} is not a positive duration",
             why="one step of the flow of time has a fixed length",
             fix='write a number and a unit, e.g. "5 minutes", or an ISO duration, e.g. "PT5M"',
         )
@@ -101,7 +101,7 @@ def _read_stream(table: TomlTable) -> Stream:
     if idle is not None and (patience is None or patience <= 0):
         raise time.error(
             "idle",
-            f"{idle!r} is no positive duration",
+            f"{idle!r} is not a positive duration",
             why="it is how long, by the clock, others wait for a stream that says nothing",
             fix='write a number and a unit, e.g. "1 minute", or leave it out: then they wait',
         )
@@ -146,7 +146,7 @@ def _read_start(time: TomlTable, step_us: int) -> int | None:
     if start is None or start % step_us:
         raise time.error(
             "start",
-            f"{value!r} is no timestamp of this stream",
+            f"{value!r} is not a timestamp of this stream",
             why="it is the first timestamp that the stream has, a whole number of steps since 1970",
             fix='write e.g. start = "2014-08-01T00:00:00"',
         )
@@ -181,7 +181,7 @@ def _read_lags(table: TomlTable, known: list[str], step_us: int) -> tuple[Lag, .
         if within is None or within < 0 or within % step_us:
             raise entry.error(
                 "within",
-                f"{text!r} is no whole number of the stream's steps",
+                f"{text!r} is not a whole number of the stream's steps",
                 why="time is counted in steps of the stream's unit",
                 fix='write a duration that is a multiple of the unit, e.g. "1 hour"',
             )

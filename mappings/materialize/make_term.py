@@ -69,7 +69,7 @@ def _make_iri(term: RowTerm, values: list[SqlValue | str], base: str) -> str:
         text = base + text
     if NO_IRI.search(text):
         raise DataError(
-            f"{text!r} is no IRI",
+            f"{text!r} is not an IRI",
             why="the column has characters that IRIs do not have",
             fix="use rr:template, which percent-encodes, or correct the data",
             source=term.source,
@@ -96,7 +96,7 @@ def _make_literal(term: RowTerm, values: list[SqlValue | str]) -> str:
     text = fit_datatype(value, term.datatype.removeprefix(XSD))
     if text is None:
         raise DataError(
-            f"{value.text!r} is no xsd:{term.datatype.removeprefix(XSD)}",
+            f"{value.text!r} is not an xsd:{term.datatype.removeprefix(XSD)}",
             why="rr:datatype says that it is, and literals are well-typed",
             fix="correct rr:datatype, or the data",
             source=term.source,

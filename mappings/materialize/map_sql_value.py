@@ -100,8 +100,8 @@ def write_plainly(value: SqlValue) -> str:
 def fit_datatype(value: SqlValue, datatype: str) -> str | None:
     """The lexical form of a value under another XSD datatype; None when it has none.
 
-    Numbers are written in the form of that datatype. What is no XSD datatype known here takes any
-    text.
+    Numbers are written in the form of that datatype. An XSD datatype that is not known here
+    takes any text.
 
     Args:
         value: the value.

@@ -53,7 +53,7 @@ def open_table(connection: sqlite3.Connection, table: LogicalTable) -> RowTable:
     """Prepares a logical table.
 
     A temporary view tells the declared types of the columns, also through a query, and refuses
-    whatever is no single SELECT.
+    whatever is not a single SELECT.
 
     Raises:
         MappingError: the database refuses it, or two columns have one name.

@@ -150,7 +150,7 @@ class MappingSet:
     """All assertions; `compiled` says that the ontology's hierarchy is already in them.
 
     `refused`: triples maps that were refused. Whoever asks for what one of them could be about is
-    told so, by its error: nothing is decided on a part of the mappings.
+    refused, by its error: nothing is decided on a part of the mappings.
     """
 
     assertions: tuple[MappingAssertion, ...]

@@ -20,7 +20,7 @@ _WORDS = re.compile(r"(?:(?P<number>\d+(?:\.\d+)?)\s*)?(?P<unit>[A-Za-z]+)")
 
 
 def parse_duration(text: str) -> int | None:
-    """Microseconds of a duration, or None when `text` is no exact duration.
+    """Microseconds of a duration, or None when `text` is not an exact duration.
 
     >>> parse_duration("5 minutes"), parse_duration("PT5M"), parse_duration("hour")
     (300000000, 300000000, 3600000000)

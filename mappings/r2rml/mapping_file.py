@@ -39,7 +39,7 @@ class MappingFile:
     wrong: tuple[tuple[str, MappingError], ...] = ()
     """IRIs that may not be there, each with why."""
     refused: tuple[RefusedMap, ...] = ()
-    """Mappings that are no triples maps."""
+    """Mappings that are not triples maps."""
     doubtful: frozenset[Node] = frozenset()
     """Triples maps that could be about anything, if they are refused."""
     _index: dict[Node, dict[str, list[Node]]] = field(
@@ -132,7 +132,7 @@ def _declared_bases(text: str) -> tuple[str, ...]:
 
 
 def check_language(place: Place, tag: str) -> None:
-    """Refuses what is no language tag: BCP 47, with a registered primary subtag's 2 or 3 letters.
+    """Refuses what is not a language tag: BCP 47, with a primary subtag of 2 or 3 letters.
 
     Raises:
         MappingError: it is none, as "english".

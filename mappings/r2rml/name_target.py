@@ -66,7 +66,7 @@ class _Names:
         self.whole: set[str] = set()
         self.endings: set[str] = set()
         self.wrong = False
-        """Whether one is no IRI, and nobody knows which one was meant."""
+        """Whether one is not an IRI, and nobody knows which one was meant."""
         self.typed = False
         """Whether what comes next could be a class."""
 
@@ -95,7 +95,7 @@ class _Names:
 
 def _split(tokens: Sequence[TargetToken], names: _Names) -> Iterator[tuple[list[TargetToken], str]]:
     """What is between full stops, semicolons, commas and the braces of a graph, with the mark
-    before it. A graph's name and a datatype are no part of it."""
+    before it. A graph's name and a datatype are not part of it."""
     part: list[TargetToken] = []
     before = "."
     aside = ""
@@ -151,7 +151,7 @@ def _add_object(value: TargetToken, names: _Names) -> bool:
 
 
 def _add_all(part: list[TargetToken], before: str, names: _Names) -> bool:
-    """Of what is no triple: all that is named. What is made from data is its subject at the
+    """Of what is not a triple: all that is named. What is made from data is its subject at the
     beginning, and an object behind a property; elsewhere it could be anything."""
     begins = before not in (";", ",")
     classes = 1 if before == "," and names.typed else 0

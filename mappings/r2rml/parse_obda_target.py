@@ -211,7 +211,7 @@ class _Parser:
             form == "constant" and ":" not in text
         ):
             raise TargetRefusal(
-                f"{token.text} is no IRI",
+                f"{token.text} is not an IRI",
                 why="IRIs have a scheme, and no spaces, quotes or braces",
                 fix="write the whole IRI, or a prefix that is declared",
                 line=token.line,

@@ -105,7 +105,7 @@ class TriplesMap:
 class R2rmlDocument:
     """All triples maps of a file; relative IRIs that rows make are prefixed with `base`.
 
-    `refused`: those that are no R2RML, by the names of their nodes; `doubtful`: of which nobody
+    `refused`: those that are not R2RML, by the names of their nodes; `doubtful`: of which nobody
     knows what they could be about, if they are refused.
     """
 

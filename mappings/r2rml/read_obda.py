@@ -63,7 +63,7 @@ def read_obda(shown: str, text: str) -> MappingFile:
         text: the file.
 
     Raises:
-        MappingError: it is no .obda file, or a target is beyond triples; with its line.
+        MappingError: it is not an .obda file, or a target is beyond triples; with its line.
     """
     return _Reader(shown, text).read()
 
@@ -184,7 +184,7 @@ class _Reader:
         if NO_IRI.search(found[2]):
             raise self.error(
                 number,
-                f"<{found[2]}> is no IRI",
+                f"<{found[2]}> is not an IRI",
                 why="IRIs have no quotes, braces or backslashes",
                 fix="correct it, or percent-encode the character",
             )

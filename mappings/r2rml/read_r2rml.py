@@ -51,7 +51,7 @@ def read_r2rml(path: Path, *, base: str | None = None, partial: bool = False) ->
         partial: a triples map that is wrong is listed in `refused`, and others are read.
 
     Raises:
-        MappingError: no such file, no Turtle, or not R2RML; with its line.
+        MappingError: no such file, not Turtle, or not R2RML; with its line.
     """
     file = open_mapping(path)
     if base is None:
@@ -170,7 +170,7 @@ class _Reader:
         """A triples map.
 
         Raises:
-            MappingError: it is no R2RML.
+            MappingError: it is not R2RML.
         """
         table = self._logical_table(place, node)
         short = self.file.values(node, "subject")
@@ -229,7 +229,9 @@ class _Reader:
             )
         given = name if name is not None else query
         if not isinstance(given, Literal):
-            raise place.error("the logical table is no string", why="R2RML", fix="write a string")
+            raise place.error(
+                "the logical table is not a string", why="R2RML", fix="write a string"
+            )
         text = str(given)
         source = place.source(text)
         for version in self.file.values(table, "sqlVersion") if table is not None else []:
@@ -281,7 +283,9 @@ class _Reader:
                 fix="add rr:predicate and rr:objectMap",
             )
         if any(p.kind != "iri" for p in predicates):
-            raise place.error("the predicate is no IRI", why="RDF", fix="write rr:termType rr:IRI")
+            raise place.error(
+                "the predicate is not an IRI", why="RDF", fix="write rr:termType rr:IRI"
+            )
         return PredicateObjectMap(
             tuple(predicates), tuple(objects), self._graphs(place, node), place.source()
         )
@@ -325,7 +329,7 @@ class _Reader:
             text = self.base + text.removeprefix(PARSE_BASE)
         if NO_IRI.search(text) or ":" not in text:
             raise place.error(
-                f"{text!r} is no IRI",
+                f"{text!r} is not an IRI",
                 why="IRIs have a scheme, and no spaces or quotes",
                 fix="correct the IRI",
                 near=text,

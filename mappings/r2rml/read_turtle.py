@@ -78,7 +78,7 @@ def read_turtle(shown: str, text: str) -> MappingFile:
             getattr(error, "_why", None) or (str(error) or type(error).__name__).splitlines()[0]
         )
         raise MappingError(
-            f"no Turtle: {reason}",
+            f"not Turtle: {reason}",
             why="R2RML mappings are written in Turtle",
             fix="mend the text before or at this line",
             source=Source(shown, min(lines, text.count("\n")) + 1 if isinstance(lines, int) else 1),
@@ -100,7 +100,7 @@ def _find_wrong(shown: str, text: str, graph: Graph) -> Iterator[tuple[str, Mapp
             yield (
                 iri,
                 MappingError(
-                    f"<{written}> is no IRI",
+                    f"<{written}> is not an IRI",
                     why="IRIs have no spaces, quotes, braces or angle brackets",
                     fix="correct it, or percent-encode the character",
                     source=Source(shown, line),

@@ -22,7 +22,7 @@ class SourceText:
 
 
 def read_expression(tree: exp.Expr, scope: Scope) -> SourceText | None:
-    """The text that an expression makes; None when it is no concatenation and no CAST AS STRING.
+    """The text that an expression makes; None when it is not a concatenation and no CAST AS STRING.
 
     Exact for columns of type string and int, whose text in SQL is that in RDF, and for constants.
 

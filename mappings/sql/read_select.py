@@ -77,7 +77,7 @@ def read_select(text: str, catalog: Catalog, *, mapping: bool = False) -> Select
             is a name there, as in R2RML.
 
     Raises:
-        SqlRefusal: the text is no SQL, beyond SPJ, or names what the catalog does not declare.
+        SqlRefusal: the text is not SQL, beyond SPJ, or names what the catalog does not declare.
     """
     tree = parse_sql_text(quote_names(text) if mapping else text)
     try:
@@ -106,7 +106,7 @@ def parse_sql_text(text: str) -> "exp.Query":
     """One SELECT, or several under UNION.
 
     Raises:
-        SqlRefusal: the text is no SQL, or another statement.
+        SqlRefusal: the text is not SQL, or another statement.
     """
     import logging
 
@@ -125,7 +125,7 @@ def parse_sql_text(text: str) -> "exp.Query":
     except errors.SqlglotError as error:
         details = getattr(error, "errors", None) or [{}]
         raise SqlRefusal(
-            f"no SQL: {_in_words(str(details[0].get('description') or error))}",
+            f"not SQL: {_in_words(str(details[0].get('description') or error))}",
             why="it is read as Spark SQL",
             fix=f"mend the text near {details[0].get('highlight', '')!r}",
             line=details[0].get("line"),

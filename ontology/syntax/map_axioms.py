@@ -31,7 +31,7 @@ Part: TypeAlias = Call | Node
 
 
 class NoAxiom(Exception):
-    """A call that is no axiom or expression of OWL 2: what, and its line."""
+    """A call that is not an axiom or expression of OWL 2: what, and its line."""
 
     def __init__(self, what: str, line: int) -> None:
         self.what, self.line = what, line
@@ -159,7 +159,7 @@ class _Mapper:
         elif name == "DLSafeRule":
             self.add(BNode(), RDF.type, SWRL.Imp, line)
         else:
-            raise NoAxiom(f"{name}(…) with {len(parts)} arguments is no axiom", line)
+            raise NoAxiom(f"{name}(…) with {len(parts)} arguments is not an axiom", line)
 
     def _assert(self, name: str, role: Part, subject: Part, value: Part, line: int) -> None:
         """P(a, b); an assertion of ObjectInverseOf(P) is one of P, turned round."""
@@ -252,5 +252,5 @@ class _Mapper:
             self.add(node, RDF.type, RDFS.Datatype, line)
             self.add(node, OWL.onDatatype, nodes[0], line)
         else:
-            raise NoAxiom(f"{part.name}(…) is no expression", line)
+            raise NoAxiom(f"{part.name}(…) is not an expression", line)
         return node

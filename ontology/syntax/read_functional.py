@@ -175,7 +175,7 @@ class _Reader:
                 if not colon:
                     if token.text.isdigit():
                         return Literal(int(token.text))
-                    raise self._error(f"{token.text!r} is no IRI", token.line)
+                    raise self._error(f"{token.text!r} is not an IRI", token.line)
                 if prefix not in self.prefixes:
                     raise self._error(f"the prefix {prefix + ':'!r} is not declared", token.line)
                 return URIRef(self.prefixes[prefix] + local)

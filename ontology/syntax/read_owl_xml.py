@@ -1,7 +1,7 @@
 """Read OWL/XML into RDF triples: an XML spelling of the calls of functional syntax.
 
 https://www.w3.org/TR/owl2-xml-serialization/. Nothing outside the file is ever read: expat loads
-no external entity unless it is told to.
+no external entity unless it is asked to.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def read_owl_xml(data: bytes, file: str, base: str, add: Add) -> None:
     """Hand every triple of an ontology in OWL/XML to `add`, with its line.
 
     Raises:
-        OntologyError: the XML is broken, or what it says is no axiom.
+        OntologyError: the XML is broken, or what it says is not an axiom.
     """
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
@@ -112,7 +112,7 @@ class _Reader:
         elif isinstance(part, Call):
             map_axiom(part, self.header, self.add)
         else:
-            raise NoAxiom(f"{element.name} is no axiom", element.line)
+            raise NoAxiom(f"{element.name} is not an axiom", element.line)
 
     def _head(self, element: _Element) -> None:
         iri = element.attributes.get("ontologyIRI")

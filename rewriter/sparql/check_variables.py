@@ -57,7 +57,7 @@ def check_variables(
             raise _error(
                 source.file,
                 f"?{time.name} is both a time and a value: comparing a time with a value",
-                f"GRAPH ?{time.name} makes it a time, which is no subject or object",
+                f"GRAPH ?{time.name} makes it a time, which is not a subject or object",
                 "use two variables",
                 values[time],
             )

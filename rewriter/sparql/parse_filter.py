@@ -155,7 +155,7 @@ class _Reader:
         connectives = ("ConditionalAndExpression", "ConditionalOrExpression", "UnaryNot")
         if name in connectives or name == "RelationalExpression":
             return self._error("a truth value as a number in FILTER", _WHY, _FORMS)
-        return self._error("a FILTER that is no comparison", _WHY, _FORMS)
+        return self._error("a FILTER that is not a comparison", _WHY, _FORMS)
 
     def _add(self, total: _Sum, node: object, sign: int) -> None:
         """Add `sign` times the expression to the sum."""
@@ -190,7 +190,7 @@ class _Reader:
                 value = Decimal("nan")
             if not value.is_finite():
                 raise self._error(
-                    f"{term.lexical!r} is no number",
+                    f"{term.lexical!r} is not a number",
                     f"its datatype is xsd:{term.datatype.removeprefix(XSD)}",
                     "write a decimal number",
                 )
@@ -222,7 +222,7 @@ class _Reader:
         fix = 'write it as "PT30M"^^xsd:dayTimeDuration or "P1DT12H"^^xsd:dayTimeDuration'
         if found is None:
             raise self._error(
-                f"{literal.lexical!r} is no duration in days, hours, minutes and seconds",
+                f"{literal.lexical!r} is not a duration in days, hours, minutes and seconds",
                 "a duration is exact, down to microseconds; years and months vary in length",
                 fix,
             )
@@ -276,7 +276,7 @@ class _Reader:
         if total.duration is not None:
             name = min(involved).name
             raise self._error(
-                f"?{name} is compared with a duration, but is no time",
+                f"?{name} is compared with a duration, but is not time",
                 "a time variable is one that stands in GRAPH",
                 f"write GRAPH ?{name} {{ … }} around the patterns of that time",
             )
@@ -326,7 +326,7 @@ class _Reader:
                 parse_instant(point.lexical)
             except ValueError as error:
                 raise self._error(
-                    f"{point.lexical!r} is no xsd:dateTime",
+                    f"{point.lexical!r} is not an xsd:dateTime",
                     str(error),
                     'write it as "2014-08-04T00:00:00"^^xsd:dateTime (without a zone: UTC)',
                 ) from None

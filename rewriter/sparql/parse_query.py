@@ -73,7 +73,7 @@ def parse_query(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, .
         file: where it stands, for messages.
 
     Raises:
-        QueryError: the text is no SPARQL, or outside the query language.
+        QueryError: the text is not SPARQL, or outside the query language.
     """
     tokens = Tokens(text)
     prologue, query = parse_sparql(text, tokens, file)

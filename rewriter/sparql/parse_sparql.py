@@ -22,7 +22,7 @@ def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[Any, CompValue]:
     MEDIAN is not in SPARQL 1.1: it is parsed as SAMPLE, which is refused where it is written.
 
     Raises:
-        QueryError: it is no SPARQL, or rdflib cannot read it.
+        QueryError: it is not SPARQL, or rdflib cannot read it.
     """
     standard = _without_median(text, tokens, file)
     try:

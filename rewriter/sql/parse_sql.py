@@ -58,7 +58,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         file: the file's name, for messages.
 
     Raises:
-        QueryError: no SQL, outside SPJ, unknown names, types that do not compare, or a stream's
+        QueryError: not SQL, outside SPJ, unknown names, types that do not compare, or a stream's
             timestamp in SELECT; with its line.
     """
     try:

@@ -90,7 +90,7 @@ def _class_assertions(
 
 
 def _everything(mappings: MappingSet) -> Iterator[MappingAssertion]:
-    """What is mapped at all is an owl:Thing: subjects, and objects that are no literals."""
+    """What is mapped at all is an owl:Thing: subjects, and objects that are not literals."""
     mappings.require_all()
     for assertion in mappings.assertions:
         source = _not_null(assertion.source, assertion.object)

@@ -106,7 +106,7 @@ def _agree(mapping: dict[Term, Term], pairs: _Pairs) -> dict[Term, Term] | None:
 
 
 def _bare(f: Filter, mapping: dict[Term, Term]) -> Filter | None:
-    """The filter under a mapping, without its place; None if it is no filter then."""
+    """The filter under a mapping, without its place; None if it is not a filter then."""
     left = mapping.get(f.left, f.left)
     if not isinstance(left, Variable):
         return None

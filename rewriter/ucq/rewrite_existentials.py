@@ -180,7 +180,7 @@ def _replace(
     folds: tuple[_Fold, ...],
     picks: tuple[tuple[Basic, tuple[Because, ...]], ...],
 ) -> ConjunctiveQuery | None:
-    """The query with each fold replaced by its pick; None if that is no query."""
+    """The query with each fold replaced by its pick; None if that is not a query."""
     folded = {i for fold in folds for i in fold.atoms}
     atoms = [atom for i, atom in enumerate(query.atoms) if i not in folded]
     fresh = Fresh(query)

@@ -41,7 +41,7 @@ def _check(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> None:
         output = next(o for name, o in query.outputs if name == aggregate.argument)
         if not isinstance(output, LiteralOutput | NullOutput):
             raise QueryError(
-                f"{aggregate} aggregates values that are no literals of a column",
+                f"{aggregate} aggregates values that are not literals of a column",
                 why=f"{aggregate.function} is computed over the values of columns",
                 fix="aggregate a property whose object map is a column, or use COUNT",
                 source=aggregate.source,

@@ -64,7 +64,7 @@ def translate_time_filter(
             us += epoch_us(parse_instant(filter_.right.lexical))
         except ValueError:
             raise QueryError(
-                f"{filter_.right.lexical!r} is no point in time",
+                f"{filter_.right.lexical!r} is not a point in time",
                 why=f"?{filter_.left.name} is a time",
                 fix='write e.g. "2014-08-01T08:00:00Z"^^xsd:dateTime',
                 source=source,
@@ -176,7 +176,7 @@ def _number(text: str, source: Source | None) -> int | Decimal:
         number = Decimal(text)
     except InvalidOperation:
         raise QueryError(
-            f"{text!r} is no number",
+            f"{text!r} is not a number",
             why="it is added to a value",
             fix="write a number",
             source=source,
@@ -235,7 +235,7 @@ def _compare_values(
     value = parse_constant(right.value, kind)
     if value is None:
         raise QueryError(
-            f"{right.value!r} is no {name_column_type(kind)}",
+            f"{right.value!r} is not of type {name_column_type(kind)}",
             why=f"?{filter_.left.name} has values of that type",
             fix=f"write a constant of type {name_column_type(kind)}",
             source=source,

@@ -15,7 +15,7 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
     """Microseconds, and which rows have a timestamp.
 
     Timestamps without a zone, and dates, are UTC; whole numbers are microseconds already; text
-    is ISO 8601, and what is not is no timestamp.
+    is ISO 8601, and what is not is not a timestamp.
 
     Raises:
         ValueError: the column's type holds no timestamps, or they are finer than a microsecond.
@@ -53,7 +53,7 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
 
 
 def _in_years(times: Array) -> Array:
-    """Which lie in the years 1 to 9999; others are no timestamps."""
+    """Which lie in the years 1 to 9999; others are not timestamps."""
     if not len(times) or (int(times.min()) >= FIRST_US and int(times.max()) <= LAST_US):
         return np.ones(len(times), dtype=np.bool_)
     within: Array = (times >= FIRST_US) & (times <= LAST_US)
@@ -65,7 +65,7 @@ def _timestamps(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
     try:
         return column.cast(pa.timestamp("us", tz=zone))
     except pa.ArrowInvalid as error:
-        raise ValueError("they are no whole microseconds of 64 bits") from error
+        raise ValueError("they are not whole microseconds of 64 bits") from error
 
 
 def _texts(column: "pa.ChunkedArray") -> "pa.ChunkedArray":

@@ -38,7 +38,7 @@ class ParquetJoiner:
         """Append a file; how many rows it has.
 
         Raises:
-            ValueError: it is no Parquet, or has other columns than those before.
+            ValueError: it is not Parquet, or has other columns than those before.
         """
         if not self.at:
             self.sink.write(_MAGIC)
@@ -49,7 +49,7 @@ class ParquetJoiner:
             tail = source.read(8)
             length = int.from_bytes(tail[:4], "little")
             if size < 12 or tail[4:] != _MAGIC or length > size - 12:
-                raise ValueError(f"{file} is no Parquet file")
+                raise ValueError(f"{file} is not a Parquet file")
             begin = size - 8 - length
             source.seek(begin)
             footer = _Reader(source.read(length)).struct()

@@ -4,11 +4,13 @@ from ontoweir.mappings.model.catalog import Column, DateType, FloatType, Stream,
 
 
 def enforced_columns(stream: Stream) -> tuple[Column, ...]:
-    """The columns that a run looks at whether or not a query does, so that the tuples admitted do
-    not depend on the queries: those of keys and of references of one column, those with a declared
-    domain, floating-point numbers (NaN is no value), dates and times (which lie in the years 1 to
-    9999), and, unless the source is Parquet, which has types of its own, all others: a text may not
-    be of its column's type."""
+    """The columns whose constraints are enforced on a stream's rows, even where no query uses them,
+    so that which rows are admitted does not depend on the queries.
+
+    Those of keys and of references of one column, those with a declared domain, floating-point
+    numbers (NaN is not a value), dates and times (which lie in the years 1 to 9999). Of sources
+    other than Parquet, which has types of its own, all columns: a text may not be of its type.
+    """
     named = {c for key in stream.keys for c in key}
     named |= {r.columns[0] for r in stream.references if len(r.columns) == 1}
     return tuple(

@@ -17,7 +17,7 @@ def prove_domains(files: Sequence[str], columns: Sequence[Column]) -> frozenset[
     group's least and greatest value show, or which the files lack: they need not be read.
 
     Raises:
-        DataError: a file is no Parquet.
+        DataError: a file is not Parquet.
     """
     open_ = list(columns)
     for file in files:

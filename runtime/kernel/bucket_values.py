@@ -48,7 +48,7 @@ def _points(at: Break) -> Points:
         case Points():
             return at
         case Grid() | Constants() | StaticValues():
-            raise AssertionError("breakpoints that are no looked up numbers")
+            raise AssertionError("breakpoints that are not looked up numbers")
         case _:
             assert_never(at)
 

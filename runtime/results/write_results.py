@@ -241,7 +241,7 @@ def refuse_parquet(output: Path) -> UsageError:
     """The error of Parquet that is to go through a pipe."""
     return UsageError(
         f"Parquet cannot be written to {output}",
-        why="it is no file, and Parquet is complete only at its end",
+        why="it is not a file, and Parquet is complete only at its end",
         fix="write --format csv or --format jsonl, or name a file",
         source=Source("--output"),
     )

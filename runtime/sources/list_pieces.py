@@ -37,7 +37,7 @@ def list_pieces(
         spare: of these columns, those that are NULL where a file lacks them.
 
     Raises:
-        DataError: a file is no Parquet, or a column is missing, is there twice, or is of a type
+        DataError: a file is not Parquet, or a column is missing, is there twice, or is of a type
             that cannot hold its values.
     """
     pieces: list[Piece] = []

@@ -31,7 +31,7 @@ def conform_parquet(
         folder: it is made.
 
     Raises:
-        DataError: a file is no Parquet, or a column is missing, there twice, or of a type that
+        DataError: a file is not Parquet, or a column is missing, there twice, or of a type that
             cannot hold its values.
         RunError: the disk does not take it.
     """

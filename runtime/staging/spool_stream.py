@@ -65,7 +65,7 @@ def spool_stream(
     except OSError as error:
         raise RunError(
             f"{folder} cannot be written: {error}",
-            why="the rows of a stream that is no Parquet in the order of time are kept beside the "
+            why="the rows of a stream that is not Parquet in the order of time are kept beside the "
             "output meanwhile",
             fix="make room there, or name another place with --output",
             source=Source(str(folder)),

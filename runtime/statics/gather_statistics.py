@@ -38,5 +38,5 @@ def _scalar(value: object) -> Scalar | None:
     if isinstance(value, datetime | date):
         return value.isoformat()
     if isinstance(value, float) and not isfinite(value):
-        return None  # an infinite extreme is no limit
+        return None  # an infinite extreme is not a limit
     return value if isinstance(value, int | float | Decimal | str) else None

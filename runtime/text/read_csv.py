@@ -151,7 +151,7 @@ def _read_block(
         doubles = [n for n, kind in kinds.items() if pa.types.is_floating(kind)]
         if table.num_rows == rows and all(all_finite(table.column(n)) for n in doubles):
             return table
-    except ValueError:  # a row with too many cells, or what is no number
+    except ValueError:  # a row with too many cells, or what is not a number
         pass
     block = block.decode("utf-8", "replace").encode()
     block = _level(block, file.separator, len(file.names))

@@ -144,7 +144,7 @@ def _report_full(error: OSError) -> int:
 
 
 def _open_closed() -> None:
-    """Where standard output or error is closed (`>&-`), what is told goes nowhere."""
+    """Where standard output or error is closed (`>&-`), what is printed goes nowhere."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115

@@ -116,7 +116,7 @@ _WORDS = [
 
 
 def mutate(text: str, seed: int) -> bytes:
-    """The text with one to four mutations; every 16th seed has bytes that are no UTF-8."""
+    """The text with one to four mutations; every 16th seed has bytes that are not UTF-8."""
     draw = random.Random(seed)
     tokens = _TOKEN.findall(text)
     assert "".join(tokens) == text

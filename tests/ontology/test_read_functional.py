@@ -68,8 +68,8 @@ def test_axioms_know_their_line(tmp_path: Path) -> None:
     [
         ("Ontology(\n SubClassOf(:A :B)\n)", 2, "prefix ':' is not declared"),
         ("Ontology(\n\n SubClassOf(<a> <b>)", 3, "ends too early"),
-        ("Ontology(\n Frob(<a> <b>)\n)", 2, "Frob(…) with 2 arguments is no axiom"),
-        ("Ontology(\n SubClassOf(<a> Frob(<b>))\n)", 2, "Frob(…) is no expression"),
+        ("Ontology(\n Frob(<a> <b>)\n)", 2, "Frob(…) with 2 arguments is not an axiom"),
+        ("Ontology(\n SubClassOf(<a> Frob(<b>))\n)", 2, "Frob(…) is not an expression"),
         ("Ontology()\n)", 2, "after the end"),
         ('Ontology(\n SubClassOf(<a> "unended))', 2, "unexpected"),
     ],

@@ -170,7 +170,7 @@ def _check(condition: str) -> Verdict:
 )
 @pytest.mark.parametrize("known", [True, False])
 def test_infinite_static_values(condition: str, known: bool) -> None:
-    """Infinity is a value: nothing is beyond it, and it is no least or greatest finite one."""
+    """Infinity is a value: nothing is beyond it, and it is not a least or greatest finite one."""
     inf = float("inf")
     case = _case(_sql(condition, distinct=False, third=False), Random(0))
     weights = [-inf, 0.5, inf]

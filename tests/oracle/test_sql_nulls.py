@@ -162,8 +162,8 @@ class Oracle:
 
     def groups(self, query: Query, text: str, upto: int) -> dict[Any, Any]:
         for name in self.names:
-            rows = f"all_{name}" + ("" if name == "r" else f" WHERE ts <= make_timestamp({upto})")
-            self.base.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS FROM {rows}")
+            source = f"all_{name}" + ("" if name == "r" else f" WHERE ts <= make_timestamp({upto})")
+            self.base.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS FROM {source}")
         if not self.base.execute(f"SELECT COUNT(*) FROM {query.rest}").fetchall()[0][0]:
             return {}
         names = [c[0] for c in query.columns]

@@ -85,7 +85,7 @@ def arrow_table(case: Case, name: str) -> pa.Table:
 
 
 def load_admitted(case: Case) -> DuckDBPyConnection:
-    """The tuples that a run lets in, in DuckDB: NaN is no value, whatever is asked."""
+    """The tuples that a run lets in, in DuckDB: NaN is not a value, whatever is asked."""
     data = {
         name: (columns, [row for row in rows if not any(v != v for v in row)])
         for name, (columns, rows) in case.data.items()

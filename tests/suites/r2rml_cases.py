@@ -35,7 +35,7 @@ NOT_MET = {
     "r2rml-sqlite 0002f": 'demands that {Name} is refused for the column "Name", which all other '
     "mappings of this suite write in just this way; SQLite's names have no case. W3C's case, which "
     'also writes \\"Name\\", is refused',
-    "r2rml-sqlite 0004b": "expects a triple although rr:termType rr:Literal is no subject (R2RML "
+    "r2rml-sqlite 0004b": "expects a triple though rr:termType rr:Literal is not a subject (R2RML "
     "section 7.4); refused, as W3C's case demands",
     "r2rml-sqlite 0012a": "expects xsd:integer for a FLOAT, which 0012e expects as xsd:double; "
     "W3C's own output of the case is made",

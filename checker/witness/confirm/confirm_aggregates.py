@@ -62,17 +62,17 @@ def _confirms_own_groups(union: SpjUnion, catalog: Catalog, witness: Witness) ->
         mine = [witness.optional[i]]
         whole = work.groups(plain, work.everything, i)
         own = work.groups(plain, frozenset({i}), i)
-        told = []
+        changes = []
         for optional in ([], mine):
             before = aggregate_naively(union, instance_of(catalog, [*fixed, *optional]))
             rows = [*fixed, *optional, *suffix]
             after = aggregate_naively(union, instance_of(catalog, rows))
-            told.append({g: after[g] for g in after if before.get(g) != after[g]})
+            changes.append({g: after[g] for g in after if before.get(g) != after[g]})
         if not any(
-            told[0].get(group) != told[1].get(group)
+            changes[0].get(group) != changes[1].get(group)
             and alone.get(group) == together.get(group)
             and own.get(group) == whole.get(group)
-            for group in {**told[0], **told[1]}
+            for group in {**changes[0], **changes[1]}
         ):
             return False
     return True
@@ -93,15 +93,15 @@ def confirm_medians(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool
         optional = [o for o, taken in zip(witness.optional, chosen, strict=True) if taken]
         before = [*witness.fixed, *optional]
         known = aggregate_naively(union, instance_of(catalog, before)).items()
-        told = tuple(
+        observed = tuple(
             frozenset(
                 aggregate_naively(union, instance_of(catalog, [*before, *suffix])).items() - known
             )
             for suffix in witness.suffixes
         )
-        if told in seen:
+        if observed in seen:
             return False
-        seen.add(told)
+        seen.add(observed)
     return True
 
 
@@ -144,21 +144,21 @@ class _Matches:
         place = {name: n for n, name in enumerate(self.union.variables)}
         keys = [place[v] for v in self.union.aggregation.group]
         argument = None if aggregate.argument is None else place[aggregate.argument]
-        for (row, told, _), count in self.ways(suffix).items():
+        for (row, used, _), count in self.ways(suffix).items():
             value = 1 if argument is None else row[argument]
             if value is None:  # an aggregate takes no part in what its argument is not there for
                 continue
             if aggregate.function is AggregateFunction.COUNT:
                 value = 1
-            yield tuple(row[k] for k in keys), value, told, count
+            yield tuple(row[k] for k in keys), value, used, count
 
     def groups(
         self, aggregate: Aggregate, optional: frozenset[int], suffix: int | None = None
     ) -> Groups:
         """The groups of the matches of some optional tuples, by number, and a suffix."""
         found: Groups = {}
-        for key, value, told, count in self.values(aggregate, suffix):
-            if told <= optional:
+        for key, value, used, count in self.values(aggregate, suffix):
+            if used <= optional:
                 found.setdefault(key, Counter())[value] += count
         return found
 
@@ -169,10 +169,10 @@ class _Matches:
         match uses two of them."""
         base: Groups = {}
         added: list[Groups] = [{} for _ in range(self.witness.size)]
-        for key, value, told, count in self.values(aggregate, suffix):
-            if len(told) > 1:
+        for key, value, used, count in self.values(aggregate, suffix):
+            if len(used) > 1:
                 return None
-            mine = added[next(iter(told))] if told else base
+            mine = added[next(iter(used))] if used else base
             mine.setdefault(key, Counter())[value] += count
         return base, added
 
@@ -231,15 +231,15 @@ def _confirms_count(work: _Matches, aggregate: Aggregate) -> bool:
     for i in range(work.witness.size):
         # by group and value: the tuples that give it, before and after the suffix; () is the rest
         ways: dict[Any, dict[Any, tuple[set[Any], set[Any]]]] = {}
-        for answer, told, late in work.ways(i):
-            if len(told) > 1:
+        for answer, used, late in work.ways(i):
+            if len(used) > 1:
                 return False
             group = tuple(answer[place[name]] for name in shown)
             value = answer[place[aggregate.argument or ""]]
             before, after = ways.setdefault(group, {}).setdefault(value, (set(), set()))
-            after.add(next(iter(told), None))
+            after.add(next(iter(used), None))
             if not late:
-                before.add(next(iter(told), None))
+                before.add(next(iter(used), None))
         if not any(_counts_one(found.values(), i) for found in ways.values()):
             return False
     return True

@@ -27,6 +27,6 @@ def trace_matches(
     found: Counter[Way] = Counter()
     counted = count_matches(union, instance, lambda row: marks[id(row)])
     for (answer, marked), count in counted.items():
-        told = frozenset(n for n in range(size) if marked >> n & 1)
-        found[answer, told, bool(marked >> size & 1)] = count
+        used = frozenset(n for n in range(size) if marked >> n & 1)
+        found[answer, used, bool(marked >> size & 1)] = count
     return found

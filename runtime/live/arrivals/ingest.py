@@ -1,6 +1,6 @@
 """Take in a stream's rows of one micro-batch: which can still take part, how far partitions are.
 
-The source marks its rows with extra columns, where it has them: FAULT (why a message is no row,
+The source marks its rows with extra columns, where it has them: FAULT (why a message is not a row,
 with RAW, its text), PARTITION and OFFSET (Kafka), FILE and MODIFIED (files).
 """
 

@@ -61,7 +61,7 @@ def allow_origin(origin: str | None, site: str | None, host: str | None) -> bool
 
 
 def _host_of(header: str) -> str | None:
-    """The host without its port, in lower case; None where it is no host."""
+    """The host without its port, in lower case; None where it is not a host."""
     text = header.strip().lower()
     if text.startswith("["):
         host, bracket, port = text[1:].partition("]")

@@ -89,8 +89,8 @@ def _guard(app: Flask, site: Site) -> None:
     @app.errorhandler(HTTPException)
     def show_http(error: HTTPException) -> tuple[str | Response, int]:
         code = error.code or 500
-        told = {404: "there is no such page", 413: f"more than {_BODY:,} bytes; shorten it"}
-        return _fail(told.get(code, error.name.lower()), code)
+        messages = {404: "there is no such page", 413: f"more than {_BODY:,} bytes; shorten it"}
+        return _fail(messages.get(code, error.name.lower()), code)
 
     @app.errorhandler(Exception)
     def show_bug(error: Exception) -> tuple[str | Response, int]:
@@ -231,7 +231,11 @@ def _find(checks: Checks, run: Run | None, name: str) -> tuple[Outcome, str | No
         return checks.query(name), text, language
     if run is None:
         abort(404)
-    return Outcome(name, error="its text is not known: it is no query of the project"), None, "sql"
+    return (
+        Outcome(name, error="its text is not known: it is not a query of the project"),
+        None,
+        "sql",
+    )
 
 
 def _typed(given: Mapping[str, Any], site: Site) -> tuple[str, Language]:

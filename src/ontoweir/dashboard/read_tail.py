@@ -12,7 +12,7 @@ LONGEST = 1 << 20
 def read_tail(file: Path, *, most: int = 300, longest: int = LONGEST) -> list[dict[str, Any]]:
     """The last `most` objects of the file's last `longest` bytes, the oldest first.
 
-    A line cut by the reading or by a writer that was killed, and what is no JSON object, is left
+    A line cut by the reading or by a writer that was killed, and what is not a JSON object, is left
     out. A file that is not there has no records.
     """
     try:

@@ -12,9 +12,9 @@ def render_run(run: Run) -> str:
     """State against its bound, throughput, synopses, rejected tuples; everything escaped."""
     last = run.last
     parts = [f"<section><h2>{escape(run.name)}: how it runs</h2>"]
-    told = [escape(run.status)]
+    facts = [escape(run.status)]
     if last is not None:
-        told += [
+        facts += [
             f"{show_count(last.rows)} of {show_count(last.bound)} rows kept",
             f"{show_count(last.tuples)} tuples, {show_count(last.results)} results, "
             f"{show_count(last.rejected)} rejected" + (" (of the whole run)" if run.shared else ""),
@@ -22,7 +22,7 @@ def render_run(run: Run) -> str:
             f"{show_lag(last.lag)} behind the clock",
             f"last micro-batch {show_moment(last.at)} UTC",
         ]
-    parts.append(f"<p>{' · '.join(told)}</p>")
+    parts.append(f"<p>{' · '.join(facts)}</p>")
     if run.error is not None:
         parts.append(f'<p class="diagnostic">{escape(run.error)}</p>')
     if last is not None:

@@ -23,12 +23,12 @@ def parse_address(text: str, option: str) -> tuple[str, int]:
     """`[HOST:]PORT`; 127.0.0.1 where no host is named. Port 0 is any that is free.
 
     Raises:
-        UsageError: it is no address.
+        UsageError: it is not an address.
     """
     found = re.fullmatch(r"(?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):)?(\d{1,5})", text)
     if found is None or int(found[2]) > 65_535:
         raise UsageError(
-            f"{option} {text!r} is no address",
+            f"{option} {text!r} is not an address",
             why="an address is PORT or HOST:PORT, the port at most 65535",
             fix=f"write e.g. {option} {PORT}",
             source=Source(option),
@@ -81,7 +81,7 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
         max_request_header_size=1 << 15,
         connection_limit=100,
     )
-    # requests that wait a moment for a thread are no news
+    # requests that wait a moment for a thread are not news
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     thread = Thread(target=server.run, name="ontoweir dashboard", daemon=True)
     thread.start()

@@ -35,8 +35,8 @@ STYLE = """
 
 def print_svg(picture: Picture, title: str) -> str:
     """The `<svg>` element of a graph, for a page that has the style."""
-    told = describe_picture(picture)
-    return _element(picture.width, picture.height, title, told, "", _content(picture))
+    description = describe_picture(picture)
+    return _element(picture.width, picture.height, title, description, "", _content(picture))
 
 
 def print_sheet(pictures: Sequence[tuple[str, Picture]], title: str) -> str:
@@ -52,8 +52,10 @@ def print_sheet(pictures: Sequence[tuple[str, Picture]], title: str) -> str:
     width = max((max(p.width, len(h) * CHARACTER + 24) for h, p in pictures), default=2 * CHARACTER)
     back = "svg { background: #ffffff } @media (prefers-color-scheme: dark) "
     style = f"<style>{STYLE}{back}{{ svg {{ background: #161d24 }} }}</style>"
-    told = " ".join(f"{heading}. {describe_picture(picture)}" for heading, picture in pictures)
-    return _element(width, top, title, told, style, "\n".join(parts)) + "\n"
+    description = " ".join(
+        f"{heading}. {describe_picture(picture)}" for heading, picture in pictures
+    )
+    return _element(width, top, title, description, style, "\n".join(parts)) + "\n"
 
 
 def describe_picture(picture: Picture) -> str:
@@ -63,12 +65,14 @@ def describe_picture(picture: Picture) -> str:
     return f"Boxes: {nodes}." + (f" Lines: {labels}." if labels else "")
 
 
-def _element(width: float, height: float, title: str, told: str, style: str, content: str) -> str:
+def _element(
+    width: float, height: float, title: str, description: str, style: str, content: str
+) -> str:
     wide, high = _number(width), _number(height)
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" '
         f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">\n'
-        f"<title>{escape(title)}</title><desc>{escape(told)}</desc>{style}\n{content}\n</svg>"
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{style}\n{content}\n</svg>"
     )
 
 

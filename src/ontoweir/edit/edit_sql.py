@@ -92,13 +92,13 @@ def drop_group(text: str, place: int) -> str | None:
     items, by = _items(selects[0].clauses[0][1]), _items(grouped[1][1:])
     if not all(items) or not all(by) or not 0 <= place < len(items) or len(items) < 2:
         return None
-    told = [t.text.lower() for t in items[place]]
-    if "as" in told:
-        told = told[: told.index("as")]
+    item_words = [t.text.lower() for t in items[place]]
+    if "as" in item_words:
+        item_words = item_words[: item_words.index("as")]
     texts = [[t.text.lower() for t in item] for item in by]
     # `s.k` and `k` are the same, if no other is called so
-    found = [i for i, item in enumerate(texts) if item == told]
-    found = found or [i for i, item in enumerate(texts) if item[-1] == told[-1]]
+    found = [i for i, item in enumerate(texts) if item == item_words]
+    found = found or [i for i, item in enumerate(texts) if item[-1] == item_words[-1]]
     if len(found) != 1:
         return None
     changes = [_drop_item(items, place)]

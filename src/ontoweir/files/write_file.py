@@ -22,7 +22,7 @@ def write_file(output: Path, text: str) -> None:
     device is written to.
 
     Raises:
-        UsageError: it is no file, no pipe and no character device.
+        UsageError: it is not a file, no pipe and no character device.
         RunError: it cannot be written; what was there is intact.
     """
     match find_output(output):

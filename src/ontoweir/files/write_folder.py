@@ -23,12 +23,12 @@ def write_folder(folder: Path) -> Iterator[Path]:
     """
     folder = Path(os.path.realpath(folder))
     if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "it is no folder", str(folder))
+        raise NotADirectoryError(errno.ENOTDIR, "it is not a folder", str(folder))
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         held = next(p for p in folder.parents if os.path.lexists(p))
-        raise NotADirectoryError(errno.ENOTDIR, f"{held} is no folder", str(folder)) from None
+        raise NotADirectoryError(errno.ENOTDIR, f"{held} is not a folder", str(folder)) from None
     work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=name_scratch(folder), suffix=".part"))
     made, old = work / "new", work / "old"
     try:

@@ -37,10 +37,10 @@ def print_lint(lints: Sequence[MappingLint], console: Console) -> None:
             head.append(", nothing to wait for")
         console.print(head, soft_wrap=True)
         if lint.stream is None:
-            told = fill(
+            paragraph = fill(
                 _join(lint.predicates, names), 98, initial_indent="  ", subsequent_indent="  "
             )
-            console.print(Text(told, style="dim"))
+            console.print(Text(paragraph, style="dim"))
         if lint.stream is not None:
             groups: dict[tuple[tuple[Probe, str], ...], list[PredicateLint]] = {}
             for predicate in lint.predicates:

@@ -96,8 +96,8 @@ def show_ontology(reading: OntologyReading) -> str:
         origin = "" if by is None else f", imported by {by['file']}:{by['line']}"
         lines.append(f"{file['file']} ({file['format']}{origin})")
         for word in ("axioms", "facts"):
-            told = ", ".join(f"{n:,} {kind}" for kind, n in file[word].items())
-            lines.append(f"  {word}: {told or 'none'}")
+            counts = ", ".join(f"{n:,} {kind}" for kind, n in file[word].items())
+            lines.append(f"  {word}: {counts or 'none'}")
         for x in file["left_out"]:
             lines.append(f"  left out, line {x['line']}: {x['axiom']}: {x['rule']}")
     lines.append(

@@ -85,7 +85,7 @@ class Workspace:
 
     @contextmanager
     def _showing(self) -> Iterator[None]:
-        """Whoever shows progress is told when that is over."""
+        """Whoever shows progress hears when that is over."""
         try:
             yield
         finally:
@@ -306,7 +306,7 @@ class Workspace:
         """A query compiled again with another text, over a catalog declared otherwise.
 
         Raises:
-            OntoweirError: it is no query any more.
+            OntoweirError: it is not a query any more.
         """
         assert compiled.union.source is not None
         file = compiled.union.source.file

@@ -25,7 +25,7 @@ _OFTEN = 0.2
 class TerminalBar:
     """Shows tuples done of all, markers, tuples per second, and state rows against the bound.
 
-    Silent where stderr is no terminal, unless forced. Use it as a context manager.
+    Silent where stderr is not a terminal, unless forced. Use it as a context manager.
     """
 
     def __init__(self, title: str, *, force: bool = False) -> None:

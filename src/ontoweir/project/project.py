@@ -60,7 +60,7 @@ def load_project(
 
     Raises:
         CatalogError: the file is missing or wrong, with its line.
-        UsageError: an override is no `section.key=value`; or a view is for no table.
+        UsageError: an override is not a `section.key=value`; or a view is for no table.
     """
     file = path / PROJECT_FILE if path.is_dir() else path
     shown = str(file)
@@ -125,7 +125,7 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
         match = re.search(r"at line (\d+)", str(error))
         line = int(match[1]) if match else len(text.splitlines()) or 1
         raise CatalogError(
-            f"no TOML: {error}",
+            f"not TOML: {error}",
             why="the project file is written in TOML (toml.io)",
             fix="mend this line; or a bracket or a quote before it that is not closed"
             if "Unclosed" in str(error) or "end of document" in str(error)
@@ -142,7 +142,7 @@ def _settings(
     settings: list[tuple[tuple[str, ...], object, str]] = []
     for name in sorted(environ):
         parts = name.removeprefix(_PREFIX).split("__")
-        # One level (ONTOWEIR_HOME, say) is no setting; a setting starts with a known section.
+        # One level (ONTOWEIR_HOME, say) is not a setting; a setting starts with a known section.
         if name.startswith(_PREFIX) and len(parts) > 1 and parts[0].lower() in SECTIONS:
             settings.append((_match_case(parts, data), _parse_value(environ[name]), name))
     for text in overrides:
@@ -195,7 +195,7 @@ def _override(
             # A column's short form "int" becomes { type = "int" } when a part of it is set.
             if path[0] not in SECTIONS or len(path) < 5 or path[2] != "columns":
                 raise CatalogError(
-                    f"{'.'.join(path[: depth + 1])} is no table",
+                    f"{'.'.join(path[: depth + 1])} is not a table",
                     why=f"{path[depth + 1]!r} cannot be set in it",
                     fix="set the whole value",
                     source=Source(origin),

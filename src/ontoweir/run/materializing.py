@@ -36,7 +36,7 @@ def materialize(
 
     Raises:
         UsageError: another kind of database.
-        MappingError: the mapping is wrong as a whole: no Turtle, say.
+        MappingError: the mapping is wrong as a whole: not Turtle, say.
         DataError: the database cannot be read, or a value cannot become its term.
         RunError: the output cannot be written.
     """

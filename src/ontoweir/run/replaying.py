@@ -80,7 +80,8 @@ def check_output(output: Path, form: "OutputFormat") -> None:
     """Refuse an output that cannot be written, before anything is started.
 
     Raises:
-        UsageError: it is neither a file nor a pipe, or its folder is not there; or Parquet in a pipe.
+        UsageError: it is neither a file nor a pipe, or its folder is not there; or it is a pipe,
+            and Parquet is asked for.
     """
     from ontoweir.runtime.results.write_results import refuse_parquet
 
@@ -119,7 +120,7 @@ def convert_answers(file: Path, output: Path, form: "OutputFormat") -> None:
 
 
 def _find_beside(output: Path) -> Path | None:
-    """A file beside which Spark's tasks can write (None: it is no file)."""
+    """A file beside which Spark's tasks can write (None: it is not a file)."""
     match find_output(output):
         case FileOutput(path=path):
             return path
@@ -200,7 +201,7 @@ def replay_query(
     (job,) = prepared.jobs
     if options.final and compiled.union.aggregation is None:
         workspace.on_warning(
-            f"--final changes nothing for {compiled.name}: it is no aggregate, and each of its "
+            f"--final changes nothing for {compiled.name}: it is not an aggregate, and each of its "
             "answers is final when it is reported"
         )
     if job.unbounded:

@@ -113,7 +113,7 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
     """The options of a command line, in a project's folder.
 
     Raises:
-        UsageError: an option is no KEY=VALUE.
+        UsageError: an option is not a KEY=VALUE.
     """
     return RunOptions(
         checkpoint=Path(given.checkpoint) if given.checkpoint else root / "out" / "checkpoint",

@@ -117,7 +117,7 @@ def test_a_chain_over_whole_numbers_pins_its_values() -> None:
 
 
 def test_dense_nodes_keep_strictness() -> None:
-    """0 < x < 1 is no contradiction for a float, and no number of values."""
+    """0 < x < 1 is not a contradiction for a float, and no number of values."""
     bounds = DifferenceBounds([0, 0])
     bounds.add(0, 1, Limit(0, strict=True))
     bounds.add(1, 0, Limit(1, strict=True))

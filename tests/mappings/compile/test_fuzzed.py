@@ -169,7 +169,7 @@ MUTATIONS: Sequence[Mutation] = (
 
 
 def mutate(text: str, seed: int) -> bytes:
-    """The text with one to three mutations; every 16th seed has bytes that are no UTF-8."""
+    """The text with one to three mutations; every 16th seed has bytes that are not UTF-8."""
     draw = random.Random(seed)
     tokens = _TOKEN.findall(text)
     assert "".join(tokens) == text

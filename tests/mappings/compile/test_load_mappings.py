@@ -119,7 +119,7 @@ def query(sql: str) -> str:
 @pytest.mark.parametrize(
     ("body", "line", "message"),
     [
-        ("<#T> rr:logicalTable [ rr:tableName ;\n", 4, "no Turtle"),
+        ("<#T> rr:logicalTable [ rr:tableName ;\n", 4, "not Turtle"),
         (TRAFFIC.replace('"traffic"', '"trafic"'), 4, "did you mean 'traffic'"),
         ('<#T> rr:logicalTable [ rr:tableName "traffic" ] .', 4, "no subject maps"),
         (SENSOR.replace("{id}", "{idd}"), 5, "unknown column 'idd'"),
@@ -164,7 +164,7 @@ def test_wrong_mappings_are_refused_at_their_line(
     body: str, line: int, message: str, tmp_path: Path
 ) -> None:
     text = body if body.rstrip().endswith(".") else body.rstrip().rstrip(";") + " .\n"
-    if "no Turtle" in message:
+    if "not Turtle" in message:
         text = body
     with pytest.raises(MappingError) as caught:
         load(tmp_path, text)

@@ -93,7 +93,7 @@ def test_joins_compare_as_the_database_does(folder: Path) -> None:
 
 def test_data_errors_can_be_left_out(folder: Path) -> None:
     value = f'rr:column "d" ; rr:datatype <{XSD}date>'
-    with pytest.raises(DataError, match="'August' is no xsd:date"):
+    with pytest.raises(DataError, match="'August' is not an xsd:date"):
         made(folder, pair(value))
     skipped: list[DataError] = []
     assert len(made(folder, pair(value), report=skipped.append)) == 1

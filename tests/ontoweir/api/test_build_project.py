@@ -77,9 +77,9 @@ def refused(given: dict[str, Any]) -> str:
     ("part", "value", "said"),
     [
         ("ontology", "@prefix x\n<a>", "<ontology>:1: broken Turtle"),
-        ("mappings", "\n\na b\n", "<mappings>:3: no Turtle"),
+        ("mappings", "\n\na b\n", "<mappings>:3: not Turtle"),
         ("catalog", "[streams.x]\nfoo = 1", "<catalog>:2: unknown key"),
-        ("catalog", "[streams.x\n", "<catalog>:1: no TOML"),
+        ("catalog", "[streams.x\n", "<catalog>:1: not TOML"),
         ("catalog", "[project]\n", "<catalog>: the catalog has a section [project]"),
         ("catalog", {"streams": {"x": {"foo": 1}}}, "<catalog>: unknown key"),
         ("catalog", {"streams": {"x": {"foo": {1}}}}, "<catalog>: the catalog has a set"),

@@ -259,7 +259,7 @@ def test_verbose_text_names_every_criterion(run: Run, example: Path) -> None:
 
 
 def test_plain_sql_needs_no_ontology(run: Run, project: Path) -> None:
-    (project / "traffic.ttl").write_text("this is no Turtle")
+    (project / "traffic.ttl").write_text("this is not Turtle")
     file = project / "pairs.sql"
     file.write_text(
         "SELECT a.report_id FROM traffic a, traffic b\n"

@@ -46,7 +46,7 @@ BROKEN = {
     "no query matches": swap(TOML, "queries/*.rq", "none/*.rq", "has no queries"),
     "project empty": Broken(TOML, None, "", None, "has no queries"),
     # ontoweir.toml
-    "TOML: syntax": swap(TOML, '["traffic.ttl"]', '["traffic.ttl" x]', "no TOML"),
+    "TOML: syntax": swap(TOML, '["traffic.ttl"]', '["traffic.ttl" x]', "not TOML"),
     "TOML: not UTF-8": Broken(TOML, None, b"[project]\n# \xff\n", 2, "byte 12 is not UTF-8"),
     "TOML: unknown key": swap(TOML, "max_per_timestamp", "max_per_timestmap", "timestmap'"),
     "TOML: unknown section": Broken(TOML, "[streams", "[stream]\n[streams", "[stream]", "[stream]"),
@@ -66,7 +66,7 @@ BROKEN = {
     "view: a stream": swap(TOML, "FROM sensor\n", "FROM traffic\n", "'traffic'", "view ="),
     "view: unknown column": swap(TOML, "min(POINT_1_CITY)", "min(CITTY)", "'CITTY'", "view ="),
     "view: lacks a column": swap(TOML, "AS normal_speed", "AS speed", "'normal_speed'", "view ="),
-    "view: no SQL": swap(TOML, "GROUP BY POINT", "GROUP POINT", "no SQL", "view ="),
+    "view: not SQL": swap(TOML, "GROUP BY POINT", "GROUP POINT", "not SQL", "view ="),
     # Ontology
     "Turtle: end of statement": Broken(
         OWL, "DisjointWith :locatedIn .", "DisjointWith :x", ":measurement a", ":measurement a"
@@ -75,8 +75,8 @@ BROKEN = {
     "Turtle: not UTF-8": Broken(OWL, None, b"#\n#\n# \xe9\n", 3, "not UTF-8"),
     "ontology in another format": Broken(OWL, None, '{"@context": {}}', 1, "JSON-LD"),
     # Mappings
-    "R2RML: no Turtle": Broken(
-        R2RML, ":Reading ] ;", ":Reading ;", 'rr:objectMap [ rr:column "status" ] ] .', "no Turtle"
+    "R2RML: not Turtle": Broken(
+        R2RML, ":Reading ] ;", ":Reading ;", 'rr:objectMap [ rr:column "status" ] ] .', "not Turtle"
     ),
     "R2RML: no logical table": Broken(
         R2RML, 'rr:logicalTable [ rr:tableName "sensor" ] ;', "", "<Sensor> a", "<Sensor>"
@@ -86,7 +86,7 @@ BROKEN = {
     "R2RML: no such parent": swap(
         R2RML, "rr:parentTriplesMap <Road>", "rr:parentTriplesMap <Raod>", "<Raod>"
     ),
-    "R2RML: no SQL": swap(R2RML, HEAVY, "WHERE vehicle_count >=", "no SQL"),
+    "R2RML: not SQL": swap(R2RML, HEAVY, "WHERE vehicle_count >=", "not SQL"),
     "R2RML: SQL beyond SPJ": swap(
         R2RML,
         "SELECT id FROM traffic\n        " + HEAVY,
@@ -210,7 +210,7 @@ def test_a_view_that_is_right(run: Run, example: Path, view: str) -> None:
 
 
 SQL = {
-    "syntax": ("SELECT FROM WHERE", 1, "no SQL"),
+    "syntax": ("SELECT FROM WHERE", 1, "not SQL"),
     "unknown table": ("SELECT id\nFROM traffik", 2, "'traffik'"),
     "unknown column": ("SELECT id\nFROM traffic\nWHERE nope = 1", 3, "'nope'"),
     "time and number": ("SELECT id\nFROM traffic\nWHERE ts > 5", 3, "ts > 5"),

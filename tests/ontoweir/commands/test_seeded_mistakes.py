@@ -365,7 +365,7 @@ FORGOTTEN = {
         "",
         "limit the time from ?t2 to ?t1 by a window",
     ),
-    "that a number is no float": Forgotten(
+    "that a number is not a float": Forgotten(
         "roads-where-the-same-time-was-measured-again",
         TOML,
         'avg_measured_time = "int"',

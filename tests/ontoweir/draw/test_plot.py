@@ -49,7 +49,7 @@ def charts(draw: st.DrawFn) -> Chart:
 def test_charts_are_sound_and_inside(chart: Chart) -> None:
     drawn = "".join(c for c in draw_chart(chart) if c >= " " or c in "\n\t")
     if any(ord(c) < 32 or 0xD800 <= ord(c) < 0xE000 or ord(c) > 0xFFFD for c in drawn):
-        return  # no XML at all; the text was no text
+        return  # not XML at all; the text was not text
     tree = ET.fromstring(drawn)
     assert tree.find(f"{SVG}title") is not None
     assert tree.find(f"{SVG}desc") is not None
@@ -154,7 +154,7 @@ def test_a_run_is_drawn(run: Run, example: Path, tmp_path: Path) -> None:
     assert run("plot", "--show", "throughput", *asked, "--query", BOUNDED).code == 0
     ran = run("plot", "--show", "state", *asked, "--query", UNBOUNDED)
     assert ran.code == 2
-    assert "no micro-batch of how-often-congestion-got-worse is told of" in ran.err
+    assert "no micro-batch of how-often-congestion-got-worse is recorded" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_a_folder_below_what_is_none(project: Path, run: Run, tmp_path: Path) ->
         place = tmp_path / name
         for ran in (run(*call, place), run("init", place / "new")):
             assert ran.code == 2
-            assert f"{place} is no folder" in ran.err
+            assert f"{place} is not a folder" in ran.err
             assert ran.err.count("\n") == 1
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert (tmp_path / "circle").is_symlink()

@@ -75,7 +75,7 @@ def test_set_wins_over_environment_over_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("[project]", "[project", 1, "no TOML"),
+        ("[project]", "[project", 1, "not TOML"),
         ("[project]", "[projects]", 1, "did you mean 'project'"),
         ("queries =", "querys =", 2, "did you mean 'queries'"),
         ("q/*.rq", "q/c.rq", 2, "no file"),

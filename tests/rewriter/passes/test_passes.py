@@ -189,6 +189,7 @@ WORTH = {
 }
 
 
+@pytest.mark.slow
 def test_what_each_pass_is_worth_on_the_example() -> None:
     assert set(WORTH) - {"", "all"} == set(pass_names())
     assert len({rule.name for rule in PASSES}) == len(PASSES)

@@ -106,7 +106,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("sql", "line", "message"),
     [
-        ("SELECT x FROM\n a WHERE y = = 3", 2, "no SQL"),
+        ("SELECT x FROM\n a WHERE y = = 3", 2, "not SQL"),
         ("SELECT ts FROM a", 1, "timestamp a.ts is selected"),
         ("SELECT x FROM a\nWHERE ts > 5", 2, "timestamp with something else"),
         ("SELECT x FROM a WHERE ts > y", 1, "timestamp with something else"),

@@ -34,7 +34,7 @@ Fact: TypeAlias = tuple[str, str] | tuple[str, str, str]
 """A class and an individual, or a property and two."""
 
 DEPTH, MOST = 6, 400
-"""How far the chase goes, and how many elements it may make (others are no examples)."""
+"""How far the chase goes, and how many elements it may make (others are not examples)."""
 
 
 def arguments(atom: Atom) -> tuple[Term, ...]:

@@ -21,7 +21,7 @@ from ontoweir.ontology.axioms import (
 )
 
 Term: TypeAlias = tuple[str, str]
-"""("var", name), ("const", iri), or ("free", ""): a variable that occurs once and is no answer."""
+"""("var", name), ("const", iri), or ("free", ""): a variable that occurs once, not an answer."""
 Atom: TypeAlias = tuple[str, *tuple[Term, ...]]
 """A predicate and its one or two arguments."""
 Query: TypeAlias = tuple[tuple[Term, ...], frozenset[Atom]]

@@ -114,7 +114,7 @@ def ids(workspace: Workspace, pattern: str) -> list[int]:
         ('?i :s ?v FILTER(?v >= "b")', [2, 3]),
         ("?i :b ?v FILTER(?v = true)", [1, 3]),
         ('?i :b "0"^^xsd:boolean', [2]),
-        # languages: a tagged text is no plain one, and tags have no case
+        # languages: a tagged text is not a plain one, and tags have no case
         ('?i :de ?v FILTER(?v = "a"@de-at)', [1]),
         ('?i :de "b"@de-AT', [2]),
         ('?i :de ?v FILTER(?v != "a"@de-AT)', [2, 3]),
@@ -136,9 +136,9 @@ def test_rows(workspace: Workspace, pattern: str, found: list[int]) -> None:
         ("?i :n ?v . ?i :s ?y FILTER(?v = ?y)", "a number with a string"),
         ('?i :w ?v FILTER(?v = "2014-08-01"^^xsd:date)', "a timestamp with a date"),
         ('?i :d ?v FILTER(?v < "2014-08-01T00:00:00"^^xsd:dateTime)', "a date with a timestamp"),
-        ('?i :n ?v FILTER(?v > "abc"^^xsd:integer)', "'abc' is no number"),
-        ('?i :w ?v FILTER(?v > "yesterday"^^xsd:dateTime)', "'yesterday' is no timestamp"),
-        ('?i :d ?v FILTER(?v = "2014-08-32"^^xsd:date)', "'2014-08-32' is no date"),
+        ('?i :n ?v FILTER(?v > "abc"^^xsd:integer)', "'abc' is not a number"),
+        ('?i :w ?v FILTER(?v > "yesterday"^^xsd:dateTime)', "'yesterday' is not a timestamp"),
+        ('?i :d ?v FILTER(?v = "2014-08-32"^^xsd:date)', "'2014-08-32' is not a date"),
         ('?i :s ?v FILTER(?v = "a"^^<http://e/mine>)', "a string with a http://e/mine"),
         ('?i :de ?v FILTER(?v < "x"@de)', "compare only by = and !="),
         ("?i :n ?v FILTER(?v * 2 > 3)", "* in FILTER"),

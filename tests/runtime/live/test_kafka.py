@@ -90,7 +90,7 @@ def beat(spark: SparkSession, broker: str, topic: str, second: int) -> None:
 
 
 def test_rows_rejects_and_restart(spark: SparkSession, broker: str, tmp_path: Path) -> None:
-    """JSON in, what is no row rejected with the reason, and on from there after a restart."""
+    """JSON in, what is not a row rejected with the reason, and on from there after a restart."""
     good = [{"ts": at(1), "k": 1}, {"ts": 2_000_000, "k": "2", "more": [1]}]
     wrong = [
         "{not json",

@@ -74,7 +74,7 @@ def test_values_in_the_names_of_folders(
             wanted.append((value, i))
     catalog = make_catalog(tmp_path, _source(form, sort) + 'k = "string"\n')
     rows, summary = run(make_sql_job("SELECT k, a FROM S WHERE a >= 0", catalog), spark, tmp_path)
-    # NULL is no answer
+    # NULL is not an answer
     assert sorted(r[:2] for r in rows) == sorted(wanted)
     assert summary.tuples == len(values)
 

@@ -1,4 +1,4 @@
-"""Streams that are no Parquet in the order of time are made ready without Spark."""
+"""Streams that are not Parquet in the order of time are made ready without Spark."""
 
 from pathlib import Path
 from random import Random

@@ -28,7 +28,7 @@ class AnswerSink(ABC):
 
 
 class MessageSink(AnswerSink):
-    """A sink that takes answers one micro-batch after the other, and is no folder."""
+    """A sink that takes answers one micro-batch after the other, and is not a folder."""
 
     @abstractmethod
     def publish(

@@ -77,13 +77,13 @@ def read_output(text: str) -> Path:
     """The place that --output names; - is standard output. Links are followed when it is written.
 
     Raises:
-        UsageError: it is no file, no pipe and no character device, or its folder is not there.
+        UsageError: it is not a file, no pipe and no character device, or its folder is not there.
     """
     path = STDOUT if text == "-" else Path(text)
     if not text or text.endswith(os.sep):
         raise UsageError(
             f"cannot write {text!r}",
-            why="that names a folder" if text else "that is no name",
+            why="that names a folder" if text else "that is not a name",
             fix="name a file",
             source=Source("--output"),
         )
@@ -92,6 +92,6 @@ def read_output(text: str) -> Path:
 
 
 def choose_channel(output: Path) -> TextIO:
-    """Where it is told what was done: on stderr, where standard output is the output."""
+    """Where messages on what was done go: stderr, where standard output is the output."""
     found = find_output(output)
     return sys.stderr if isinstance(found, StreamOutput) and found.standard else sys.stdout

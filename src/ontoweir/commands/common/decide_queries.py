@@ -44,9 +44,9 @@ def decide_queries(
     *,
     timed: bool = True,
 ) -> list[T]:
-    """Decide queries of a project by name, in order, and tell of each what the caller needs.
+    """Decide queries of a project by name, in order, and render of each what the caller needs.
 
-    A query that is wrong, or that a refused mapping could concern, is told of as refused; it hides
+    A query that is wrong, or that a refused mapping could concern, is reported as refused; it hides
     no other. Every query is decided by itself, so the answers do not depend on how many processes
     share the work; warnings come in the order of the queries. `render` runs where the query was
     decided, as a whole verdict takes long to bring from one process to another.
@@ -106,7 +106,7 @@ def _begin() -> None:
 
 
 def _decide_apart(name: str) -> tuple[Any, tuple[str, ...]]:
-    """In another process: what is told, or the error that ends all; and the warnings."""
+    """In another process: what is rendered, or the error that ends all; and the warnings."""
     assert _shared is not None
     workspace, render, timed = _shared
     said: list[str] = []

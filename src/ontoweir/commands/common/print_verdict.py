@@ -63,7 +63,7 @@ def render_as_text(catalog: Catalog, names: Sequence[str], *, verbose: bool) -> 
 
 
 def print_verdicts(rendered: Sequence[RenderedVerdict], form: str) -> None:
-    """Print what was told, as text or JSON."""
+    """Print what was rendered, as text or JSON."""
     if form == "json":
         print(json.dumps([t.shown for t in rendered], indent=2, ensure_ascii=False))
         return

@@ -10,7 +10,7 @@ def read_interval(args: argparse.Namespace) -> tuple[datetime | None, datetime |
     """The times of --from and --to.
 
     Raises:
-        UsageError: one is no time, or they are in the wrong order.
+        UsageError: one is not a time, or they are in the wrong order.
     """
     start, stop = read_moment(args.start, "--from"), read_moment(args.stop, "--to")
     check_span(start, stop, "--from", "--to")

@@ -26,7 +26,7 @@ def check_mappings(args: argparse.Namespace) -> int:
         other = "--format html" if args.format == "html" else "--model arrival"
         raise UsageError(
             f"--mappings-only does not go with {other}",
-            why="it is decided in application time, and told as text, JSON or SARIF",
+            why="it is decided in application time, and printed as text, JSON or SARIF",
             fix=f"leave {other} out",
         )
     workspace, warnings = open_workspace(args, named_refused=True)

@@ -111,7 +111,7 @@ def _chart_run(kind: str, name: str, metrics: Path) -> "Chart":
     runs = read_plain_run(folder)
     if name not in runs:
         raise DataError(
-            f"no micro-batch of {name} is told of",
+            f"no micro-batch of {name} is recorded",
             why=f"{METRICS} there knows {', '.join(runs) or 'no query'}",
             fix="name the folder that `ontoweir run` wrote its metrics to, and a query that ran",
             source=Source(str(folder / METRICS)),

@@ -38,7 +38,7 @@ def serve_ui(
         limit: seconds of a check.
 
     Raises:
-        UsageError: it is no address, or cannot be listened on, or the framework is missing.
+        UsageError: it is not an address, or cannot be listened on, or the framework is missing.
     """
     require_web()
     host, port = parse_address(address, option)

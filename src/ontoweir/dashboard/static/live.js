@@ -3,7 +3,7 @@
 (() => {
   const EVERY = 2000;
   const holder = document.querySelector("[data-poll]");
-  const told = document.getElementById("freshness");
+  const freshness = document.getElementById("freshness");
   const DASH = "\u2013";
 
   const count = (n) => (n == null ? DASH : Math.round(n).toLocaleString("en-US"));
@@ -102,10 +102,10 @@
         const answer = await fetch(holder.dataset.poll, { cache: "no-store" });
         if (answer.ok) {
           update(await answer.json());
-          told.textContent = ` · live at ${moment(Date.now() / 1000).slice(11)} UTC`;
-        } else told.textContent = " · no new numbers: the server answers with an error";
+          freshness.textContent = ` · live at ${moment(Date.now() / 1000).slice(11)} UTC`;
+        } else freshness.textContent = " · no new numbers: the server answers with an error";
       } catch {
-        told.textContent = " · no new numbers: the server does not answer";
+        freshness.textContent = " · no new numbers: the server does not answer";
       }
     }
     setTimeout(poll, EVERY);

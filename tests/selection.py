@@ -1,0 +1,62 @@
+"""What files of tests need, read from their text: which are run where, and which are fast."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from tests.paths import ROOT
+
+OUTSIDE = frozenset({"duckdb", "multiprocessing", "playwright", "pyspark", "subprocess"})
+"""Modules that start other programs or a database."""
+RANDOM = frozenset({"hypothesis"})
+"""Modules that try many cases."""
+WHOLE = frozenset({"ontoweir", "ontoweir.cli"})
+"""Modules that lead to the whole pipeline: the Python API and the command line."""
+
+
+def is_fast(file: Path) -> bool:
+    """Whether a file has unit tests: what it imports, itself or by other files of tests, is no
+    other program, no search through random cases, no oracle and not the whole pipeline."""
+    names = _imported(file)
+    return not (
+        names & WHOLE
+        or {name.partition(".")[0] for name in names} & (OUTSIDE | RANDOM)
+        or any(name.startswith("tests.oracle") for name in names)
+    )
+
+
+def uses_session(file: Path) -> bool:
+    """Whether a test or a fixture of a file asks for the Spark session."""
+    return any(
+        isinstance(node, ast.FunctionDef) and any(a.arg == "spark" for a in node.args.args)
+        for node in ast.walk(_parse(file))
+    )
+
+
+def rank_file(file: Path) -> int:
+    """What is run first: the Spark session's files, then random and slow tests, then the others."""
+    if uses_session(file):
+        return 0
+    slow = any(isinstance(n, ast.Attribute) and n.attr == "slow" for n in ast.walk(_parse(file)))
+    return 1 if slow or "hypothesis" in _imported(file) else 2
+
+
+@cache
+def _imported(file: Path) -> frozenset[str]:
+    names = frozenset(_list_imports(_parse(file)))
+    places = (ROOT / f"{name.replace('.', '/')}.py" for name in names if name.startswith("tests."))
+    return names.union(*(_imported(place) for place in places if place.exists()))
+
+
+def _list_imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+
+
+@cache
+def _parse(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
