@@ -1,7 +1,7 @@
 """Arrow columns as their declared types: which types hold which, and what of a value is kept.
 
 This is the one place that says so. A replay asks it for every file before a row is read, a live run
-for every file that arrives, and what Spark reads is held to the same table (read_source).
+for every file that arrives, and what Spark reads is checked against the same table (read_source).
 """
 
 from collections.abc import Callable

@@ -120,12 +120,10 @@ def _advance_plans(
     chunk: Chunk,
     state: ExecutionState,
 ) -> tuple[ExecutionState, "list[PlanResults]"]:
-    for name, key in work.watched:
-        if name in admitted:
-            rows = admitted[name]
-            watch_keys(
-                work.watch or work.key, work.catalog.streams[name], [key], rows.steps, rows.table
-            )
+    for key in work.watched:
+        if key.stream in admitted:
+            stream, rows = work.catalog.streams[key.stream], admitted[key.stream]
+            watch_keys(work.watch or work.key, stream, [key.columns], rows.steps, rows.table)
     kernels, texts = [], []
     answered: list[PlanResults] = []
     encoded = MemberEncoder(work.catalog, admitted)

@@ -8,6 +8,7 @@ import pyarrow as pa
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
+from ontoweir.runtime.engine.query_job import WatchedKey
 from ontoweir.runtime.ingest.list_references import EnforcedReference
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.results.update_groups import GroupState
@@ -34,8 +35,8 @@ class ExecutionContext:
     bound: int | None = None
     """The most rows of all states together (None: not known)."""
 
-    watched: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """(stream, key): keys over whole streams that the verdict rests on."""
+    watched: tuple[WatchedKey, ...] = ()
+    """Keys over whole streams that the verdict rests on."""
 
     watch: str = ""
     """Names this start of the run for watch_keys, where `key` names the query."""

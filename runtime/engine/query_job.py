@@ -10,6 +10,14 @@ from ontoweir.rewriter.model.spj import SpjUnion
 
 
 @dataclass(frozen=True, slots=True)
+class WatchedKey:
+    """A key of a stream that holds over all of it, which a run watches."""
+
+    stream: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class QueryJob:
     """A bounded query, ready to run.
 
@@ -21,7 +29,7 @@ class QueryJob:
         bound: the most state rows, all plans together (None: not known); checked after every
             chunk.
         declarations: declared constraints; references among them are enforced on every tuple.
-        watched: (stream, key): keys over whole streams that the verdict rests on.
+        watched: keys over whole streams that the verdict rests on.
         parts: of an aggregate query, with the number of plans that each has, in order.
         unbounded: the query is not bounded, and its plans keep whatever may be needed: it is
             replayed in one range, as what ranges would exchange may grow with the history.
@@ -35,4 +43,4 @@ class QueryJob:
     declarations: tuple[Declaration, ...] = ()
     parts: tuple[tuple[AggregatePart, int], ...] = ()
     unbounded: bool = False
-    watched: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    watched: tuple[WatchedKey, ...] = ()

@@ -71,10 +71,10 @@ def watch_keys(
     """Compare the rows of a chunk with each other and with rows before it.
 
     Args:
-        run: a name of the run; what was seen before is remembered for it in this process.
+        run: a name of the run; rows before are remembered for it in this process.
         stream: the stream.
         keys: keys of it without the timestamp.
-        steps: the timestamp of every row, in steps; a row that is read again has the same.
+        steps: the timestamp of every row, in steps; a row that is read seconds has the same.
         rows: the rows that were admitted; no column of a key is NULL.
 
     Raises:
@@ -85,9 +85,9 @@ def watch_keys(
         table = _remembered(run, stream.name, key)
         table.rows += len(steps)
         table.fit(_share())
-        seen, again, when = table.first, table.second, table.when
+        firsts, seconds, when = table.first, table.second, table.when
         place = (first & np.uint64(len(when) - 1)).astype(np.int64)
-        hit = (seen[place] == first) & (again[place] == second) & (when[place] != steps)
+        hit = (firsts[place] == first) & (seconds[place] == second) & (when[place] != steps)
         hit &= when[place] != _NEVER
         if hit.any():
             row = int(np.flatnonzero(hit)[0])
@@ -100,7 +100,7 @@ def watch_keys(
             pair = int(np.flatnonzero(same)[0])
             row = int(after[pair])
             _refuse(stream, key, rows, row, int(steps[before[pair]]), int(steps[row]))
-        seen[place], again[place], when[place] = first, second, steps
+        firsts[place], seconds[place], when[place] = first, second, steps
 
 
 def _remembered(run: str, stream: str, key: tuple[str, ...]) -> _Table:
@@ -160,10 +160,10 @@ def _refuse(
     stream: Stream, key: tuple[str, ...], rows: pa.Table, row: int, early: int, late: int
 ) -> None:
     values = ", ".join(f"{name} = {rows.column(name)[row].as_py()}" for name in key)
-    first, again = (show_time(step * stream.step_us) for step in (early, late))
+    first, seconds = (show_time(step * stream.step_us) for step in (early, late))
     raise DataError(
         f"{stream.name} repeats its key ({', '.join(key)}): {values} is there at {first} and "
-        f"again at {again}",
+        f"seconds at {seconds}",
         why="the catalog declares that no two rows of the whole stream share it, and the verdict "
         "rests on it",
         fix="correct the data, or the key: with the timestamp in it, it holds within one timestamp",

@@ -100,7 +100,7 @@ class _Chunk:
     def _complete(
         self,
         frame: Frame,
-        seen: Members,
+        present: Members,
         pasts: Sequence[Members],
         now: Members,
         table: SynopsisTable,
@@ -112,8 +112,8 @@ class _Chunk:
             yield frame
             return
         for joined in self._join_past(frame, pasts[0], now, table):
-            kept = apply_join_predicates(self.view, joined, seen, pasts[0])
-            yield from self._complete(kept, seen | pasts[0], pasts[1:], now, table)
+            kept = apply_join_predicates(self.view, joined, present, pasts[0])
+            yield from self._complete(kept, present | pasts[0], pasts[1:], now, table)
 
     def _condense(self, table: SynopsisTable, by: Sequence[Name], parts: Sequence[Frame]) -> Frame:
         """Several parts of a table's matches as one, which has fewer rows where they repeat."""
@@ -141,7 +141,7 @@ class _Chunk:
         """Tuples of several members at one marker, joined."""
         order = sorted(now)
         frame = self.batches[order[0]]
-        seen = {order[0]}
+        present = {order[0]}
         for member in order[1:]:
             other = self.batches[member]
             shared = [n for n in other.columns if n in frame.columns and is_value(n)]
@@ -156,8 +156,8 @@ class _Chunk:
                 mine = frame.take(left + cut.start)
                 theirs = {n: c[right] for n, c in other.columns.items() if n not in on}
                 joined = mine.with_columns({**theirs, **join_weights(mine, other, right)})
-                parts.append(apply_join_predicates(self.view, joined, seen, {member}))
-            seen.add(member)
+                parts.append(apply_join_predicates(self.view, joined, present, {member}))
+            present.add(member)
             if not parts:
                 return Frame(0, {})
             frame = concat(parts)

@@ -48,7 +48,15 @@ def begin_live(job: LiveJob) -> LiveState:
         for query in job.queries
     )
     totals = dict.fromkeys(("tuples", "markers", "late", "rejected", "results"), 0)
-    return LiveState(-1, {}, {}, {}, None, states, totals)
+    return LiveState(
+        batch=-1,
+        buffered_rows={},
+        max_event_time={},
+        last_arrival={},
+        finished_us=None,
+        queries=states,
+        totals=totals,
+    )
 
 
 def advance_live(

@@ -42,8 +42,8 @@ from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.list_parts import PublishedPart, open_parts
 from ontoweir.runtime.live.output.note_sent import check_sent
 from ontoweir.runtime.live.output.publish_commit import REJECTS, publish_commit, read_arrow
-from ontoweir.runtime.live.output.sinks.files import FileFormat, FileSink
-from ontoweir.runtime.live.output.write_parts import PartWriter, drop_future
+from ontoweir.runtime.live.output.sinks.files import FileSink
+from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter, drop_future
 from ontoweir.runtime.live.write_metrics import write_metrics
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.read_view import VIEW
@@ -170,14 +170,14 @@ class BatchProcessor:
             UsageError: it is not as this run left it.
             RunError: the disk does not let it.
         """
-        folders: list[tuple[str, str, FileFormat]] = [("rejects", REJECTS, "parquet")]
+        folders = [PartFolder("rejects", REJECTS, "parquet")]
         if isinstance(self.answers, FileSink):
-            folders += [("answers", q.name, self.answers.format) for q in self.job.queries]
+            form = self.answers.format
+            folders += [PartFolder("answers", q.name, form) for q in self.job.queries]
         last = self.state.batch
         if self.answers.irrevocable:
             check_sent(self.options.output, self.record.run, last)
-        for place, name, form in folders:
-            drop_future([self.writer.places[place] / name], form, self.record.run, last)
+        drop_future(self.writer, folders, last)
         try:
             gone = self.options.parts_may_go
             check_parts(self.writer, folders, last, self.find_rows, may_be_gone=gone)

@@ -68,12 +68,12 @@ def on_connect(spark: "SparkSession", work: ExecutionContext, folder: Path) -> I
     packed = _Stored(str(folder / "work.pickle"))
     Path(packed.file).write_bytes(pickle.dumps(store_statics(work, folder)))
 
-    def run(tasks: Sequence[RangeTask], look: Callable[[], None]) -> list[RangeOutcome]:
+    def run(tasks: Sequence[RangeTask], on_progress: Callable[[], None]) -> list[RangeOutcome]:
         place = folder / f"tasks-{uuid.uuid4().hex}"
         place.mkdir()
         for number, task in enumerate(tasks):
             (place / str(number)).write_bytes(pickle.dumps(task))
-        return _run(spark, work.key, packed, str(place), len(tasks), look)
+        return _run(spark, work.key, packed, str(place), len(tasks), on_progress)
 
     yield run
 
@@ -84,7 +84,7 @@ def _run(
     packed: _Stored,
     place: str,
     count: int,
-    look: Callable[[], None],
+    on_progress: Callable[[], None],
 ) -> list[RangeOutcome]:
     def replay(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         for batch in batches:
@@ -100,5 +100,5 @@ def _run(
         return packed_outcomes
 
     with ThreadPoolExecutor(1) as pool:
-        packed_outcomes = await_job(pool.submit(work), look, lambda: spark.interruptTag(key))
+        packed_outcomes = await_job(pool.submit(work), on_progress, lambda: spark.interruptTag(key))
     return [unpack_outcome(item) for item in packed_outcomes]

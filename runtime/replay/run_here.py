@@ -25,9 +25,9 @@ def in_process(work: ExecutionContext) -> Iterator[RunTasks]:
     """
     prepared = prepare_work(work)
 
-    def run(tasks: Sequence[RangeTask], look: Callable[[], None]) -> list[RangeOutcome]:
+    def run(tasks: Sequence[RangeTask], on_progress: Callable[[], None]) -> list[RangeOutcome]:
         try:
-            return [run_task(prepared, task, look) for task in tasks]
+            return [run_task(prepared, task, on_progress) for task in tasks]
         except BrokenPipeError:
             raise  # whoever read the answers has enough of them
         except (OSError, MemoryError, pa.ArrowException) as error:

@@ -17,7 +17,7 @@ from ontoweir.runtime.replay.ranges.replay_range import (
 )
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
 from ontoweir.runtime.replay.ranges.store_statics import store_statics
-from ontoweir.runtime.spark.explain_java import tell_cause
+from ontoweir.runtime.spark.explain_java import describe_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +31,7 @@ def on_spark(spark: "SparkSession", work: ExecutionContext, folder: Path) -> Ite
     """What runs tasks as Spark jobs; large static relations are handed over in `folder`."""
     packed: Any = spark.sparkContext.broadcast(pickle.dumps(store_statics(work, folder)))
     try:
-        yield lambda tasks, look: run_ranges(spark, work.key, packed, tasks, look)
+        yield lambda tasks, on_progress: run_ranges(spark, work.key, packed, tasks, on_progress)
     finally:
         packed.destroy()
 
@@ -41,9 +41,9 @@ def run_ranges(
     key: str,
     packed: Any,
     tasks: Sequence[RangeTask],
-    look: Callable[[], None],
+    on_progress: Callable[[], None],
 ) -> list[RangeOutcome]:
-    """One Spark job, one task for each range; `look` is called again and again until it ends.
+    """One Spark job, one task for each range; `on_progress` is called periodically until it ends.
 
     Raises:
         OntoweirError: a task ended with it; of several the one of the earliest range.
@@ -58,14 +58,16 @@ def run_ranges(
         return ranges.map(lambda item: replay_range(key, packed, item)).collect()
 
     with ThreadPoolExecutor(1) as pool:
-        packed_outcomes = await_job(pool.submit(work), look, lambda: context.cancelJobGroup(key))
+        packed_outcomes = await_job(
+            pool.submit(work), on_progress, lambda: context.cancelJobGroup(key)
+        )
     return [unpack_outcome(item) for item in packed_outcomes]
 
 
 def await_job(
-    job: "Future[list[bytes]]", look: Callable[[], None], cancel: Callable[[], object]
+    job: "Future[list[bytes]]", on_progress: Callable[[], None], cancel: Callable[[], object]
 ) -> list[bytes]:
-    """What a job returns; `look` is called again and again, and `cancel` if that is interrupted.
+    """What a job returns; `on_progress` is called periodically, `cancel` if that is interrupted.
 
     Raises:
         RunError: Spark failed.
@@ -73,7 +75,7 @@ def await_job(
     try:
         while not job.done():
             wait([job], timeout=_PAUSE)
-            look()
+            on_progress()
     except BaseException:
         cancel()
         raise
@@ -85,7 +87,7 @@ def await_job(
         lines = [x.strip() for x in str(error).splitlines() if x.strip()]
         cause = next((x for x in reversed(lines) if "Error" in x and "at org." not in x), "")
         raise RunError(
-            f"a Spark task failed: {(cause or tell_cause(error))[:400]}",
+            f"a Spark task failed: {(cause or describe_cause(error))[:400]}",
             why="the replay cannot go on without it",
             fix="see Spark's log; if the cause lies in ontoweir, report it with this message",
         ) from error

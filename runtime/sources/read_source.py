@@ -28,7 +28,7 @@ from ontoweir.runtime.columnar.convert_column import (
     wrong_type,
 )
 from ontoweir.runtime.sources.data_files import is_finished, name_parquet
-from ontoweir.runtime.spark.explain_java import java_errors, suggest_package, tell_cause
+from ontoweir.runtime.spark.explain_java import describe_cause, java_errors, suggest_package
 from ontoweir.runtime.spark.read_view import VIEW, read_view
 
 if TYPE_CHECKING:
@@ -337,7 +337,7 @@ def unreadable(path: str, error: Exception) -> DataError:
     """The error of data that a reader does not take."""
     package = suggest_package(path, error)
     return DataError(
-        f"the data cannot be read: {tell_cause(error)}",
+        f"the data cannot be read: {describe_cause(error)}",
         why="its reader does not take it"
         if package is None
         else "Spark reads this only with a package that it does not bring",

@@ -30,10 +30,10 @@ def java_errors() -> tuple[type[Exception], ...]:
     return PySparkException, Py4JJavaError
 
 
-def tell_cause(error: BaseException) -> str:
+def describe_cause(error: BaseException) -> str:
     """The first line that says what went wrong.
 
-    >>> tell_cause(Exception("An error occurred while calling o6.csv.\\n: a.b.IOError: it is gone"))
+    >>> describe_cause(Exception("An error occurred while calling o6.\\n: a.b.IOError: it is gone"))
     'it is gone'
     """
     text = _CALLED.sub("", str(error).strip(), count=1)

@@ -19,7 +19,7 @@ from ontoweir.runtime.sources.read_source import (
     read_source,
     unreadable,
 )
-from ontoweir.runtime.spark.explain_java import java_errors, tell_cause
+from ontoweir.runtime.spark.explain_java import describe_cause, java_errors
 from ontoweir.runtime.spark.read_view import VIEW
 from ontoweir.runtime.spark.write_parquet import write_parquet
 from ontoweir.runtime.staging.list_staged import list_staged
@@ -84,7 +84,7 @@ def stage_stream(
             raise
         except Exception as error:
             raise RunError(
-                f"Spark failed to read {path}: {tell_cause(error)}",
+                f"Spark failed to read {path}: {describe_cause(error)}",
                 why=f"{stream.name} is staged through Spark's {data.format} reader",
                 fix="see Spark's log for the cause",
             ) from error

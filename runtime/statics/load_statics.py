@@ -1,8 +1,8 @@
-"""Load static relations, and hold them to what the catalog declares.
+"""Load static relations, and check them against what the catalog declares.
 
 Small plain files and simple views are read here, in some milliseconds; everything else by Spark:
 of local files that are not large its rows are collected, of all else its tasks write them
-(materialize_frame), as nobody knows how many they are.
+(materialize_frame), as their number is not known.
 """
 
 import tempfile

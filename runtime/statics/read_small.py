@@ -44,7 +44,7 @@ Cells = dict[str, list[str | None]]
 def read_small(data: DataSource, path: str, columns: Sequence[Column]) -> pa.Table | None:
     """The declared columns of one small local file, in their declared types, as read_source and
     Spark give them. None: Spark has to read it, because the file is large, or anything in it is
-    not plain: escapes, cells that are not as their types are usually written, dates and times,
+    not plain: escapes, cells that are not in their type's canonical form, dates and times,
     options. What breaks a declaration of types is left to Spark too, so that there is one message.
     """
     if not os.path.isfile(path) or not _PATH.fullmatch(path):
@@ -182,7 +182,7 @@ def _is_text(cell: str) -> bool:
 
 
 def _typed(cells: list[str | None], kind: ColumnType) -> "pa.Array | None":
-    """Texts as values of a type (None: one of them is not as it is usually written)."""
+    """Texts as values of a type (None: one of them is not in canonical form)."""
     texts = pa.array(cells, pa.string())
     match kind:
         case StringType():

@@ -107,10 +107,10 @@ def run_program() -> int:
 
 def _report_java(error: Exception) -> int:
     """Spark's Java side failed, or has gone, where nobody foresaw it."""
-    from ontoweir.runtime.spark.explain_java import tell_cause
+    from ontoweir.runtime.spark.explain_java import describe_cause
 
     reported = RunError(
-        f"Spark failed: {tell_cause(error)}",
+        f"Spark failed: {describe_cause(error)}",
         why="what was committed or written whole before is intact",
         fix="see Spark's log for the cause, run `ontoweir doctor`, and start again",
     )

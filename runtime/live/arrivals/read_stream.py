@@ -16,7 +16,7 @@ from ontoweir.runtime.sources.read_source import (
     quote_spark_name,
     unreadable,
 )
-from ontoweir.runtime.spark.explain_java import java_errors, suggest_package, tell_cause
+from ontoweir.runtime.spark.explain_java import describe_cause, java_errors, suggest_package
 from ontoweir.runtime.spark.read_view import VIEW, read_view
 from ontoweir.runtime.spark.redact_secrets import redact_secrets, resolve_options
 
@@ -72,7 +72,7 @@ def read_stream(
             case _:
                 cast = _read_files(spark, history, options)
     except java_errors() as error:
-        first, package = tell_cause(error), suggest_package(stream.data.path or "", error)
+        first, package = describe_cause(error), suggest_package(stream.data.path or "", error)
         if package is not None:
             raise unreadable(stream.data.path or "", error) from error
         missing = stream.data.format == "kafka" and "Failed to find data source" in str(error)

@@ -246,17 +246,17 @@ def _assemble(
         if f"buffered-{h.stream.name}.arrow" in tables
     }
     return LiveState(
-        int(manifest["batch"]),
-        buffered_rows,
-        {k: int(v) for k, v in manifest["max_event_time"].items()},
-        {k: float(v) for k, v in manifest["last_arrival"].items()},
-        manifest["finished_us"],
-        tuple(queries),
-        {k: int(v) for k, v in manifest["totals"].items()},
-        {k: int(v) for k, v in manifest["offsets"].items()},
-        {k: FileGroup(*group) for k, group in manifest["groups_of_files"].items()},
-        {k: int(v) for k, v in manifest["arrived"].items()},
-        {k: int(v) for k, v in manifest["reasons"].items()},
+        batch=int(manifest["batch"]),
+        buffered_rows=buffered_rows,
+        max_event_time={k: int(v) for k, v in manifest["max_event_time"].items()},
+        last_arrival={k: float(v) for k, v in manifest["last_arrival"].items()},
+        finished_us=manifest["finished_us"],
+        queries=tuple(queries),
+        totals={k: int(v) for k, v in manifest["totals"].items()},
+        offsets={k: int(v) for k, v in manifest["offsets"].items()},
+        files={k: FileGroup(*group) for k, group in manifest["groups_of_files"].items()},
+        arrived={k: int(v) for k, v in manifest["arrived"].items()},
+        reasons={k: int(v) for k, v in manifest["reasons"].items()},
     )
 
 

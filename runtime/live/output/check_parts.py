@@ -11,9 +11,11 @@ from ontoweir.runtime.live.checkpoint.record_spark import hash_file
 from ontoweir.runtime.live.output.list_parts import PublishedPart
 from ontoweir.runtime.live.output.sinks.files import FileFormat
 from ontoweir.runtime.live.output.write_parts import (
+    PartFolder,
     PartWriter,
     encode_part,
     foreign_part,
+    list_part_files,
     put_part,
 )
 
@@ -23,7 +25,7 @@ Rows = Callable[[PublishedPart], "pa.Table | None"]
 
 def check_parts(
     writer: PartWriter,
-    folders: Sequence[tuple[str, str, FileFormat]],
+    folders: Sequence[PartFolder],
     last: int,
     rows: Rows,
     *,
@@ -33,7 +35,7 @@ def check_parts(
 
     Args:
         writer: knows the list and the folders.
-        folders: those that parts are in: "answers" or "rejects", name, format.
+        folders: those that parts are in.
         last: the last committed micro-batch.
         rows: finds a part's rows in a commit.
         may_be_gone: whoever reads parts may move them away.
@@ -53,8 +55,8 @@ def check_parts(
             continue
         if not _write_again(file, part, rows(part), writer.run):
             raise _changed(file, what)
-    for place, name, form in folders:
-        for file in sorted((writer.places[place] / name).glob(f"part-*.{form}")):
+    for folder in folders:
+        for file in list_part_files(writer, folder):
             number = file.stem.removeprefix("part-")
             if file not in listed and number.isdigit() and int(number) < last:
                 raise foreign_part(file)

@@ -27,6 +27,15 @@ OWNER = ".ontoweir-run"
 _RUN, _BATCH, _ROWS = b"ontoweir.run", b"ontoweir.batch", b"ontoweir.rows"
 
 
+@dataclass(frozen=True, slots=True)
+class PartFolder:
+    """A folder of parts: `name`, below the `place` "answers" or "rejects", and their format."""
+
+    place: str
+    name: str
+    format: FileFormat
+
+
 @dataclass(slots=True)
 class PartWriter:
     """Writes the parts of one run. `places`: the folders of "answers" and "rejects"; `fresh`: files
@@ -125,7 +134,12 @@ def foreign_part(file: Path) -> UsageError:
     )
 
 
-def drop_future(folders: Sequence[Path], form: FileFormat, run: str, last: int) -> None:
+def list_part_files(writer: PartWriter, folder: PartFolder) -> list[Path]:
+    """The files of parts in a folder, in their order."""
+    return sorted((writer.places[folder.place] / folder.name).glob(f"part-*.{folder.format}"))
+
+
+def drop_future(writer: PartWriter, folders: Sequence[PartFolder], last: int) -> None:
     """Remove parts of a run of micro-batches after the last that is committed: they come again.
 
     Raises:
@@ -133,11 +147,11 @@ def drop_future(folders: Sequence[Path], form: FileFormat, run: str, last: int) 
         RunError: the disk does not let it.
     """
     for folder in folders:
-        for file in sorted(folder.glob(f"part-*.{form}")):
+        for file in list_part_files(writer, folder):
             text = file.stem.removeprefix("part-")
             if not text.isdigit() or int(text) <= last:
                 continue
-            if not is_mine(file, run):
+            if not is_mine(file, writer.run):
                 raise foreign_part(file)
             try:
                 file.unlink()

@@ -136,7 +136,7 @@ class ProgressWatch:
         self._before = RangeProgress()
         self._last = -1
 
-    def look(self, folder: str, ranges: Sequence[int]) -> None:
+    def report(self, folder: str, ranges: Sequence[int]) -> None:
         """Report to the listener, if there is news."""
         if self._listener is None:
             return

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, assert_never
 
 import pyarrow as pa
 
-from ontoweir.errors import OntoweirError, RunError
+from ontoweir.errors import OntoweirError, RunError, Source
 from ontoweir.files.replace_file import replace_file, replacing
 from ontoweir.runtime.engine.advance_rows import (
     advance_level,
@@ -105,6 +105,17 @@ class RangeOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class RangeFailure:
+    """The error that a task ended with: its class, and its parts."""
+
+    kind: type[OntoweirError]
+    what: str
+    why: str
+    fix: str
+    source: Source | None
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedWork:
     """What all tasks of a run begin with: its plans, with static data encoded, and the references
     that it enforces, by stream."""
@@ -128,7 +139,7 @@ _prepared: dict[str, PreparedWork] = {}
 
 
 def replay_range(key: str, packed: Any, task: bytes) -> bytes:
-    """Run one task; errors of ours come back as values (a class and its four parts).
+    """Run one task; errors of ours come back as values (RangeFailure).
 
     Args:
         key: the run.
@@ -141,7 +152,9 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
             _prepared[key] = prepare_work(open_statics(pickle.loads(packed.value)))
         outcome = run_task(_prepared[key], pickle.loads(task), lambda: None)
     except OntoweirError as error:
-        return pickle.dumps((type(error), error.what, error.why, error.fix, error.source))
+        return pickle.dumps(
+            RangeFailure(type(error), error.what, error.why, error.fix, error.source)
+        )
     return pickle.dumps(outcome)
 
 
@@ -157,11 +170,10 @@ def unpack_outcome(packed: bytes) -> RangeOutcome:
     Raises:
         OntoweirError: the task ended with it.
     """
-    outcome = pickle.loads(packed)
+    outcome: RangeOutcome | RangeFailure = pickle.loads(packed)
     if isinstance(outcome, RangeOutcome):
         return outcome
-    kind, what, why, fix, source = outcome
-    raise kind(what, why=why, fix=fix, source=source)
+    raise outcome.kind(outcome.what, why=outcome.why, fix=outcome.fix, source=outcome.source)
 
 
 def part_file(folder: str, index: int, part: int) -> Path:
@@ -174,8 +186,10 @@ def progress_file(folder: str, index: int) -> Path:
     return Path(folder, f"{index:06d}.progress")
 
 
-def run_task(prepared: PreparedWork, task: RangeTask, look: Callable[[], None]) -> RangeOutcome:
-    """Chunk after chunk, each with the state of the one before; `look` is called after each.
+def run_task(
+    prepared: PreparedWork, task: RangeTask, on_progress: Callable[[], None]
+) -> RangeOutcome:
+    """Chunk after chunk, each with the state of the one before; `on_progress` after each.
 
     Raises:
         OntoweirError: the data breaks its declarations, or the state its bound.
@@ -183,15 +197,15 @@ def run_task(prepared: PreparedWork, task: RangeTask, look: Callable[[], None]) 
     match task:
         case HistoryTask():
             with ExitStack() as held:
-                return _replay(prepared, task, look, held)
+                return _replay(prepared, task, on_progress, held)
         case GroupTask():
-            return _group(prepared.work, task, look)
+            return _group(prepared.work, task, on_progress)
         case _:
             assert_never(task)
 
 
 def _replay(
-    prepared: PreparedWork, task: HistoryTask, look: Callable[[], None], held: ExitStack
+    prepared: PreparedWork, task: HistoryTask, on_progress: Callable[[], None], held: ExitStack
 ) -> RangeOutcome:
     work, plans, checks = prepared.work, prepared.plans, prepared.checks
     histories = work.histories
@@ -236,12 +250,14 @@ def _replay(
         most = max(most, state.rows)
         check_bound(work, state)
         file = progress_file(task.folder, task.index)
-        later(partial(_report, write, file, progress, look))
+        later(partial(_report, write, file, progress, on_progress))
     state = replace(state, cursors={})
     return RangeOutcome(task.index, state, progress, most, dict(rejected), matches)
 
 
-def _group(work: ExecutionContext, task: GroupTask, look: Callable[[], None]) -> RangeOutcome:
+def _group(
+    work: ExecutionContext, task: GroupTask, on_progress: Callable[[], None]
+) -> RangeOutcome:
     """The answers of a range: the groups of a chunk after those of the chunk before."""
     assert work.aggregates is not None
     _, groups = advance_groups(work.aggregates, task.before or (), GroupState())
@@ -265,7 +281,7 @@ def _group(work: ExecutionContext, task: GroupTask, look: Callable[[], None]) ->
         most = max(most, rows)
         _check_rows(work, rows, [*delta.sizes, f"groups {groups.rows}"])
         _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
-        look()
+        on_progress()
     progress = replace(progress, done=True)
     _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
     return RangeOutcome(task.index, ExecutionState({}, (), (), groups), progress, most, {})
@@ -276,12 +292,12 @@ def _nothing() -> None:
 
 
 def _report(
-    write: Callable[[], None], file: Path, progress: RangeProgress, look: Callable[[], None]
+    write: Callable[[], None], file: Path, progress: RangeProgress, on_progress: Callable[[], None]
 ) -> None:
     """The end of a chunk: its answers, then how far the range is."""
     write()
     _replace(file, pickle.dumps(progress))
-    look()
+    on_progress()
 
 
 def check_bound(work: ExecutionContext, state: ExecutionState) -> None:

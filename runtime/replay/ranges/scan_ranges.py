@@ -217,13 +217,13 @@ class _Scan:
     def _run(
         self, tasks: Sequence[RangeTask], folder: str, collector: PartCollector | None
     ) -> list[RangeOutcome]:
-        def look() -> None:
+        def on_progress() -> None:
             if collector is not None:
                 collector.take()
-            self.watch.look(folder, range(len(tasks)))
+            self.watch.report(folder, range(len(tasks)))
 
-        outcomes = self.run(tasks, look)
-        self.watch.look(folder, range(len(tasks)))
+        outcomes = self.run(tasks, on_progress)
+        self.watch.report(folder, range(len(tasks)))
         if collector is not None:
             collector.take(outcomes)
         return outcomes

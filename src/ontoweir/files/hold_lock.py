@@ -1,4 +1,4 @@
-"""Locks between processes: a file that one holds, until it lets go or dies."""
+"""Locks between processes: a file that one holds, until it releases it or dies."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ class Lock:
     handle: int | None
 
     def release(self) -> None:
-        """Let go; again, nothing happens."""
+        """Release it; again, nothing happens."""
         handle, self.handle = self.handle, None
         if handle is not None:
             os.close(handle)
@@ -27,7 +27,7 @@ class Lock:
 def hold_lock(folder: Path, seconds: float = 1.0) -> Lock | None:
     """The lock of a folder (None: another holds it, and for so long).
 
-    The system lets go of it when the process dies, however it does. Waiting a moment is needed:
+    The system releases it when the process dies, however it does. Waiting a moment is needed:
     whoever asks whether it is held (is_held) holds it meanwhile.
 
     Raises:

@@ -231,7 +231,7 @@ def _set_view(data: dict[str, object], lines: TomlLines, name: str, view: str) -
         n for k in ("streams", "relations") for n in TomlTable(data, (), lines).table(k).values
     ]
     raise UsageError(
-        f"sources names {name!r}, which is not a stream and no relation",
+        f"sources names {name!r}, which is neither a stream nor a relation",
         why=f"the catalog declares {', '.join(known) or 'nothing'}",
         fix=did_you_mean(name, known) if known else f"declare [streams.{name}]",
         source=Source("sources"),

@@ -208,7 +208,7 @@ def stop_entry(running: RunningEntry) -> None:
 
 
 def end_entry(running: RunningEntry, error: OntoweirError | None = None) -> None:
-    """Say in its status that an entry runs no more, and let go of its lock."""
+    """Say in its status that an entry runs no more, and release its lock."""
     if running.ended:
         return
     running.error = error

@@ -125,7 +125,7 @@ def make_job(
     Raises:
         QueryError: it is not bounded, and that is not allowed.
     """
-    from ontoweir.runtime.engine.query_job import QueryJob
+    from ontoweir.runtime.engine.query_job import QueryJob, WatchedKey
 
     catalog = workspace.project.catalog
     if verdict.plans is None:
@@ -149,7 +149,9 @@ def make_job(
         declarations=verdict.declarations,
         parts=parts,
         unbounded=refined.plans is None,
-        watched=tuple((d.table, d.columns) for d in verdict.conditions if d.kind == "key"),
+        watched=tuple(
+            WatchedKey(d.table, d.columns) for d in verdict.conditions if d.kind == "key"
+        ),
     )
     return job, refined
 

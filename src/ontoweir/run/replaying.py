@@ -80,7 +80,8 @@ def check_output(output: Path, form: "OutputFormat") -> None:
     """Refuse an output that cannot be written, before anything is started.
 
     Raises:
-        UsageError: it is not a file and no pipe, or its folder is not there; or Parquet in a pipe.
+        UsageError: it is neither a file nor a pipe, or its folder is not there; or it is a pipe,
+            and Parquet is asked for.
     """
     from ontoweir.runtime.results.write_results import refuse_parquet
 

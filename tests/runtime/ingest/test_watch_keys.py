@@ -15,7 +15,7 @@ from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import DataSource, Stream
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.engine.query_job import QueryJob, WatchedKey
 from ontoweir.runtime.ingest import watch_keys as module
 from ontoweir.runtime.ingest.watch_keys import MAX_RUNS, PLACES, watch_keys
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
@@ -125,7 +125,7 @@ def test_a_run_that_starts_again_knows_nothing_of_the_one_before(tmp_path: Path)
     union = parse_sql("SELECT DISTINCT id FROM z", catalog, name="q", file="q.sql")
     verdict = check_query(union, catalog)
     assert verdict.plans is not None
-    job = QueryJob("q", union, verdict.plans, catalog, 0, watched=(("z", ("id",)),))
+    job = QueryJob("q", union, verdict.plans, catalog, 0, watched=(WatchedKey("z", ("id",)),))
     for second in (1, 2):
         live = make_live_job([job], catalog, {}, {})
         times = pa.array([second * 1_000_000, 9_000_000])

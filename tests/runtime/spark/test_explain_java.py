@@ -9,7 +9,7 @@ from ontoweir.cli import main
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.runtime.sources.read_source import WantedColumns, read_source
-from ontoweir.runtime.spark.explain_java import suggest_package, tell_cause
+from ontoweir.runtime.spark.explain_java import describe_cause, suggest_package
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +26,7 @@ CAUSES = {
 
 @pytest.mark.parametrize("text", CAUSES)
 def test_causes(text: str) -> None:
-    assert tell_cause(ValueError(text)) == CAUSES[text]
+    assert describe_cause(ValueError(text)) == CAUSES[text]
 
 
 @pytest.mark.parametrize(
