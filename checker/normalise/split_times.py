@@ -3,7 +3,7 @@ streams; the result is a union of queries whose timestamps are compared by < alo
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ontoweir.checker.model.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.model.normal_form import NormalForm
@@ -11,8 +11,17 @@ from ontoweir.checker.model.normal_form import NormalForm
 MAX_PARTS = 1_000
 """A query whose timestamps split into more parts is not split."""
 
-Choice: TypeAlias = tuple[tuple[int, int, bool], tuple[int, int, bool]]
-"""Two ways, one of which holds: (low, high, whether low < high; else they are equal)."""
+
+class Ordering(NamedTuple):
+    """Members `low` and `high` come in this order; at one time, unless it is `strict`."""
+
+    low: int
+    high: int
+    strict: bool
+
+
+Choice: TypeAlias = tuple[Ordering, Ordering]
+"""Two ways, one of which holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +62,12 @@ def split_times(form: NormalForm) -> tuple[TimeOrder, ...] | None:
         if t.steps < 0:
             base.add(t.later + 1, t.earlier + 1, Limit(-1))
         elif t.steps == 0:
-            choices.append(((t.later, t.earlier, True), (t.later, t.earlier, False)))
+            choices.append(
+                (Ordering(t.later, t.earlier, True), Ordering(t.later, t.earlier, False))
+            )
     for d in form.time_differences:
         if d.steps == 0:
-            choices.append(((d.left, d.right, True), (d.right, d.left, True)))
+            choices.append((Ordering(d.left, d.right, True), Ordering(d.right, d.left, True)))
     for m in form.members:
         if m.last is not None:
             base.add(m.index + 1, 0, Limit(m.last))

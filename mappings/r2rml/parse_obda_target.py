@@ -6,6 +6,7 @@ Ontop's format: https://ontop-vkg.org/guide/advanced/mapping-language.html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ontoweir.mappings.model.assertion import TermKind
 from ontoweir.mappings.model.column_types import XSD
@@ -45,8 +46,13 @@ class TargetTerm:
     language: str | None = None
 
 
-TargetTriple = tuple[TargetTerm, TargetTerm, TargetTerm, TargetTerm | None]
-"""Subject, predicate, object, and the graph if it is in one."""
+class TargetTriple(NamedTuple):
+    """A triple of a target; the graph is None outside of GRAPH."""
+
+    subject: TargetTerm
+    predicate: TargetTerm
+    object: TargetTerm
+    graph: TargetTerm | None
 
 
 class TargetRefusal(Exception):
@@ -154,10 +160,10 @@ class _Parser:
         subject = self.term(self.take(), "subject")
         while True:
             predicate = self.term(self.take(), "predicate")
-            triples.append((subject, predicate, self.object_term(), graph))
+            triples.append(TargetTriple(subject, predicate, self.object_term(), graph))
             while self.peek().text == ",":
                 self.take()
-                triples.append((subject, predicate, self.object_term(), graph))
+                triples.append(TargetTriple(subject, predicate, self.object_term(), graph))
             while self.peek().text == ";":
                 self.take()
             last = "end" if graph is None else "}"

@@ -252,7 +252,7 @@ class _Reader:
                 )
         by_subject: dict[tuple[str, str, str, str | None], list[TargetTriple]] = {}
         for triple in triples:
-            subject, graph = triple[0], triple[3]
+            subject, graph = triple.subject, triple.graph
             key = (subject.form, subject.kind, subject.text, graph.text if graph else None)
             by_subject.setdefault(key, []).append(triple)
         for number, own in enumerate(by_subject.values(), start=1):
@@ -272,9 +272,9 @@ class _Reader:
         table = self._node()
         self._state(node, "logicalTable", table)
         self._state(table, "sqlQuery", Literal(mapping.parts["source"][0].rstrip()))
-        subject = self._term(triples[0][0])
+        subject = self._term(triples[0].subject)
         self._state(node, "subjectMap", subject)
-        if (graph := triples[0][3]) is not None:
+        if (graph := triples[0].graph) is not None:
             self._state(subject, "graphMap", self._term(graph))
         for _, predicate, value, _ in triples:
             is_type = predicate.text == RDF_TYPE and predicate.form == "constant"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax import SAXException, SAXParseException
 
 from rdflib import BNode, Graph, Literal, URIRef
@@ -27,6 +28,15 @@ from ontoweir.ontology.syntax.read_owl_xml import read_owl_xml
 _CONVERT = "convert it, for example `robot convert --input F --output F.ttl`, and list F.ttl"
 
 
+class LocatedTriple(NamedTuple):
+    """A triple, and the line where it is written or ends (None: not known)."""
+
+    subject: Node
+    predicate: Node
+    object: Node
+    line: int | None
+
+
 @dataclass(slots=True)
 class Triples:
     """The triples of one file, by subject and predicate, each object with its line.
@@ -37,7 +47,7 @@ class Triples:
     file: str
     format: str = "Turtle"
     imported_by: Source | None = None
-    rows: list[tuple[Node, Node, Node, int | None]] = field(default_factory=list)
+    rows: list[LocatedTriple] = field(default_factory=list)
     _index: dict[Node, dict[Node, list[Node]]] = field(default_factory=dict)
     _seen: set[tuple[Node, Node, Node]] = field(default_factory=set)
     _lines: dict[Node, int] = field(default_factory=dict)
@@ -48,7 +58,7 @@ class Triples:
             return
         self._seen.add((s, p, o))
         self._index.setdefault(s, {}).setdefault(p, []).append(o)
-        self.rows.append((s, p, o, line))
+        self.rows.append(LocatedTriple(s, p, o, line))
         if line is not None and isinstance(s, BNode):
             self._lines[s] = min(line, self._lines.get(s, line))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ontoweir.checker.witness.confirm.matrix_rank import matrix_rank
 from ontoweir.checker.witness.confirm.trace_matches import Way, trace_matches
@@ -116,6 +116,16 @@ def _of_one_disjunct(union: SpjUnion, catalog: Catalog, witness: Witness) -> boo
     )
 
 
+class _CountedValue(NamedTuple):
+    """A value that an aggregate takes, in its group; the optional tuples that its matches use, by
+    number; and how many such matches there are."""
+
+    group: tuple[Any, ...]
+    value: Any
+    used: frozenset[int]
+    number: int
+
+
 class _Matches:
     """The matches of an aggregate query over parts of a witness.
 
@@ -130,16 +140,14 @@ class _Matches:
         self._known: dict[int | None, Counter[Way]] = {}
 
     def ways(self, suffix: int | None) -> Counter[Way]:
-        """The matches with that suffix (None: with none), as list_ways has them, counted."""
+        """The matches with that suffix (None: with none), as trace_matches has them, counted."""
         if suffix not in self._known:
             rows = () if suffix is None else self.witness.suffixes[suffix]
             self._known[suffix] = trace_matches(self._plain, self.catalog, self.witness, rows)
         return self._known[suffix]
 
-    def values(
-        self, aggregate: Aggregate, suffix: int | None
-    ) -> Iterator[tuple[tuple[Any, ...], Any, frozenset[int], int]]:
-        """The matches as group, value, the optional tuples used, and how many there are."""
+    def values(self, aggregate: Aggregate, suffix: int | None) -> Iterator[_CountedValue]:
+        """The values that an aggregate takes of the matches."""
         assert self.union.aggregation is not None
         place = {name: n for n, name in enumerate(self.union.variables)}
         keys = [place[v] for v in self.union.aggregation.group]
@@ -150,7 +158,7 @@ class _Matches:
                 continue
             if aggregate.function is AggregateFunction.COUNT:
                 value = 1
-            yield tuple(row[k] for k in keys), value, used, count
+            yield _CountedValue(tuple(row[k] for k in keys), value, used, count)
 
     def groups(
         self, aggregate: Aggregate, optional: frozenset[int], suffix: int | None = None

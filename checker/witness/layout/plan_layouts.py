@@ -3,10 +3,27 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from ontoweir.checker.criteria.decide_lag import Failure
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.rewriter.model.spj import FoldFunction
+
+
+class CopyChain(NamedTuple):
+    """Values of a class rise (direction 1) or fall (-1) from copy to copy."""
+
+    value: int
+    direction: int
+
+
+class CopyRelation(NamedTuple):
+    """What relates class `left` of copy m + `step` (1 or -1) with class `right` of copy m."""
+
+    left: int
+    right: int
+    shift: int | Fraction
+    step: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +33,13 @@ class Layout:
 
     optional: int
     before: frozenset[int]
-    chains: tuple[tuple[int, int], ...]
-    """(class, direction): values of the class rise (1) or fall (-1) from copy to copy."""
-    between: tuple[tuple[int, int, int | Fraction, int], ...]
-    """(x, y, limit, step): value(x) of copy m + step exceeds value(y) of copy m by > limit."""
+    chains: tuple[CopyChain, ...]
+    between: tuple[CopyRelation, ...]
+    """`left` exceeds `right` by more than the shift."""
     sequence: tuple[int, int] | None
     """(a, b): copies of a and b alternate in time: a1 < b1 < a2 < b2 …"""
-    equal: tuple[tuple[int, int, int | Fraction, int], ...] = ()
-    """(x, y, shift, step): value(x) of copy m + step is value(y) of copy m, plus shift."""
+    equal: tuple[CopyRelation, ...] = ()
+    """`left` is `right` plus the shift."""
     ranked: bool = False
     """Later tuples move the median of a group from one optional tuple to the next."""
     anchored: bool = False
@@ -51,13 +67,15 @@ def plan_layouts(form: NormalForm, failure: Failure) -> Iterable[Layout]:
         return
     counted = failure.condition == "G1" and form.folds == () and not form.distinct
     if counted and len(form.members) == 1 and failure.value is not None:
-        yield Layout(0, frozenset({0}), ((failure.value, -1),), (), None, ranked=True)
+        yield Layout(0, frozenset({0}), (CopyChain(failure.value, -1),), (), None, ranked=True)
     for layout in _by_value(form, failure):
         # sums and averages: each optional tuple adds another amount
         chained = {value for value, _ in layout.chains}
         amounts = {f.value for f in form.folds or () if f.value not in chained}
         amounts = {v for v in amounts if not form.classes[v].domain.finite}
-        layout = replace(layout, chains=(*layout.chains, *((v, 1) for v in sorted(amounts))))
+        layout = replace(
+            layout, chains=(*layout.chains, *(CopyChain(v, 1) for v in sorted(amounts)))
+        )
         yield layout
         if form.folds and not layout.again:
             yield replace(layout, anchored=True)
@@ -71,7 +89,7 @@ def _by_value(form: NormalForm, failure: Failure) -> Iterable[Layout]:
         before = form.reach({optional})
         if failure.condition in ("C1", "G1"):
             for direction in (1, -1):
-                chain = ((failure.value, direction),)
+                chain = (CopyChain(failure.value, direction),)
                 yield from _again(form, optional, chain)
                 yield Layout(optional, before, chain, (), None)
         elif failure.condition == "E3":
@@ -86,13 +104,13 @@ def _by_value(form: NormalForm, failure: Failure) -> Iterable[Layout]:
                 # suffix m meets every optional tuple but that of the next copy
                 if {d.x, d.y} == set(failure.values):
                     for step in (1, -1):
-                        equal = ((d.x, d.y, d.shift, step),)
+                        equal = (CopyRelation(d.x, d.y, d.shift, step),)
                         yield Layout(optional, before, (), (), None, equal)
             for direction in (1, -1):
-                yield Layout(optional, before, ((failure.value, direction),), (), None)
+                yield Layout(optional, before, (CopyChain(failure.value, direction),), (), None)
 
 
-def _again(form: NormalForm, optional: int, chain: tuple[tuple[int, int], ...]) -> Iterable[Layout]:
+def _again(form: NormalForm, optional: int, chain: tuple[CopyChain, ...]) -> Iterable[Layout]:
     """Each match comes before; once more after it, its result is not a new one."""
     everyone = frozenset(range(len(form.members)))
     yield Layout(optional, everyone, chain, (), None, again=True)
@@ -107,7 +125,9 @@ def _staircase(
     limit: int | Fraction,
 ) -> Iterable[Layout]:
     """x_m <= y_m + limit < x_{m+1}: suffix m (with y_m or x_m) tells copies apart."""
-    yield Layout(optional, before, ((x, 1), (y, 1)), ((x, y, limit, 1),), None)
+    yield Layout(
+        optional, before, (CopyChain(x, 1), CopyChain(y, 1)), (CopyRelation(x, y, limit, 1),), None
+    )
 
 
 def _lockstep(form: NormalForm, failure: Failure) -> Iterable[Layout]:
@@ -129,14 +149,14 @@ def _lockstep(form: NormalForm, failure: Failure) -> Iterable[Layout]:
                         _tight(s1, in1, out1, q1.limit, -1),
                         _tight(s2, in2, out2, q2.limit, 1),
                     )
-                    yield Layout(a, before, ((in1, 1), (out1, 1)), between, None)
+                    yield Layout(a, before, (CopyChain(in1, 1), CopyChain(out1, 1)), between, None)
                 continue
             # the first comparison's limits fall with m, the second's rise
             between = (
                 _tight(s1, in1, out1, q1.limit, -1),
                 _tight(s2, in2, out2, q2.limit, 1),
             )
-            chains = ((in1, -s1), (in2, s2))
+            chains = (CopyChain(in1, -s1), CopyChain(in2, s2))
             if a == b:
                 yield Layout(a, before, chains, between, None)
                 continue
@@ -162,7 +182,7 @@ def _best_in_step(form: NormalForm, failure: Failure) -> Iterable[Layout]:
                 for step in (-1, 1):
                     # copies `step` further on are blocked, the others fold to less
                     between = (_tight(sign, inside, outside, q.limit, step),)
-                    chains = {(inside, sign * step), (fold.value, worse * -step)}
+                    chains = {CopyChain(inside, sign * step), CopyChain(fold.value, worse * -step)}
                     if len({value for value, _ in chains}) < len(chains):
                         continue
                     for pair in ((a, b), (b, a), None) if a != b else (None,):
@@ -170,10 +190,8 @@ def _best_in_step(form: NormalForm, failure: Failure) -> Iterable[Layout]:
                             yield Layout(optional, before, tuple(sorted(chains)), between, pair)
 
 
-def _tight(
-    sign: int, inside: int, outside: int, limit: int | Fraction, step: int
-) -> tuple[int, int, int | Fraction, int]:
+def _tight(sign: int, inside: int, outside: int, limit: int | Fraction, step: int) -> CopyRelation:
     """The partner of copy m does not satisfy the comparison with the copy `step` further on."""
     if sign == 1:
-        return (inside, outside, limit, step)
-    return (outside, inside, limit, -step)
+        return CopyRelation(inside, outside, limit, step)
+    return CopyRelation(outside, inside, limit, -step)
