@@ -109,7 +109,7 @@ def _read(
 def _read_rest(kinds: Kinds, s: Node, p: Node, o: Node) -> list[Axiom] | None:
     """Declarations and annotations make no axiom; assertions about individuals give None.
 
-    A property that is neither declared nor in an axiom is taken for an annotation."""
+    A property that is neither declared nor in an axiom counts as an annotation."""
     if p == RDF.type:
         if o in _UNSUPPORTED_TYPES:
             raise OutsideQL(f"OWL 2 QL has no {_UNSUPPORTED_TYPES[o]}")

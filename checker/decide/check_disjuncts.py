@@ -266,7 +266,7 @@ class DisjunctChecker:
         self, disjuncts: tuple[DisjunctVerdict, ...]
     ) -> tuple[Witness | None, tuple[DisjunctVerdict, ...]]:
         """A confirmed witness against the whole union, from some failing disjunct; and the
-        verdicts, which say so where the time was over before it was found."""
+        verdicts, which name the time limit where it ended the search."""
         try:
             failing = [d.query for d in disjuncts if isinstance(d, Failing)]
             with counting_steps():
@@ -341,5 +341,5 @@ def _is_bounded(form: NormalForm) -> bool:
     try:
         plan = make_plan(form, sized=False) if decide_lag(form).holds else ()
         return isinstance(plan, SynopsisPlan)
-    except QueryError:  # too large a plan; `decide` says so
+    except QueryError:  # too large a plan: `decide` reports it
         return False

@@ -54,7 +54,7 @@ def check_query(
         disprove: look for a witness where there is no plan.
         size: how many optional tuples the witness has.
         watch: how long that may take, and who hears how far it is (watch_time.py in
-            rewriter/model). A query whose time is over is undecided, and says so.
+            rewriter/model). A query whose time is over is undecided; its reasons name the limit.
 
     Raises:
         QueryError: a comparison mixes types.

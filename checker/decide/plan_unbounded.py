@@ -1,6 +1,6 @@
 """Plans for a query that is not bounded (`--allow-unbounded`): whatever is needed is kept.
 
-The plan is that of the query with every value taken for bounded (theory §8 without its premise;
+The plan is that of the query with every value assumed bounded (theory §8 without its premise;
 citations 17): the answers are the same, and the state grows with the streams.
 """
 
@@ -73,7 +73,7 @@ def _plan(
 
 
 def _assume_bounded(form: NormalForm) -> NormalForm:
-    """The form with every domain taken for finite, of unknown size and unknown values."""
+    """The form with every domain assumed finite, of unknown size and unknown values."""
     classes = tuple(
         c
         if c.domain.finite

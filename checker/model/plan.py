@@ -101,7 +101,7 @@ class Frontier:
 class KeptTimestamp:
     """The timestamp of a member of a partial match.
 
-    `expire_after`: the match is dropped so many steps after it, when nobody outside can follow
+    `expire_after`: the match is dropped so many steps after it, when no tuple outside can follow
     within the limit any more. `forget_after`: the timestamp is forgotten after so many steps, when
     every least distance has passed. At least one is given; both are numbers of steps.
     """

@@ -17,7 +17,7 @@ from ontoweir.checker.plans.make_table import Obstacle
 def choose_plan(form: NormalForm) -> SynopsisPlan | tuple[Obstacle, ...]:
     """The plan of a satisfiable disjunct with the least bound found, or what prevents any.
 
-    Sets only: all comparisons between bounded values are taken for comparisons of unbounded ones,
+    Sets only: all comparisons between bounded values are treated as comparisons of unbounded ones,
     then each alone; such a form must meet the lag criterion, or its fronts could grow.
 
     Raises:
@@ -52,7 +52,7 @@ def _may_be_frontier(form: NormalForm, q: Inequality) -> bool:
 
 def _assume_unbounded(form: NormalForm, chosen: list[Inequality]) -> NormalForm:
     """The form with these comparisons between values of unknown domains. What the domains say of
-    the tuples that are let in stays."""
+    the admitted tuples stays."""
     values = {v for q in chosen for v in (q.x, q.y)}
     classes = tuple(
         replace(c, domain=replace(c.domain, finite=False, size=None, formula="∞"))

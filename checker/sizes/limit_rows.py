@@ -59,7 +59,7 @@ def _size(
 def _by_selection(
     work: ConstraintGraph, attribute: Attribute, bounds: DifferenceBounds
 ) -> Iterator[Count]:
-    """By the limits that the query sets: rows outside are not let in."""
+    """By the limits that the query sets: rows outside are not admitted."""
     node = work.values.get(attribute)
     if node is None:
         return

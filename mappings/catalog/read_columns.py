@@ -29,7 +29,7 @@ def read_columns(table: TomlTable) -> tuple[Column, ...]:
 
 
 def read_column(columns: TomlTable, name: str) -> Column:
-    """A column: its type, and the domain that rows are held to.
+    """A column: its type, and the domain enforced on its rows.
 
     Raises:
         CatalogError: it has no type that is known, or a domain that is none; with its line.

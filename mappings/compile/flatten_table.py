@@ -87,7 +87,7 @@ def flatten_table(owner: TriplesMap, catalog: Catalog) -> tuple[FlatTable, ...]:
     alternative of OR, which exclude each other.
 
     UNION is read like UNION ALL, and DISTINCT like none: the triples are the same. Where a triple
-    could then count more often, the part says so (`repeats`).
+    could then count more often, the part is marked (`repeats`).
 
     Raises:
         MappingError: an unknown table, SQL beyond select-project-join-union, or a join of two

@@ -1,4 +1,4 @@
-"""Which columns of a table are never NULL in a row that is let in."""
+"""Which columns of a table are never NULL in an admitted row."""
 
 from ontoweir.mappings.model.catalog import Relation, Stream
 

@@ -18,7 +18,7 @@ def name_target(
     text: str, prefixes: Mapping[str, str]
 ) -> tuple[frozenset[str], frozenset[str]] | None:
     """The IRIs that a target could make triples of, whatever is wrong in it; and the local names
-    behind prefixes that nobody declared, with which such an IRI could end.
+    behind undeclared prefixes, with which such an IRI could end.
 
     Where the text is triples, these are the predicates, and the objects of rdf:type. Where it is
     not, they are all that it names, if what is made from data can be no predicate and no class.
@@ -66,7 +66,7 @@ class _Names:
         self.whole: set[str] = set()
         self.endings: set[str] = set()
         self.wrong = False
-        """Whether one is not an IRI, and nobody knows which one was meant."""
+        """Whether one is not an IRI, so that the one that was meant is unknown."""
         self.typed = False
         """Whether what comes next could be a class."""
 
@@ -165,7 +165,7 @@ def _add_all(part: list[TargetToken], before: str, names: _Names) -> bool:
             behind = place > (1 if begins else 0) and _is_fixed(part[place - 1])
             if not subject and (classes or not behind):
                 return False
-    names.typed = True  # what comes behind a comma may be a class: nobody knows of what it is one
+    names.typed = True  # what follows a comma may be a class, of an unknown subject
     return classes != 2  # a class that is missing may be any
 
 

@@ -105,8 +105,8 @@ class TriplesMap:
 class R2rmlDocument:
     """All triples maps of a file; relative IRIs that rows make are prefixed with `base`.
 
-    `refused`: those that are not R2RML, by the names of their nodes; `doubtful`: of which nobody
-    knows what they could be about, if they are refused.
+    `refused`: those that are not R2RML, by the names of their nodes; `doubtful`: of which it
+    is unknown what they could be about, if they are refused.
     """
 
     maps: tuple[TriplesMap, ...]

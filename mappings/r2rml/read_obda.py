@@ -48,7 +48,7 @@ class _Mapping:
 
 def _swallows(mapping: _Mapping) -> bool:
     """Whether it may have taken in another mapping, whose mappingId is misspelt, or triples in a
-    column's name that no brace ends: if it is refused, nobody knows what all it could be about."""
+    column's name that no brace ends: if it is refused, what it could be about is unknown."""
     lines = (line for text, _ in mapping.parts.values() for line in text.split("\n")[1:])
     return any(_KEY.match(line) for line in lines) or has_odd_column(
         mapping.parts.get("target", ("", 0))[0]

@@ -120,7 +120,7 @@ class _Reader:
                 types = RDF_TYPE in map(str, self.file.values(here, "predicate"))
                 made |= term == "objectMap" and types
                 if term in ("predicate", "class") or (term == "object" and types):
-                    known &= isinstance(value, URIRef)  # else nobody knows what was meant
+                    known &= isinstance(value, URIRef)  # else what was meant is unknown
                 if term == "predicateObjectMap":
                     known &= self._names_property(value)
                 plain = isinstance(value, Literal) or (

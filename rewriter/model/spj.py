@@ -209,7 +209,7 @@ class SpjQuery:
     """(alias, where that occurrence came from); the alias of an ontology's fact is empty."""
     folds: tuple[Fold, ...] | None = None
     merged: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """(stream, key): keys without the timestamp by which occurrences were taken for one."""
+    """(stream, key): keys without the timestamp by which occurrences were merged into one."""
 
 
 @dataclass(frozen=True, slots=True)
