@@ -276,7 +276,7 @@ class _Reader:
         if total.duration is not None:
             name = min(involved).name
             raise self._error(
-                f"?{name} is compared with a duration, but is not time",
+                f"?{name} is compared with a duration, but is not a time variable",
                 "a time variable is one that stands in GRAPH",
                 f"write GRAPH ?{name} {{ … }} around the patterns of that time",
             )

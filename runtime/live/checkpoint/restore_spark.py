@@ -118,7 +118,7 @@ def _foreign(what: str, place: Path) -> UsageError:
 
 
 def _trim_logs(spark: SparkFolder, used: Iterable[str], sources: int) -> None:
-    """Remove entries of logs behind those in use, and logs of sources that are not more."""
+    """Remove entries of logs behind those in use, and logs of sources that are no longer there."""
     last: dict[str, int] = {}
     for path in used:
         source, number = source_of(path)

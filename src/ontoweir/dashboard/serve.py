@@ -81,7 +81,7 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
         max_request_header_size=1 << 15,
         connection_limit=100,
     )
-    # requests that wait a moment for a thread are not news
+    # that requests wait a moment for a thread is not worth a line
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     thread = Thread(target=server.run, name="ontoweir dashboard", daemon=True)
     thread.start()

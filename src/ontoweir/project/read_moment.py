@@ -16,7 +16,7 @@ def read_moment(given: "datetime | date | str | None", name: str) -> datetime | 
         name: of the option or parameter, for the message.
 
     Raises:
-        UsageError: it is not time.
+        UsageError: one is not a time.
     """
     match given:
         case None:

@@ -49,7 +49,7 @@ def charts(draw: st.DrawFn) -> Chart:
 def test_charts_are_sound_and_inside(chart: Chart) -> None:
     drawn = "".join(c for c in draw_chart(chart) if c >= " " or c in "\n\t")
     if any(ord(c) < 32 or 0xD800 <= ord(c) < 0xE000 or ord(c) > 0xFFFD for c in drawn):
-        return  # not XML at all; the text was not text
+        return  # not XML at all; the text is not text
     tree = ET.fromstring(drawn)
     assert tree.find(f"{SVG}title") is not None
     assert tree.find(f"{SVG}desc") is not None

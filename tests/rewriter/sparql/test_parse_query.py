@@ -138,7 +138,7 @@ VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
         ("SELECT ?x\n?z { ?x :p ?v }", 4, "?z is in SELECT but in no pattern"),
         (VALUE % "?t < 3", 5, "?t is in a FILTER but in no pattern"),
         (VALUE % "?v < ?t", 5, "if it is a time, GRAPH ?t { … }"),
-        (VALUE % '?v < "PT3M"^^xsd:dayTimeDuration', 5, "but is not time"),
+        (VALUE % '?v < "PT3M"^^xsd:dayTimeDuration', 5, "but is not a time variable"),
         (VALUE % "ABS(?v) < 3", 5, "function ABS"),
         (VALUE % "REGEX(?v, 'a')", 5, "function REGEX"),
         (VALUE % ":f(?v) < 3", 5, "a function call"),
