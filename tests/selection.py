@@ -9,7 +9,7 @@ from tests.paths import ROOT
 
 OUTSIDE = frozenset({"duckdb", "multiprocessing", "playwright", "pyspark", "subprocess"})
 """Modules that start other programs or a database."""
-RANDOM = frozenset({"hypothesis"})
+RANDOM = frozenset({"hypothesis", "random"})
 """Modules that try many cases."""
 WHOLE = frozenset({"ontoweir", "ontoweir.cli"})
 """Modules that lead to the whole pipeline: the Python API and the command line."""
