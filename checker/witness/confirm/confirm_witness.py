@@ -68,20 +68,24 @@ def _confirms_set(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
         others = frozenset(range(size)) - mine
         before: dict[Any, list[frozenset[int]]] = {}
         after: dict[Any, list[frozenset[int]]] = {}
-        for answer, told, late in trace_matches(union, catalog, witness, suffix):
-            if len(told) > 1:
+        for answer, optional_tuples, late in trace_matches(union, catalog, witness, suffix):
+            if len(optional_tuples) > 1:
                 return False
-            after.setdefault(answer, []).append(told)
+            after.setdefault(answer, []).append(optional_tuples)
             if not late:
-                before.setdefault(answer, []).append(told)
+                before.setdefault(answer, []).append(optional_tuples)
         for answer, ways in after.items():
             known = before.get(answer, [])
-            with_it = any(told <= mine for told in ways)
-            without = any(told <= others for told in ways)
+            with_it = any(optional_tuples <= mine for optional_tuples in ways)
+            without = any(optional_tuples <= others for optional_tuples in ways)
             if with_it and not without and not known:
                 break  # brought with tuple i alone, and never without it
-            again = any(told == mine for told in known)
-            if again and frozenset() in ways and not any(told <= others for told in known):
+            again = any(optional_tuples == mine for optional_tuples in known)
+            if (
+                again
+                and frozenset() in ways
+                and not any(optional_tuples <= others for optional_tuples in known)
+            ):
                 break  # given before if tuple i was there, and brought if it was not
         else:
             return False
@@ -99,16 +103,18 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
     brought: list[Brought] = []
     for suffix in witness.suffixes:
         counts: Brought = Counter()
-        for (answer, told, late), count in trace_matches(union, catalog, witness, suffix).items():
-            if late and told:
-                counts[answer, told] += count
+        for (answer, optional_tuples, late), count in trace_matches(
+            union, catalog, witness, suffix
+        ).items():
+            if late and optional_tuples:
+                counts[answer, optional_tuples] += count
         brought.append(counts)
         new: dict[Any, list[int]] = {}
-        for (answer, told), count in counts.items():
-            if len(told) == 1:
-                new.setdefault(answer, [0] * size)[next(iter(told))] += count
+        for (answer, optional_tuples), count in counts.items():
+            if len(optional_tuples) == 1:
+                new.setdefault(answer, [0] * size)[next(iter(optional_tuples))] += count
         rows += [list(map(Fraction, row)) for row in new.values()]
-    if all(len(told) == 1 for counts in brought for _, told in counts):
+    if all(len(optional_tuples) == 1 for counts in brought for _, optional_tuples in counts):
         return matrix_rank(rows, size) == size
     return size <= MAX_SUBSETS and _tells_subsets(brought, size)
 
@@ -119,9 +125,9 @@ def _tells_subsets(brought: list[Brought], size: int) -> bool:
     matrix: list[list[Fraction]] = []
     for counts in brought:
         single: dict[Any, list[int]] = {}
-        for (answer, told), count in counts.items():
+        for (answer, optional_tuples), count in counts.items():
             # what a tuple adds where all others are there
-            for n in told:
+            for n in optional_tuples:
                 single.setdefault(answer, [0] * size)[n] += count
         matrix += [list(map(Fraction, row)) for row in single.values()]
     if matrix_rank(matrix, size) < size:
