@@ -142,14 +142,17 @@ def check_witness(case: Case, witness: Witness) -> None:
             )
         return
     matrix: list[list[int]] = []
+    answered: dict[tuple[WitnessRow, ...], Counter[Row]] = {}
     for suffix in witness.suffixes:
 
         def new(
             optional: Sequence[WitnessRow], suffix: Sequence[WitnessRow] = suffix
         ) -> Counter[Row]:
-            known = [*witness.fixed, *optional]
+            known = (*witness.fixed, *optional)
+            if known not in answered:  # whatever comes after it
+                answered[known] = _answers(case, known)
             found = _answers(case, [*known, *suffix])
-            found.subtract(_answers(case, known))
+            found.subtract(answered[known])
             return found
 
         nothing, everything = new([]), new(witness.optional)
