@@ -21,9 +21,9 @@ HEAD = """# Licences
 .venv/bin/python .ci/list_licenses.py --check   # is this page up to date?
 ```
 
-ontoweir is under the [Apache License 2.0](../LICENSE). The table lists its run-time dependencies, with
-those of its extras and their own, and the licences that the packages declare. None of them is part of
-ontoweir's own packages. `.ci/list_licenses.py` writes this page.
+ontoweir is under the [Apache License 2.0](../LICENSE). The table lists its run-time dependencies,
+with those of its extras and their own, and the licences that the packages declare. None of them is
+part of ontoweir's own packages. `.ci/list_licenses.py` writes this page.
 
 | package | licence | where |
 | --- | --- | --- |
