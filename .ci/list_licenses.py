@@ -17,10 +17,13 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "licenses.md"
 HEAD = """# Licences
 
-ontoweir is under the [Apache License 2.0](../LICENSE). What it needs when it runs, with its extras,
-and what that needs, with the licences that the packages declare. None of it is part of
-ontoweir's own packages.
-`.ci/list_licenses.py` writes this page.
+```sh
+.venv/bin/python .ci/list_licenses.py --check   # is this page up to date?
+```
+
+ontoweir is under the [Apache License 2.0](../LICENSE). The table lists its run-time dependencies,
+with those of its extras and their own, and the licences that the packages declare. None of them is
+part of ontoweir's own packages. `.ci/list_licenses.py` writes this page.
 
 | package | licence | where |
 | --- | --- | --- |

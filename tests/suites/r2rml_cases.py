@@ -51,12 +51,16 @@ NOT_MET = {
 _HEAD = """\
 # R2RML conformance of `ontoweir materialize`
 
-Every case of two suites that nobody on this project wrote: W3C's rdb2rdf cases (their SQL loaded
-into SQLite) and their variant with SQLite databases of kg-construct / morph-kgc.
-`tests/suites/test_r2rml.py` runs all of them, checks each reason below, and checks that this page
-is what it finds (`python -m tests.suites.test_r2rml` writes it anew).
+```sh
+./ontoweir test tests/suites/test_r2rml.py
+```
 
-Compared are RDF terms: datatypes, language tags and graphs must agree, blank nodes up to
+This page lists every case of two independent suites: W3C's rdb2rdf cases (their SQL loaded
+into SQLite), and their variant with SQLite databases of kg-construct / morph-kgc. The test runs
+all of them, checks each reason below, and compares this page with the results
+(`python -m tests.suites.test_r2rml` rewrites it).
+
+RDF terms are compared: datatypes, language tags and graphs must agree, blank nodes up to
 isomorphism, numbers of one datatype by value (W3C gives both "30.0" and "3.0E1").
 
 | suite | cases | met | not met |
