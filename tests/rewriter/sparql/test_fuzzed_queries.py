@@ -2,12 +2,14 @@
 
 import random
 import re
+from functools import cache
 
 import pytest
 
 from ontoweir.errors import QueryError
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
+from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from tests.paths import TRAFFIC
@@ -107,32 +109,35 @@ def check_error(error: QueryError, text: str) -> None:
     assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_a_mutated_query_is_understood_or_refused_at_a_line(seed: int, tbox: TBox) -> None:
+@cache
+def parse_mutated(seed: int) -> tuple[str, tuple[ConjunctiveQuery, ...] | QueryError]:
+    """A mutated query, and its branches or why it is refused."""
     chance = random.Random(seed)
     plain = chance.choice(QUERIES).read_text(encoding="utf-8")
     body = "\n".join(line for line in plain.split("\n") if not line.startswith("#"))
     text = mutate(body, chance)
     try:
-        branches = parse_query(text, name="q", file="q.rq")
+        return text, parse_query(text, name="q", file="q.rq")
     except QueryError as error:
-        check_error(error, text)
-    else:
-        for branch in branches:
-            assert rewrite_existentials(branch, tbox)
+        return text, error
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_mutated_query_is_understood_or_refused_at_a_line(seed: int, tbox: TBox) -> None:
+    text, found = parse_mutated(seed)
+    if isinstance(found, QueryError):
+        check_error(found, text)
+        return
+    for branch in found:
+        assert rewrite_existentials(branch, tbox)
 
 
 def test_the_mutations_are_not_all_of_one_kind() -> None:
     found: dict[str, int] = {}
     for seed in range(300):
-        chance = random.Random(seed)
-        plain = chance.choice(QUERIES).read_text(encoding="utf-8")
-        body = "\n".join(line for line in plain.split("\n") if not line.startswith("#"))
-        try:
-            parse_query(mutate(body, chance), name="q", file="q.rq")
-        except QueryError as error:
-            kind = "syntax" if "not SPARQL" in error.why else "language"
-        else:
-            kind = "understood"
+        _, parsed = parse_mutated(seed)
+        kind = "understood"
+        if isinstance(parsed, QueryError):
+            kind = "syntax" if "not SPARQL" in parsed.why else "language"
         found[kind] = found.get(kind, 0) + 1
     assert min(found.get(k, 0) for k in ("syntax", "language", "understood")) >= 20, found
