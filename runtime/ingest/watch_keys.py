@@ -74,7 +74,7 @@ def watch_keys(
         run: a name of the run; rows before are remembered for it in this process.
         stream: the stream.
         keys: keys of it without the timestamp.
-        steps: the timestamp of every row, in steps; a row that is read seconds has the same.
+        steps: the timestamp of every row, in steps; a row that is read again has the same.
         rows: the rows that were admitted; no column of a key is NULL.
 
     Raises:
@@ -160,10 +160,10 @@ def _refuse(
     stream: Stream, key: tuple[str, ...], rows: pa.Table, row: int, early: int, late: int
 ) -> None:
     values = ", ".join(f"{name} = {rows.column(name)[row].as_py()}" for name in key)
-    first, seconds = (show_time(step * stream.step_us) for step in (early, late))
+    first, later = (show_time(step * stream.step_us) for step in (early, late))
     raise DataError(
         f"{stream.name} repeats its key ({', '.join(key)}): {values} is there at {first} and "
-        f"seconds at {seconds}",
+        f"again at {later}",
         why="the catalog declares that no two rows of the whole stream share it, and the verdict "
         "rests on it",
         fix="correct the data, or the key: with the timestamp in it, it holds within one timestamp",
