@@ -118,7 +118,7 @@ def test_data_errors_can_be_left_out(folder: Path) -> None:
         (pair("rr:parentTriplesMap <#No>"), 'rr:tableName "s"', 5, "does not exist"),
         (pair('rr:template "{id"'), 'rr:tableName "s"', 5, "braces"),
         (pair('rr:column "id" ; rr:language "english"'), 'rr:tableName "s"', 5, "BCP 47"),
-        (pair("rr:constant <http://a b>"), 'rr:tableName "s"', 5, "is no IRI"),
+        (pair("rr:constant <http://a b>"), 'rr:tableName "s"', 5, "is not an IRI"),
         (S.rstrip(" ;") + ", [ rr:constant :x ]", 'rr:tableName "s"', 3, "2 subject maps"),
     ],
 )

@@ -117,7 +117,7 @@ def test_graphs(tmp_path: Path) -> None:
         ("@collection [[", "", 4, "after [MappingDeclaration]"),
         ("]]", "", 8, "not closed"),
         (": http", "http", 2, "declares no prefix"),
-        (": http", ": {http", 2, "is no IRI"),
+        (": http", ": {http", 2, "is not an IRI"),
         (HEAD, "x\n" + HEAD, 1, "outside of all sections"),
         ("]]", ONE + "]]", 8, "occurs twice"),
         (ONE, "", 1, "no mapping"),

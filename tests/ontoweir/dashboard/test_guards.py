@@ -120,7 +120,7 @@ def test_addresses(text: str, found: tuple[str, int]) -> None:
 
 @pytest.mark.parametrize("text", ["", "x", "65536", ":80", "a b:80", "1:2:3", "http://x:1", "-1"])
 def test_what_is_no_address(text: str) -> None:
-    with pytest.raises(UsageError, match="is no address"):
+    with pytest.raises(UsageError, match="is not an address"):
         parse_address(text, "--listen")
 
 

@@ -412,7 +412,7 @@ def test_provenance_names_mapping_and_axiom(world: tuple[Catalog, MappingSet]) -
         ),
         (
             cq((X,), prop("count", X, C), filters=(TimeFilter(T, Op.LT, Literal("soon")),)),
-            "no point in time",
+            "not a point in time",
         ),
     ],
 )
