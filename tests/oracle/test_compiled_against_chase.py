@@ -240,7 +240,7 @@ def write_project(scenario: Scenario, folder: Path) -> None:
     connection = sqlite3.connect(folder / "d.db")
     for name, columns in COLUMNS.items():
         connection.execute(
-            f"CREATE TEMP TABLE {name} ({columns[0]} INT, {columns[1]} INT, {columns[2]} TEXT)"
+            f"CREATE TABLE {name} ({columns[0]} INT, {columns[1]} INT, {columns[2]} TEXT)"
         )
         connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", scenario.rows[name])
     connection.commit()

@@ -183,7 +183,7 @@ def test_views_and_frames_are_sources(rooms: Path, spark: "SparkSession") -> Non
         named.replay(THEN)
     with pytest.raises(ontoweir.OntoweirError, match="no temporary view"):
         ontoweir.open_project(rooms, spark=spark, sources={"sensor": "of_the_user"})
-    with pytest.raises(ontoweir.OntoweirError, match="which is not a stream"):
+    with pytest.raises(ontoweir.OntoweirError, match="neither a stream nor a relation"):
         ontoweir.open_project(rooms, spark=spark, sources={"sensors": reading})
     wrong: Any = [1]
     with pytest.raises(ontoweir.OntoweirError, match="is a list"):

@@ -163,7 +163,7 @@ def _serve(args: argparse.Namespace, registry: Path) -> int:
         return workspace
 
     options = replace(read_run_options(args, find_root(args.project)), checkpoint=None)
-    more: dict[str, Any] = {"tell": lambda text: None} if args.quiet else {}
+    more: dict[str, Any] = {"on_event": lambda text: None} if args.quiet else {}
     with _Terminated() as stop:
         summary = serve_registry(opened, registry, options, stop=stop, **more)
     refused = describe_refusals(seen[0]) if seen else {}
