@@ -106,7 +106,7 @@ def run_program() -> int:
 
 
 def _report_java(error: Exception) -> int:
-    """Spark's Java side failed, or has gone, where nobody foresaw it."""
+    """Report an unforeseen failure or end of Spark's Java process."""
     from ontoweir.runtime.spark.explain_java import describe_cause
 
     reported = RunError(
@@ -119,7 +119,7 @@ def _report_java(error: Exception) -> int:
 
 
 def _report_name(error: OSError) -> int:
-    """A path was given, wherever, that no file can have."""
+    """Report a path that no file can have."""
     reported = UsageError(
         f"the name {error.filename} is too long",
         why="a name has at most 255 bytes, and a path some 4,000",
@@ -130,7 +130,7 @@ def _report_name(error: OSError) -> int:
 
 
 def _report_full(error: OSError) -> int:
-    """There is no room, where nobody foresaw it: standard output, mostly."""
+    """Report an unforeseen full disk, mostly of standard output."""
     place = "the output" if error.filename is None else error.filename
     reported = RunError(
         f"cannot write {place}: {error.strerror}",
@@ -144,14 +144,14 @@ def _report_full(error: OSError) -> int:
 
 
 def _open_closed() -> None:
-    """Where standard output or error is closed (`>&-`), what is printed goes nowhere."""
+    """If standard output or error is closed (`>&-`), discard what is printed."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _report_bug(error: Exception) -> int:
-    """An exception that nobody foresaw: say so in one line; the traceback only when asked for."""
+    """Report an unforeseen exception in one line; the traceback only with ONTOWEIR_DEBUG."""
     if os.environ.get("ONTOWEIR_DEBUG") == "1":
         traceback.print_exception(error)
         fix = "report it with the traceback above"

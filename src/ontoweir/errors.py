@@ -29,10 +29,10 @@ class OntoweirError(Exception):
     """Invalid input or usage.
 
     Args:
-        what: what is wrong, concretely.
-        why: why it matters or which rule it breaks.
+        what: the error, concretely.
+        why: why it matters, or the rule that it violates.
         fix: what to write or do instead.
-        source: where.
+        source: its place.
     """
 
     exit_code = 2
@@ -57,7 +57,7 @@ class OntoweirError(Exception):
 
 
 def _shorten(text: str) -> str:
-    """The text without the middle of words of which nobody reads all."""
+    """The text with very long words shortened in the middle."""
     return _LONG.sub(lambda word: f"{word[0][:60]}… ({len(word[0]):,} characters)", text)
 
 
@@ -76,23 +76,23 @@ class UsageError(OntoweirError):
 
 
 class CatalogError(OntoweirError):
-    """The project file (`ontoweir.toml`) is wrong."""
+    """The project file (`ontoweir.toml`) has an error."""
 
 
 class OntologyError(OntoweirError):
-    """An ontology file is wrong."""
+    """An ontology file has an error."""
 
 
 class MappingError(OntoweirError):
-    """A mapping file is wrong, or does not fit the catalog."""
+    """A mapping file has an error, or does not fit the catalog."""
 
 
 class QueryError(OntoweirError):
-    """A query is wrong, or outside the query language."""
+    """A query has an error, or is outside the query language."""
 
 
 class DataError(OntoweirError):
-    """Data is missing, or breaks what the catalog declares."""
+    """Data is missing, or violates a declaration of the catalog."""
 
 
 class RunError(OntoweirError):

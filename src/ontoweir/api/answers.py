@@ -1,4 +1,4 @@
-"""Answers of a query, as the libraries that people compute with want them."""
+"""The answers of a query, as Arrow, Spark, pandas, polars and RDF."""
 
 import shutil
 import tempfile
@@ -38,15 +38,14 @@ _SHOWN = 20
 class Answers:
     """The answers of a replay, or of a live query so far.
 
-    As a SPARQL user expects them, there is a row for each solution, with a column for each
-    variable, and `at`: the timestamp of the step that completed the answer (UTC). IRIs are
-    strings, literals are values: whole numbers, decimals, floats, booleans, dates, timestamps and
-    strings; an unbound variable is NULL. `terms` says which column holds what. With `raw=True`,
-    equal solutions (of SELECT without DISTINCT) are one row, with their number in `multiplicity`,
-    as in the file: that is smaller where they repeat.
+    There is a row for each solution, with a column for each variable, and `at`: the timestamp of
+    the step that completed the answer (UTC). IRIs are strings, literals are values: whole numbers,
+    decimals, floats, booleans, dates, timestamps and strings; an unbound variable is NULL. `terms`
+    gives the kind of RDF term in each column. With `raw=True`, equal solutions (of SELECT without
+    DISTINCT) are one row, with their number in `multiplicity`, as in the file.
 
-    The rows are in a Parquet file, or a folder of them, `file`, which goes with this object unless
-    it was asked for.
+    The rows are in a Parquet file, or a folder of them, `file`, which is removed with this object
+    unless the caller named it.
 
     `summary`: what `replay --summary json` prints.
     """
@@ -78,7 +77,7 @@ class Answers:
         return f"<div><p><b>{escape(self.union.name)}</b>: {size}</p>{warned}{body}</div>"
 
     def __len__(self) -> int:
-        """How many solutions there are."""
+        """The number of solutions."""
         table = self.to_arrow(raw=True)
         if MULTIPLICITY not in table.column_names or not table.num_rows:
             return int(table.num_rows)
@@ -86,9 +85,9 @@ class Answers:
 
     @property
     def terms(self) -> dict[str, str]:
-        """What each variable's column holds, as SPARQL names it: "IRI", "blank node", "literal",
+        """The kind of RDF term in each variable's column: "IRI", "blank node", "literal",
         or "literal" with its datatype or language, as in "literal xsd:integer" or "literal @en";
-        several, where disjuncts make it of different kinds."""
+        several, if disjuncts differ."""
         return {name: _describe(self.union, name) for name in self._variables()}
 
     def to_arrow(self, *, raw: bool = False) -> "pyarrow.Table":
@@ -144,7 +143,7 @@ class Answers:
         """The answers as an rdflib SPARQL result: RDF terms, a row for each multiplicity.
 
         Raises:
-            UsageError: disjuncts make a variable of different kinds of terms.
+            UsageError: disjuncts give a variable different kinds of terms.
         """
         from rdflib.query import Result
         from rdflib.term import Variable
@@ -169,7 +168,7 @@ class Answers:
 
 
 class _Folder:
-    """A temporary folder that goes when nothing refers to it any more."""
+    """A temporary folder that is removed when nothing refers to it any more."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="ontoweir-"))
@@ -201,7 +200,7 @@ def _require(library: str) -> None:
     if find_spec(library) is None:
         raise UsageError(
             f"{library} is not installed",
-            why="ontoweir does not need it by itself",
+            why="it is optional for ontoweir",
             fix=f"pip install {library}, or use to_arrow()",
         )
 
@@ -230,7 +229,7 @@ def _describe(union: SpjUnion, name: str) -> str:
 
 
 def _maker(union: SpjUnion, name: str) -> Any:
-    """What makes an RDF term of a value of a variable."""
+    """A function that makes an RDF term of a variable's value."""
     from rdflib.term import BNode, Literal, URIRef
 
     made = [dict(query.outputs) for query in union.disjuncts]
@@ -245,7 +244,7 @@ def _maker(union: SpjUnion, name: str) -> Any:
         raise UsageError(
             f"?{name} is made of different kinds of terms",
             why="its mappings make " + " and ".join(sorted(k[0] for k in kinds)),
-            fix="use to_arrow(), or ask for one kind",
+            fix="use to_arrow(), or select one kind",
         )
     kind, datatype, language = kinds.pop()
     if kind == "an IRI":

@@ -1,4 +1,4 @@
-"""A query that runs live, with the manners of Spark's StreamingQuery."""
+"""A query that runs live, with the interface of Spark's StreamingQuery."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ KEPT = 100
 class LiveQuery:
     """A registered query that runs, or has run, in this process.
 
-    Names that Spark's StreamingQuery has mean what they mean there; the others are ours.
+    Names of Spark's StreamingQuery have the same meaning as there; the others are ontoweir's.
     """
 
     running: RunningEntry
@@ -46,22 +46,22 @@ class LiveQuery:
 
     @property
     def entry(self) -> Entry:
-        """What is registered."""
+        """The registered query."""
         return self.running.entry
 
     @property
     def name(self) -> str:
-        """The name that it is registered by."""
+        """Its registered name."""
         return self.entry.name
 
     @property
     def id(self) -> str:
-        """Its id, the same after a restart; another, when the name is registered anew."""
+        """Its id: unchanged by a restart, new when the name is registered again."""
         return self.entry.id
 
     @property
     def runId(self) -> str:
-        """The id of this run, another after a restart."""
+        """The id of this run, new after a restart."""
         assert self.running.run is not None
         return str(self.running.run.query.runId)
 
@@ -73,7 +73,7 @@ class LiveQuery:
 
     @property
     def status(self) -> dict[str, Any]:
-        """What `ontoweir status --format json` prints of it, and what Spark's status has:
+        """The output of `ontoweir status --format json`, and the fields of Spark's status:
         `message`, `isDataAvailable`, `isTriggerActive`."""
         self._follow()
         query: dict[str, Any] = {}
@@ -84,7 +84,7 @@ class LiveQuery:
 
     @property
     def lastProgress(self) -> dict[str, Any] | None:
-        """The last of recentProgress (None: no micro-batch yet)."""
+        """The last item of recentProgress (None: no micro-batch yet)."""
         recent = self.recentProgress
         return recent[-1] if recent else None
 
@@ -102,26 +102,26 @@ class LiveQuery:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict that it rests on, what the static data says included."""
+        """The verdict that it rests on, refined by the static data."""
         assert self.running.prepared is not None
         return self.running.prepared.verdicts[0]
 
     @property
     def bound(self) -> int | None:
-        """The most rows of state that it ever has (None: no number is known)."""
+        """The bound on its rows of state (None: no number is known)."""
         assert self.running.prepared is not None
         return self.running.prepared.job.queries[0].bound
 
     @property
     def state(self) -> dict[str, tuple[int, int | None]]:
-        """What it keeps: by synopsis, its rows, and the most that it can have."""
+        """Its state: by synopsis, the rows kept and their bound."""
         return {
             s["synopsis"]: (s["rows"], s["bound_rows"]) for s in self.running.status["synopses"]
         }
 
     @property
     def rejects(self) -> dict[str, int]:
-        """How many tuples were rejected, by reason, since it began."""
+        """The number of rejected tuples, by reason, since it began."""
         return dict(self.running.status["rejects"])
 
     def stop(self) -> None:
@@ -149,8 +149,8 @@ class LiveQuery:
         return None if timeout is None else True
 
     def processAllAvailable(self) -> None:
-        """Wait until all that is there when this is called has been read, and its answers are in
-        the sink. For tests: where new rows keep coming, it may wait for ever.
+        """Wait until all data present at the call has been read, and its answers are in
+        the sink. For tests: while new rows keep arriving, it may wait for ever.
 
         Raises:
             OntoweirError: the error that ended it.
@@ -174,7 +174,7 @@ class LiveQuery:
         return self.running.error
 
     def answers(self) -> Answers:
-        """Its answers so far, those of the runs before this one included where the sink is files.
+        """Its answers so far; if the sink is files, those of earlier runs included.
 
         Raises:
             UsageError: they are neither in Parquet files nor in memory.

@@ -1,4 +1,4 @@
-"""Open a project on disk, or build one of what is in memory, on one's own Spark session."""
+"""Open a project on disk, or build one in memory, on your own Spark session."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -33,19 +33,19 @@ def open_project(
     """Open a project: its folder, or its `ontoweir.toml`.
 
     Args:
-        path: where it is.
-        spark: the session that replays run on (default: one is started when it is needed).
-        settings: what the command line's `--set` takes, as `section.key=value`.
+        path: the folder or the file.
+        spark: the session for replays (default: one is started when needed).
+        settings: overrides `section.key=value`, as the command line's `--set`.
         strict: an axiom outside OWL 2 QL is an error.
         warn: is called with every warning (default: an `OntoweirWarning`, by Python's `warnings`).
         sources: by stream or relation, a temporary view of the session (by its name) or a
-            DataFrame that takes the place of its source, as it is now. Batch rows are replayed, and
-            are static relations; streaming ones are registered.
+            DataFrame that replaces its source, as it is now. Batch DataFrames are for replays and
+            static relations, streaming ones for `register`.
         registry: the folder of registered queries (default: `$ONTOWEIR_REGISTRY`, else
             `out/registry` in the project's folder).
 
     Raises:
-        OntoweirError: the project file is wrong; or there is no such view.
+        OntoweirError: the project file has an error; or there is no such view.
     """
     home, views, named = choose_sources(spark, sources)
     project = load_project(Path(path), overrides=list(settings), views=named)
@@ -74,7 +74,7 @@ def build_project(
     warn: Callable[[str], None] | None = None,
     registry: str | Path | None = None,
 ) -> OpenProject:
-    """A project of what is in memory; no files are needed.
+    """Build a project in memory; no files are needed.
 
     Args:
         ontology: rdflib graphs, texts (Turtle, RDF/XML, OWL/XML, functional syntax) or paths.
@@ -84,14 +84,14 @@ def build_project(
         queries: SPARQL, by name.
         sources: as of open_project.
         spark: as of open_project.
-        folder: what relative paths of data are relative to, and where `out/` is.
+        folder: the folder of relative paths of data, and of `out/`.
         strict: as of open_project.
         warn: as of open_project.
         registry: as of open_project.
 
     Raises:
-        OntoweirError: something is wrong; its place is `<catalog>`, `<ontology>`, `<mappings>` or
-            `<query NAME>`, with the line of a text.
+        OntoweirError: an input has an error; its place is `<catalog>`, `<ontology>`, `<mappings>`
+            or `<query NAME>`, with the line of a text.
     """
     home, views, named = choose_sources(spark, sources)
     root = Path(folder).resolve()

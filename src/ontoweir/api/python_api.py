@@ -1,4 +1,4 @@
-"""The Python API: a project, on one's own Spark session."""
+"""The Python API: a project, on your own Spark session."""
 
 import warnings
 from collections import deque
@@ -53,7 +53,7 @@ class OpenProject:
 
     @property
     def folder(self) -> Path:
-        """The folder that its relative paths are relative to."""
+        """The folder of its relative paths."""
         return self.workspace.project.root
 
     @property
@@ -71,7 +71,7 @@ class OpenProject:
             unbounded query the `witness`.
 
         Raises:
-            OntoweirError: the query, the ontology, the mappings or the catalog are wrong.
+            OntoweirError: the query, the ontology, the mappings or the catalog have an error.
         """
         with self._names():
             return self.workspace.check(self._compile(query), timed=model == "application-time")
@@ -80,7 +80,7 @@ class OpenProject:
         """Decide all queries of the project: the verdict of each, or why it is refused.
 
         Raises:
-            OntoweirError: the ontology or the catalog is wrong.
+            OntoweirError: the ontology or the catalog has an error.
         """
         verdicts: dict[str, Verdict | OntoweirError] = {}
         with self._names():
@@ -93,7 +93,7 @@ class OpenProject:
         return verdicts
 
     def explain(self, query: str) -> str:
-        """What `ontoweir check` says of a query: the verdict, why, and what would mend it."""
+        """The text of `ontoweir check` for a query: verdict, reasons, repairs."""
         from io import StringIO
 
         from rich.console import Console
@@ -125,7 +125,7 @@ class OpenProject:
         return self._shown(text.getvalue())
 
     def rewrite(self, query: str, show: Stage = "sql", *, dialect: str = "spark") -> str:
-        """What a stage made of a query, as `ontoweir rewrite --show` prints it."""
+        """The query after a stage of rewriting, as `ontoweir rewrite --show` prints it."""
         from ontoweir.report.show_stage import show_stage
 
         with self._names():
@@ -149,19 +149,19 @@ class OpenProject:
 
         Args:
             query: a name, or SPARQL text.
-            output: the file to write; its suffix says whether it is CSV, JSON lines or Parquet
+            output: the file to write; its suffix selects CSV, JSON lines or Parquet
                 (default: a temporary Parquet file).
-            start: of application time, UTC; the first. A date is its midnight; text is ISO 8601.
-            stop: the first that is left out.
-            final: of an aggregate, the last row of each group alone, not one for every update.
-            allow_unbounded: run what is not bounded, in memory that grows with the history.
+            start: the first application time, UTC. A date means its midnight; text is ISO 8601.
+            stop: the first application time that is left out.
+            final: for an aggregate, only the last row of each group, not one for every update.
+            allow_unbounded: run an unbounded query, in memory that grows with the history.
             progress: show a progress bar, below the cell of a notebook, else on stderr (default:
                 in notebooks).
 
         Raises:
             QueryError: the query is not bounded, and that is not allowed.
-            DataError: the data is missing, or breaks what is declared.
-            RunError: failed while running; nothing is half written.
+            DataError: the data is missing, or violates a declaration.
+            RunError: the replay failed while running; no file is half written.
         """
         from ontoweir.project.read_moment import check_span, read_moment
         from ontoweir.run.replaying import (
@@ -216,31 +216,32 @@ class OpenProject:
         allow_unbounded: bool = False,
         listeners: "Sequence[StreamingQueryListener]" = (),
     ) -> LiveQuery:
-        """Register a query and run it, in this process, until it is stopped. Several run at once;
-        the session's settings stay as they are.
+        """Register a query and run it in this process, until it is stopped. Several can run at
+        once; the session's settings do not change.
 
-        Where the same query is registered by that name already, it goes on from its checkpoint.
+        If the same query is registered by that name already, it resumes from its checkpoint.
 
         Args:
             query: a name, or SPARQL text.
-            name: to register it by (default: its name in the project).
+            name: the name to register (default: its name in the project).
             output: the folder of answers, in files `<name>/part-….parquet` (default: `out/answers`
                 in the project's folder).
-            checkpoint: the folder of its state (default: in the registry). One that is given is
-                gone on from, and never removed.
+            checkpoint: the folder of its state (default: in the registry). A given folder is
+                resumed from, and never removed.
             sink: where answers go.
-            sink_options: of the sink kafka: topic, kafka.bootstrap.servers ….
-            once: stop when everything that is there has been read.
-            seconds: at least so long between micro-batches.
-            replace: take the place of another query of that name, whose state is removed.
-            allow_unbounded: register it although it is not bounded.
-            listeners: of Spark's progress.
+            sink_options: options of the sink kafka: topic, kafka.bootstrap.servers ….
+            once: stop when all existing data has been read.
+            seconds: the least time between micro-batches.
+            replace: replace another query of that name, whose state is removed.
+            allow_unbounded: register it even if it is not bounded.
+            listeners: receive Spark's progress.
 
         Raises:
             QueryError: the query is not bounded, and that is not allowed.
-            UsageError: the name is another query's, or the query runs already; or its checkpoint is
-                of another run, or damaged; or the session is one of Spark Connect.
-            DataError: data is missing, or breaks what is declared of static relations.
+            UsageError: the name belongs to another query, or the query runs already; or its
+                checkpoint belongs to another run, or is damaged; or the session is one of Spark
+                Connect.
+            DataError: data is missing, or a static relation violates a declaration.
         """
         from ontoweir.registry.start_entry import start_entry
         from ontoweir.run.run_options import RunOptions
@@ -280,7 +281,7 @@ class OpenProject:
         return handle
 
     def list(self) -> "tuple[Entry, ...]":
-        """What is registered, in the order of the names; whoever serves it."""
+        """The registered queries by name, whichever process serves them."""
         from ontoweir.registry.list_entries import list_entries
 
         return list_entries(self.registry)
@@ -289,7 +290,7 @@ class OpenProject:
         """The handle of a query that was registered in this process.
 
         Raises:
-            UsageError: it was not; `list` and `status` know those of other processes.
+            UsageError: it was not; `list` and `status` include those of other processes.
         """
         from ontoweir.mappings.model.read_table import did_you_mean
 
@@ -302,7 +303,7 @@ class OpenProject:
         return self.running[name]
 
     def status(self, name: str) -> dict[str, Any]:
-        """What `ontoweir status NAME --format json` prints, of whoever serves it.
+        """The output of `ontoweir status NAME --format json`, whichever process serves it.
 
         Raises:
             UsageError: nothing is registered by that name.
@@ -313,8 +314,8 @@ class OpenProject:
         return read_status(self.registry, find_entry(self.registry, name))
 
     def drop(self, name: str, *, purge: bool = False) -> None:
-        """Take a query out of the registry: its run stops, here or in the process that serves it.
-        Its state and its answers are kept, unless they are to be removed (`purge`).
+        """Remove a query from the registry: its run stops, here or in the process that serves it.
+        Its state and its answers are kept, unless `purge`.
 
         Raises:
             UsageError: nothing is registered by that name.
@@ -333,7 +334,7 @@ class OpenProject:
     def _enter(
         self, query: str, name: str | None, *, replace: bool, allow_unbounded: bool
     ) -> "Entry":
-        """The entry of a query: the one that is there, where it is the same."""
+        """The entry of a query: the existing one, if it is the same."""
         from ontoweir.project.check_name import check_name
         from ontoweir.registry.register_query import QueryText, register_query
         from ontoweir.registry.registry_entry import ENTRY, read_entry
@@ -343,7 +344,7 @@ class OpenProject:
             if name is None:
                 raise UsageError(
                     "the query has no name",
-                    why="it is registered by it, and its answers are in a folder of that name",
+                    why="it is registered under its name, which names the folder of its answers",
                     fix='register(…, name="NAME")',
                 )
         else:
@@ -354,8 +355,8 @@ class OpenProject:
             if not replace:
                 raise UsageError(
                     f"{name} runs already",
-                    why="a query has one run",
-                    fix=f'use get("{name}"), stop it before, or start anew with replace=True',
+                    why="a query has only one run at a time",
+                    fix=f'use get("{name}"), stop it before, or replace it with replace=True',
                 )
             held.stop()
         there = None if replace else read_entry(self.registry / name / ENTRY)

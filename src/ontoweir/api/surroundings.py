@@ -1,4 +1,4 @@
-"""What a program that uses the Python API has around it: warnings, notebooks, a registry."""
+"""The environment of a program that uses the Python API: warnings, notebooks, a registry."""
 
 import warnings
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ def choose_sources(
 
 
 def choose_progress() -> OnProgress:
-    """Who hears how far the work on a query is: the reader of a notebook."""
+    """Where progress on a query is shown: in a notebook."""
     from ontoweir.progress.show_query import QueryProgress
 
     return QueryProgress() if in_notebook() else ignore_progress

@@ -1,1 +1,1 @@
-"""The dashboard: what is decided of a project's queries, and how they run, as web pages."""
+"""The dashboard: verdicts of a project's queries, and their runs, as web pages."""

@@ -1,4 +1,4 @@
-"""Verdicts for the pages: of the project's queries, of its mappings, and of what is typed."""
+"""Verdicts for the pages: of the project's queries, its mappings, and typed queries."""
 
 import os
 import tempfile
@@ -56,7 +56,7 @@ class Checks:
         self._checking = False
 
     def start(self) -> None:
-        """Decide all queries of the project, unless that is known; nobody waits."""
+        """Decide all queries of the project in the background, unless it is done already."""
         if not self._checking:
             self._checking = True
             self._start(self._check_next)
@@ -90,7 +90,7 @@ class Checks:
         return None
 
     def query(self, name: str) -> Outcome:
-        """A query of the project, with everything that is to be said.
+        """The outcome of a query of the project.
 
         Raises:
             OntoweirError: the project is wrong, it has no such query, or it takes too long.
@@ -108,7 +108,7 @@ class Checks:
         return self.worker.do(job)
 
     def text(self, text: str, language: Language, name: str = "query") -> Outcome:
-        """A query that was typed.
+        """The outcome of a typed query.
 
         Raises:
             OntoweirError: the project is wrong, or it takes too long.
@@ -148,7 +148,7 @@ class Checks:
         return self.worker.do(job)
 
     def refusals(self) -> tuple[str, ...]:
-        """What is wrong in triples maps, which `lints` leaves out.
+        """The errors of triples maps, which `lints` leaves out.
 
         Raises:
             OntoweirError: the project is wrong, or it takes too long.
@@ -256,7 +256,7 @@ def _stamp(file: Path) -> tuple[str, int, int] | None:
 
 
 def _without(outcome: Outcome, folder: Path) -> Outcome:
-    """An outcome that does not name the folder where the typed text was for a moment."""
+    """An outcome that does not name the temporary folder of the typed text."""
 
     def strip(value: Any) -> Any:
         match value:

@@ -1,6 +1,6 @@
-"""How queries run, read from the files that runs write: metrics.jsonl, and the registry's entries.
+"""The state of queries, read from the files that runs write: metrics.jsonl, and the registry.
 
-Nothing here trusts these files: what is missing or is not of its type is left out.
+These files are not trusted: values that are missing or of a wrong type are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,8 +50,8 @@ class Moment:
 @dataclass(frozen=True, slots=True)
 class Run:
     """A query that is registered, or ran. `status`: waiting, running, stopped, failed, died, or,
-    where nobody says, "ran"; `shared`: the counts are those of a run with other queries; `entry`:
-    what was registered."""
+    without a status, "ran"; `shared`: the counts belong to a run with other queries; `entry`: the
+    registered query."""
 
     name: str
     status: str
@@ -79,7 +79,7 @@ def read_runs(
         registry: its folder; one folder for each entry in it.
         metrics: the folder of the plain run's metrics.jsonl.
         running: whether that run is known to go on.
-        most: so many moments of each, the newest.
+        most: the number of newest moments of each.
     """
     runs = read_plain_run(metrics, running=running, most=most)
     try:

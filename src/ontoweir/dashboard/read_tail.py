@@ -13,7 +13,7 @@ def read_tail(file: Path, *, most: int = 300, longest: int = LONGEST) -> list[di
     """The last `most` objects of the file's last `longest` bytes, the oldest first.
 
     A line cut by the reading or by a writer that was killed, and what is not a JSON object, is left
-    out. A file that is not there has no records.
+    out. A missing file has no records.
     """
     try:
         with open(file, "rb") as lines:

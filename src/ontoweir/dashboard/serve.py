@@ -1,4 +1,4 @@
-"""Serve the dashboard: for as long as the process lives, or beside a run."""
+"""Serve the dashboard: for as long as the process lives, or in the process of a run."""
 
 import logging
 import re
@@ -20,7 +20,7 @@ HOST = "127.0.0.1"
 
 
 def parse_address(text: str, option: str) -> tuple[str, int]:
-    """`[HOST:]PORT`; 127.0.0.1 where no host is named. Port 0 is any that is free.
+    """`[HOST:]PORT`, the host 127.0.0.1 by default. Port 0 is any free port.
 
     Raises:
         UsageError: it is not an address.
@@ -69,8 +69,8 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
     except OSError as error:
         raise UsageError(
             f"cannot listen on {site.host}:{port}: {error.strerror or error}",
-            why="the address is taken, or not of this machine",
-            fix="name another port, or 0 for any that is free",
+            why="the address is in use, or not of this machine",
+            fix="name another port, or 0 for any free port",
         ) from None
     server: Any = create_server(
         make_app(site),
@@ -123,7 +123,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def say_where(url: str, host: str) -> list[str]:
-    """What to tell on stderr."""
+    """The message for stderr."""
     lines = [f"dashboard: {url}"]
     if not is_local(host):
         lines.append(

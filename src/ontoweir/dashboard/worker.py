@@ -1,4 +1,4 @@
-"""One thread that does what takes long, one thing after the other, each with a time limit."""
+"""One thread that runs long jobs, one after another, each with a time limit."""
 
 import time
 from collections.abc import Callable
@@ -19,8 +19,8 @@ _WAITING = 4
 class Worker:
     """Runs jobs in a thread of its own: requests wait for them, the server does not.
 
-    A job that is not done after `limit` seconds ends where it next reports progress, and nobody
-    waits for it any longer.
+    A job that is not done after `limit` seconds ends at its next progress report, and its request
+    stops waiting.
     """
 
     def __init__(self, limit: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -30,7 +30,7 @@ class Worker:
         Thread(target=self._work, name="ontoweir checks", daemon=True).start()
 
     def start(self, job: Callable[[], T]) -> "Future[T]":
-        """Let a job be done after those that wait.
+        """Queue a job after those that wait.
 
         Raises:
             UsageError: too many wait.
@@ -40,8 +40,8 @@ class Worker:
             self.jobs.put_nowait((future, job))
         except Full:
             raise UsageError(
-                "too many checks wait",
-                why="they are done one after the other",
+                "too many checks are waiting",
+                why="checks run one after another",
                 fix="try again in a moment",
             ) from None
         return future
@@ -60,7 +60,7 @@ class Worker:
             raise self._late() from None
 
     def on_progress(self, progress: Progress) -> None:
-        """Called by a job now and then.
+        """Called periodically by a job.
 
         Raises:
             UsageError: the job has had its time.
@@ -71,7 +71,7 @@ class Worker:
     def _late(self) -> UsageError:
         return UsageError(
             f"the check took longer than {self.limit:g} s",
-            why="here checks have a time limit, so that others get theirs",
+            why="checks of the dashboard have a time limit, because others wait",
             fix="make the query smaller, or check it by `ontoweir check`",
         )
 

@@ -54,7 +54,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What is drawn: `description` says in words what is to be seen; where `times` is set, x is
+    """What is drawn: `description` describes it in words; if `times` is set, x is
     in seconds since 1970 (UTC)."""
 
     title: str

@@ -1,4 +1,4 @@
-"""The comparison graph of a disjunct ([A] §5): its terms, the lesser above, how they compare."""
+"""The comparison graph of a disjunct ([A] §5): its terms, the lesser above, and comparisons."""
 
 from fractions import Fraction
 

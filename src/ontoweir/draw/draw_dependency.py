@@ -1,4 +1,4 @@
-"""The dependency graph of a disjunct: its streams, the earlier above, and what ties them."""
+"""The dependency graph of a disjunct: its streams, the earlier above, and their comparisons."""
 
 from itertools import combinations
 

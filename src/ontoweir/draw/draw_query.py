@@ -1,4 +1,4 @@
-"""The graphs of a query: of every disjunct its streams in time, and what is compared."""
+"""The graphs of a query: for every disjunct its streams in time, and its comparisons."""
 
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.draw.draw_comparison import draw_comparison

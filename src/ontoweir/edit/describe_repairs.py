@@ -1,4 +1,4 @@
-"""Repairs for people: what to do, in which file and line, and the lines to paste."""
+"""Repairs for people: the action, its file and line, and the lines to paste."""
 
 import re
 from collections.abc import Sequence
@@ -277,7 +277,7 @@ def _compare(source: Source, before: str, after: str) -> list[Edit]:
 
 
 def replaced_lines(edit: Edit) -> tuple[str, ...]:
-    """The lines that an edit takes away."""
+    """The lines that an edit removes."""
     first = edit.source.line or 1
     marks = (mark_source(Source(edit.source.file, first + n)) for n in range(edit.replaced))
     return tuple(m.text for m in marks if m is not None)

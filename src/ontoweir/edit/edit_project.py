@@ -6,7 +6,7 @@ from ontoweir.mappings.model.column_types import name_column_type
 
 
 def edit_column(text: str, stream: str, column: Column) -> str | None:
-    """The text with a stream's column declared anew; None where there is no simple place."""
+    """The text with a stream's column redeclared; None if there is no simple place."""
     return edit_toml(text, ("streams", stream, "columns", column.name), _entries(column))
 
 

@@ -1,4 +1,4 @@
-"""Set a key of a TOML text, and leave the rest of it, comments too, as it is."""
+"""Set a key of a TOML text without changing the rest, comments included."""
 
 import copy
 import re
@@ -19,7 +19,7 @@ def edit_toml(text: str, path: Sequence[str], value: str | Mapping[str, str]) ->
         path: of the key; the sections above it are there already.
         value: a value, or the keys and values of an inline table.
 
-    The result is parsed, and compared with what it should say.
+    The result is parsed, and compared with the intended value.
     """
     written = value if isinstance(value, str) else write_table(value)
     wanted = copy.deepcopy(tomllib.loads(text))

@@ -128,7 +128,7 @@ def _classify(output: Path, path: Path) -> FoundOutput:
     except FileNotFoundError:
         return FileOutput(place)
     except OSError as error:
-        fix = "choose another place, or mend its permissions"
+        fix = "choose another place, or correct its permissions"
         raise _refused(output, (error.strerror or str(error)).lower(), fix) from None
     kind = held.st_mode
     if stat.S_ISFIFO(kind) or stat.S_ISCHR(kind):

@@ -40,7 +40,7 @@ def hold_lock(folder: Path, seconds: float = 1.0) -> Lock | None:
         raise RunError(
             f"{folder / LOCK} cannot be written: {error.strerror or error}",
             why="it is the lock that keeps a second process away",
-            fix="make room, or mend the folder, or name another",
+            fix="free space, correct the folder, or name another",
         ) from error
     until = time.monotonic() + seconds
     while True:

@@ -1,4 +1,4 @@
-"""What the mappings allow: of every class and property, how queries over time can use it."""
+"""What the mappings allow: for every class and property, how queries over time can use it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ PredicateKind: TypeAlias = Literal["class", "property"]
 Probe: TypeAlias = Literal[
     "latest", "remembered", "joined by subject", "joined by object", "compared"
 ]
-"""A way to use a predicate: as its triples come; SELECT DISTINCT, remembered for ever; two of its
+"""A way to use a predicate: as its triples arrive; SELECT DISTINCT, remembered for ever; two of its
 triples, any time apart, with the same subject, or object; every later number with every earlier
 smaller one, counted."""
 
@@ -70,9 +70,9 @@ class PredicateLint:
     """What a mapping lets queries do with a class or property, its own or one above it.
 
     `subject` is what its subjects look like. `probes`: the tier of each way that there is; where
-    the query is refused, `refused` says why. `actions` and `declare`: what bounds the unbounded
-    columns, in words and in lines for the catalog. `best`: the best tier that any predicate of
-    these subjects, in all mappings, has in a way that spans time (all but "latest").
+    the query is refused, `refused` has the reason. `actions` and `declare`: declarations that bound
+    the unbounded columns, in words and in lines for the catalog. `best`: the best tier that any
+    predicate of these subjects, in all mappings, has in a way that spans time (all but "latest").
     """
 
     iri: str
@@ -103,7 +103,7 @@ def lint_mappings(workspace: Workspace) -> tuple[MappingLint, ...]:
     predicate's verdict is that of its worst assertion.
 
     Raises:
-        OntoweirError: the project's files are wrong.
+        OntoweirError: the project's files have errors.
     """
     catalog, tbox = workspace.project.catalog, workspace.tbox
     # each assertion is probed by itself: those of a refused triples map are left out
@@ -258,7 +258,7 @@ class _Prober:
     def mend(
         self, union: SpjUnion, unbounded: tuple[UnboundedColumn, ...]
     ) -> tuple[tuple[str, ...], Declared]:
-        """What to declare so that the result is bounded: sentences, and lines."""
+        """Declarations that make the result bounded: sentences, and lines."""
         if not unbounded:
             return (), ()
         if unbounded not in self.mended:

@@ -160,7 +160,7 @@ def render_lint_sarif(
     errors: Sequence[OntoweirError] = (),
 ) -> dict[str, Any]:
     """A SARIF log: a note for every mapping whose terms have unbounded columns; a warning where
-    nothing about its subjects can be asked over time; an error for each that is refused."""
+    no query over time about its subjects is possible; an error for each that is refused."""
     results = refusal_results((), errors, root)
     for lint in lints:
         columns = dict.fromkeys(c for p in lint.predicates for c in p.unbounded)

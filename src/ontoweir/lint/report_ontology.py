@@ -1,4 +1,4 @@
-"""What was read of an ontology: files, axioms by kind, facts, what was left out, what is empty."""
+"""The report on an ontology: files, axioms by kind, facts, axioms left out, empty names."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from ontoweir.ontology.tbox import TBox
 
 
 def describe_ontology(reading: OntologyReading) -> dict[str, Any]:
-    """The report as JSON: per file what was used of it, and what no individual can be in."""
+    """The report as JSON: what is used of each file, and names that can have no member."""
     tbox = reading.tbox
     used = Counter((_file(b), _kind(b)) for b in dict.fromkeys(a.because for a in tbox.axioms))
     facts = Counter((_file(f.because), _kind(f.because)) for f in tbox.facts)
@@ -67,7 +67,7 @@ def warn_unsatisfiable(tbox: TBox, warn: Callable[[str], None]) -> None:
         kind = "class" if iri in tbox.classes else "property"
         error = OntologyError(
             f"the {kind} {iri} can have no member",
-            why="its axioms put whatever is in it into disjoint classes or properties",
+            why="its axioms put every member into disjoint classes or properties",
             fix="remove one of these axioms; until then it has no answers",
             source=places.get(iri),
         )

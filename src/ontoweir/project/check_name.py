@@ -1,4 +1,4 @@
-"""Check the name of a query that is registered: it names folders."""
+"""Check the name of a registered query, which also names folders."""
 
 import re
 
@@ -12,7 +12,7 @@ _TAKEN = ("rejects", "quarantine")
 
 
 def check_name(name: str) -> str:
-    """The name, if a registered query can be called so.
+    """The name, if it is allowed for a registered query.
 
     Raises:
         UsageError: it cannot name a folder.

@@ -7,7 +7,7 @@ from math import pi, sin
 PROJECT = """\
 # Temperatures of rooms. Check it, replay it, then put your own tables in their places.
 #
-#   ontoweir check                   can each question be answered in bounded memory?
+#   ontoweir check                   can each query be answered in bounded memory?
 #   ontoweir check --mappings-only   what the mappings allow
 #   ontoweir replay --query rooms-hot-then-cold --output answers.csv
 
@@ -138,8 +138,8 @@ README = """\
     ontoweir replay --query rooms-hot-then-cold --output answers.csv
     ontoweir report --output report.html
 
-`ontoweir.toml` declares the tables, `rooms.ttl` the words, `rooms.r2rml.ttl` how the tables speak
-them, `queries/` the questions.
+`ontoweir.toml` declares the tables, `rooms.ttl` is the ontology, `rooms.r2rml.ttl` maps the tables
+to it, and `queries/` has the queries.
 """
 
 START = datetime(2026, 1, 5, 8)

@@ -24,7 +24,7 @@ _NO_VIEWS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project file and what it names; all paths are absolute, globs expanded and sorted.
+    """A project file and the files it names; all paths are absolute, globs expanded and sorted.
 
     `imports`: local files for the IRIs that ontologies import. `queries_source`: where the
     queries are named.
@@ -52,7 +52,7 @@ def load_project(
 
     Args:
         path: the project file, or the folder it is in.
-        overrides: `section.key=value`, the value in TOML or else a string; stronger than
+        overrides: `section.key=value`, the value in TOML or else a string; they override
             `ONTOWEIR_SECTION__KEY` variables. Paths in both are relative to the current folder.
         environ: the environment.
         views: by stream or relation, the temporary view of Spark that is its source.
@@ -109,7 +109,7 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
         raise CatalogError(
             f"cannot read the project file: {error.strerror or error}",
             why="it must be a readable file",
-            fix="mend its permissions",
+            fix="correct its permissions",
             source=Source(shown),
         ) from None
     except UnicodeDecodeError as error:
@@ -127,11 +127,11 @@ def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:
         raise CatalogError(
             f"not TOML: {error}",
             why="the project file is written in TOML (toml.io)",
-            fix="mend this line; or a bracket or a quote before it that is not closed"
+            fix="correct this line, or close a bracket or a quote before it"
             if "Unclosed" in str(error) or "end of document" in str(error)
             else "keep one of the two"
             if "twice" in str(error) or "overwrite" in str(error)
-            else "mend this line",
+            else "correct this line",
             source=Source(shown, line),
         ) from None
 

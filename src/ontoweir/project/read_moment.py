@@ -6,7 +6,7 @@ from ontoweir.errors import UsageError
 
 
 def read_moment(given: "datetime | date | str | None", name: str) -> datetime | None:
-    """The moment that is meant; without a zone it is UTC, and a date is its midnight.
+    """The moment; without a zone it is UTC, and a date means its midnight.
 
     >>> read_moment("2014-08-04", "start").isoformat()
     '2014-08-04T00:00:00+00:00'
@@ -36,11 +36,11 @@ def read_moment(given: "datetime | date | str | None", name: str) -> datetime | 
 
 
 def check_span(start: datetime | None, stop: datetime | None, first: str, last: str) -> None:
-    """Raise UsageError where a span has no moment; `first`, `last`: what its ends are called."""
+    """Raise UsageError if a span is empty; `first`, `last`: the names of its ends."""
     if start is not None and stop is not None and start >= stop:
         raise UsageError(
             f"{first} {start.isoformat()} is not before {last} {stop.isoformat()}",
-            why=f"what is replayed starts at {first} and ends before {last}",
+            why=f"the replay starts at {first} and ends before {last}",
             fix="exchange them, or leave one out",
         )
 

@@ -1,4 +1,4 @@
-"""Refuse to write over what is read: a project's files, and the data of its catalog."""
+"""Refuse to overwrite inputs: a project's files, and the data of its catalog."""
 
 import fnmatch
 import glob

@@ -1,4 +1,4 @@
-"""Build a project from what is in memory: graphs, texts, dictionaries."""
+"""Build a project from objects in memory: graphs, texts, dictionaries."""
 
 import json
 import re
@@ -28,9 +28,10 @@ Documents: TypeAlias = "Document | Sequence[Document]"
 
 @dataclass(frozen=True)
 class BuiltProject:
-    """A project whose texts are in a temporary folder, which goes when this does.
+    """A project whose texts are in a temporary folder, which is removed with this object.
 
-    `shown`: how messages call its files; `lineless`: those whose lines nobody has seen.
+    `shown`: the names of its files in messages; `lineless`: generated files, whose lines the user
+    has not seen.
     """
 
     project: Project
@@ -67,7 +68,7 @@ def write_project(
     views: Mapping[str, str],
     root: Path,
 ) -> BuiltProject:
-    """Write down what is in memory, and read it as a project.
+    """Write the objects in memory to files, and read them as a project.
 
     Raises:
         OntoweirError: the catalog is wrong; places are `<catalog>`, `<ontology>`, ….
@@ -157,7 +158,7 @@ def _refuse_project(text: str) -> None:
     if there:
         raise CatalogError(
             "the catalog has a section [project]",
-            why="ontology, mappings and queries are given beside it",
+            why="ontology, mappings and queries are separate arguments",
             fix="remove the section",
             source=Source("<catalog>"),
         )
@@ -200,7 +201,7 @@ def _toml(held: Any) -> str:
         case _:
             raise UsageError(
                 f"the catalog has {with_article(type(held).__name__)}",
-                why="it is what a project file can say: texts, numbers, lists, tables",
-                fix="write it as the project file would",
+                why="it may have the values of a project file: texts, numbers, lists, tables",
+                fix="write it as in a project file",
                 source=Source("<catalog>"),
             )

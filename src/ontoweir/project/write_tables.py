@@ -1,4 +1,4 @@
-"""Tables of a catalog as sections of a project file, with all that is declared of them."""
+"""Tables of a catalog as sections of a project file, with all their declarations."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -16,7 +16,7 @@ _PATIENCE = 60.0
 
 
 def drop_query(registry: Path, name: str, *, purge: bool = False) -> Entry:
-    """Take an entry out of the registry; whoever serves it stops it.
+    """Remove an entry from the registry; the process that serves it stops it.
 
     Args:
         registry: the registry's folder.
@@ -44,7 +44,7 @@ def drop_query(registry: Path, name: str, *, purge: bool = False) -> Entry:
         raise RunError(
             f"{name} cannot be dropped: {error.strerror or error}",
             why="the registry is kept in files",
-            fix="mend the folder's permissions, and drop it again",
+            fix="correct the folder's permissions, and drop it again",
         ) from error
     return entry
 

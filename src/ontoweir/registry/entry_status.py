@@ -1,4 +1,4 @@
-"""What a registered query does: `status.json`, which the process that serves it writes."""
+"""The status of a registered query: `status.json`, written by the process that serves it."""
 
 import json
 import os
@@ -95,7 +95,7 @@ def read_status(registry: Path, entry: Entry) -> dict[str, Any]:
     """An entry's status, as `ontoweir status --format json` prints it: what the process that serves
     it last wrote, `state` as it is now, and `registered`, `language`, `allow_unbounded`.
 
-    `lag_seconds`: by how much the slowest stream is behind the time of day (None: nothing came).
+    `lag_seconds`: how far the slowest stream is behind the clock (None: nothing has arrived).
     """
     folder = registry / entry.name
     status = begin_status(entry, "", None)
@@ -118,7 +118,7 @@ def read_status(registry: Path, entry: Entry) -> dict[str, Any]:
 
 
 def _read(folder: Path, entry: Entry) -> dict[str, Any] | None:
-    """What was written last (None: nobody has served the entry yet)."""
+    """The status written last (None: the entry has not been served yet)."""
     try:
         held: dict[str, Any] = json.loads((folder / STATUS).read_text(encoding="utf-8"))
         return held if held["id"] == entry.id and held["version"] == 1 else None

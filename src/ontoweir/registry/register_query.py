@@ -1,4 +1,4 @@
-"""Register a query: it is decided now, and run by whoever serves the registry."""
+"""Register a query: it is decided now, and run by the server of the registry."""
 
 import dataclasses
 import uuid
@@ -60,16 +60,16 @@ def register_query(
     """Register a query.
 
     Args:
-        workspace: the project that it is of.
+        workspace: its project.
         registry: the registry's folder.
         query: the query; its name is the entry's.
         allow_unbounded: register it although it is not bounded.
-        replace: take the place of an entry of that name, and start anew.
+        replace: replace an entry of that name, and start from an empty state.
 
     Returns:
-        the entry, and what it does with what is there: "new"; "resumed": it goes on with the state
-        of the same query, which was dropped; "replaced": state of that name was there, and is
-        removed when this one starts.
+        the entry, and its relation to existing state: "new"; "resumed": it continues with the state
+        of the same query, which was dropped; "replaced": state of that name exists, and is removed
+        when this one starts.
 
     Raises:
         OntoweirError: it cannot be compiled, is not bounded, or the name is taken.
@@ -103,7 +103,7 @@ def register_query(
         raise UsageError(
             f"a query is registered as {name} already",
             why="its state and its answers are those of that query",
-            fix="choose another --name, or start anew with --replace",
+            fix="choose another --name, or replace it with --replace",
         )
     kept = read_entry(dropped)
     if kept is None:
@@ -113,7 +113,7 @@ def register_query(
         raise UsageError(
             f"{name} was dropped, and its state is kept; it was another query",
             why="a state belongs to the query that made it",
-            fix="choose another --name, or start anew with --replace",
+            fix="choose another --name, or replace it with --replace",
         )
     entry = dataclasses.replace(entry, id=kept.id)  # its state is of that one
     write_entry(registry, entry)

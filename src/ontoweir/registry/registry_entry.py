@@ -1,4 +1,4 @@
-"""A registered query: what is asked, and what was decided when it was registered.
+"""A registered query: its text, and the verdict at its registration.
 
 An entry is a folder of the registry, called as the query is: `entry.json`, and what runs leave
 there (`checkpoint/`, `rejects/`, `metrics.jsonl`, `metrics.prom`, `status.json`). A dropped entry
@@ -26,7 +26,7 @@ Language: TypeAlias = Literal["sparql", "sql"]
 class Entry:
     """A registered query.
 
-    `id`: another one, when a name is registered anew; `text`: the query as it was then; `file`:
+    `id`: changes when a name is registered again; `text`: the query at that time; `file`:
     where it was read, for messages; `registered`: when (ISO 8601, UTC); `verdict`, `tier`,
     `bound_rows`, `bound_formula`: what was decided then, from the declarations alone;
     `allow_unbounded`: run it although it is not bounded.
@@ -86,7 +86,7 @@ def write_json(file: Path, content: dict[str, Any], *, durable: bool = True) -> 
         raise RunError(
             f"{file} cannot be written: {error.strerror or error}",
             why="the registry is kept in files",
-            fix="make room, or mend the folder, or name another with --registry",
+            fix="free space, correct the folder, or name another with --registry",
         ) from error
 
 
@@ -130,7 +130,7 @@ def read_entry(file: Path) -> Entry | None:
 def _damaged(file: Path, what: str) -> UsageError:
     return UsageError(
         f"the entry is damaged: {what}",
-        why="a registered query is trusted only whole",
+        why="only a complete entry can be used",
         fix="register the query again with --replace, or remove its folder",
         source=Source(str(file)),
     )

@@ -26,7 +26,7 @@ _PAUSE = 1.0
 
 @dataclass(slots=True)
 class _Server:
-    """What is served now, by name, and what was said of it last."""
+    """The entries served now, by name, and what was last reported of each."""
 
     running: dict[str, RunningEntry] = field(default_factory=dict)
     ended: list[RunningEntry] = field(default_factory=list)
@@ -44,8 +44,8 @@ def serve_registry(
     """Run what is registered, until stopped (by Ctrl-C, or `stop`), or (once) until everything
     that is there has been read by all entries.
 
-    Every second it looks at the registry: what is new is started, what is dropped is stopped, what
-    is replaced is started anew, and nothing else is touched. An entry that fails does not stop the
+    Every second it reads the registry: new entries are started, dropped ones stopped, replaced ones
+    started from an empty state, and the others continue. An entry that fails does not stop the
     others: its status says why. It is tried again by the next server, or when it is replaced.
 
     Args:
@@ -206,8 +206,10 @@ def _summarise(server: _Server, options: RunOptions, seconds: float) -> dict[str
         raise RunError(
             f"{len(failed)} of {len({*server.running, *failed})} registered queries failed: "
             + "; ".join(f"{name}: {text}" for name, text in failed.items()),
-            why="the others have read what is there" if options.once else "the others have stopped",
-            fix="mend what `ontoweir status` says of them, and start again",
+            why="the others have read all existing data"
+            if options.once
+            else "the others have stopped",
+            fix="correct the errors that `ontoweir status` shows, and start again",
         )
     states = [
         {**r.status, **{n: r.status[n] - count for n, count in r.before.items()}} for r in served

@@ -66,7 +66,7 @@ def start_entry(
     checkpoint: Path | None = None,
     on_published: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> RunningEntry:
-    """Start an entry. What goes wrong with it is in its status, and in `error`.
+    """Start an entry. Its errors are in its status, and in `error`.
 
     State that an entry of the same name has left, which this one replaces, is removed; answers in
     the output folder that are not this entry's are moved away.
@@ -231,7 +231,7 @@ def _take_over(folder: Path, entry: Entry, answers: Path | None) -> None:
     """Make the folder this entry's. If that is interrupted, it is done again at the next start.
 
     Answers of an entry before it, of the same name, are kept under another name. Those of another
-    registry are left where they are: the run refuses to start beside them.
+    registry stay in place: the run refuses to start over them.
 
     Raises:
         RunError: the disk does not let it.
@@ -255,5 +255,5 @@ def _take_over(folder: Path, entry: Entry, answers: Path | None) -> None:
         raise RunError(
             f"the state before {entry.name} cannot be removed: {error.strerror or error}",
             why="a new query does not start with another's state and answers",
-            fix="make room, or mend the folder's permissions, and start again",
+            fix="free space or correct the folder's permissions, and start again",
         ) from error

@@ -28,7 +28,7 @@ from ontoweir.rewriter.sql.print_sql import print_sql
 def describe_verdict(
     verdict: Verdict, catalog: Catalog, repairs: Sequence[DescribedRepair] = ()
 ) -> dict[str, Any]:
-    """A verdict, and what would mend it, as `ontoweir check --format json` prints it."""
+    """A verdict and its repairs, as `ontoweir check --format json` prints them."""
     bound, blame = verdict.bound, explain_union(verdict)
     return {
         "query": verdict.union.name,
@@ -48,8 +48,8 @@ def describe_verdict(
 
 
 def _repair(repair: DescribedRepair) -> dict[str, Any]:
-    """A repair; each edit writes `lines` from `line` on, in the place of `replaces` lines. All
-    edits of a repair count the lines of the files as they are now."""
+    """A repair; each edit replaces `replaces` lines, starting at `line`, by `lines`. All edits of a
+    repair refer to the line numbers before any edit."""
     bound = repair.verdict.bound
     return {
         "actions": list(repair.actions),

@@ -1,4 +1,4 @@
-"""A plan in words: what is kept, for whom, how it grows, and how much that is."""
+"""A plan in words: the rows kept, why, how they grow, and their bound."""
 
 from fractions import Fraction
 from typing import assert_never
@@ -62,7 +62,7 @@ def _table(plan: SynopsisPlan, table: SynopsisTable) -> list[str]:
 
 
 def _frontier(form: NormalForm, frontier: Frontier) -> str:
-    """What is kept: `least a`, `greatest a`, or `least max(a, -b)`."""
+    """The kept value: `least a`, `greatest a`, or `least max(a, -b)`."""
     names = [form.classes[t.value].name for t in frontier.terms]
     if len(names) == 1:
         return f"{'least' if frontier.terms[0].sign > 0 else 'greatest'} {names[0]}"
@@ -71,7 +71,7 @@ def _frontier(form: NormalForm, frontier: Frontier) -> str:
 
 
 def _reduced(key: Key) -> str:
-    """What of a value is kept, if not all."""
+    """The part of a value that is kept, if not all of it."""
     if key.breaks:
         return f" ranked among {', '.join(map(_break, key.breaks))}"
     if key.whole:

@@ -1,4 +1,4 @@
-"""Say it loudly where answers rest on less than what the data has."""
+"""A warning if answers rest on only part of the data."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ _SHOWN = 3
 
 
 def describe_rejects(summary: Mapping[str, Any]) -> str | None:
-    """A sentence where more than one tuple in a hundred was rejected; else None.
+    """A sentence if more than one tuple in a hundred was rejected; else None.
 
     >>> describe_rejects({"tuples": 300, "rejected": 200, "rejects": {"late": 200}})
     '200 of 300 tuples (67 %) were rejected and are in no answer: late (200)'

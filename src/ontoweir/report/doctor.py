@@ -1,4 +1,4 @@
-"""`ontoweir doctor`: what is installed, which Java, what is missing, and what mends it."""
+"""`ontoweir doctor`: what is installed, which Java, what is missing, and how to install it."""
 
 import importlib.metadata
 import sys
@@ -14,9 +14,9 @@ _WEB = ("flask", "waitress")
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Something that ontoweir needs: what is there, and what mends it where it is not well.
+    """A requirement of ontoweir: its state, and how to install it if it is missing.
 
-    "optional" is not there, and only some commands need it.
+    "optional": missing, but needed by few commands.
     """
 
     state: Literal["ok", "missing", "too old", "optional"]
@@ -25,7 +25,7 @@ class Requirement:
 
 
 def examine() -> list[Requirement]:
-    """Everything that ontoweir needs, as it is here."""
+    """The requirements of ontoweir, and their state on this machine."""
     parts = [Requirement("ok", f"Python {sys.version.split()[0]} ({sys.executable})")]
     for name in _PACKAGES:
         try:

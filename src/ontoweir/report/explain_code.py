@@ -1,4 +1,4 @@
-"""The page of a diagnostic's code: what it means, an example that fires, and how to mend it."""
+"""The page of a diagnostic's code: its meaning, an example that fires, and a repair."""
 
 import re
 from functools import cache
@@ -11,7 +11,7 @@ _BLOCK = re.compile(r"^```(\w+)\n.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def explain_code(code: str) -> str:
-    """The page of a code, in Markdown; upper and lower case are one.
+    """The page of a code, in Markdown; case is ignored.
 
     Raises:
         UsageError: there is no such code.
@@ -39,7 +39,7 @@ def read_pages() -> str:
 
 @cache
 def _pages() -> dict[str, str]:
-    """The pages by code; what the examples share, tables and triples, ends each one with some."""
+    """The pages by code; each with examples ends with the tables and triples that they share."""
     text = read_pages()
     starts = [(m[1], m.start()) for m in _HEADING.finditer(text)]
     shared = {m[1]: m[0] for m in _BLOCK.finditer(text[: starts[0][1]])}

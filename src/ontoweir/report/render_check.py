@@ -29,7 +29,7 @@ SHOWN = 3
 
 
 def render_total(names: Sequence[str], console: Console) -> None:
-    """Print how many verdicts there are of each kind, if there are several."""
+    """Print the number of verdicts of each kind, if there are several."""
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
@@ -47,15 +47,15 @@ def render_verdict(
     width: int,
     verbose: bool = False,
 ) -> None:
-    """Print a verdict in a line, and what it rests on; where it fails why, and what mends it.
+    """Print a verdict in a line, and its conditions; for a failure, the reasons and repairs.
 
     Args:
-        verdict: what was decided.
-        console: where to.
-        catalog: of the project.
-        repairs: of the query.
-        width: of the longest name of a query.
-        verbose: every criterion, and why a bounded query is.
+        verdict: the verdict.
+        console: the console to print to.
+        catalog: the project's catalog.
+        repairs: the repairs of the query.
+        width: the width of the longest query name.
+        verbose: also print every criterion, and the reasons of a bounded query.
     """
     style = _STYLE.get(verdict.tier, "bold green")
     line = Text(verdict.union.name.ljust(width + 2))
@@ -91,8 +91,7 @@ def render_verdict(
 
 
 def render_refused(refused: RefusedQuery, console: Console, *, width: int) -> None:
-    """Print that a query has no verdict, and what is refused; why, and how to mend it, is said with
-    the errors."""
+    """Print that a query has no verdict, and what is refused; the errors give reasons and fixes."""
     error = refused.error
     line = Text(refused.name.ljust(width + 2))
     line.append("     ")
@@ -103,7 +102,7 @@ def render_refused(refused: RefusedQuery, console: Console, *, width: int) -> No
 
 
 def _render_repair(repair: DescribedRepair, number: int, console: Console) -> None:
-    """What to do, what that gives, and the lines: `+` written, `-` taken away."""
+    """The action, the verdict with it, and the lines: `+` added, `-` removed."""
     head = Text(f"  repair {number}: ", style="bold")
     head.append("; ".join(repair.actions), style="not bold")
     console.print(head, soft_wrap=True)
@@ -139,7 +138,7 @@ def _render_criteria(verdict: Verdict, console: Console) -> None:
 
 
 def _render_plans(verdict: Verdict, console: Console, catalog: Catalog) -> None:
-    """Why what is kept is finite, of every bounded disjunct, once each."""
+    """Why the kept state is finite, for every bounded disjunct, each reason once."""
     shown: dict[Reason, None] = {}
     for disjunct in verdict.disjuncts:
         if isinstance(disjunct, Bounded):
@@ -162,7 +161,7 @@ def _render_diagnostic(diagnostic: Diagnostic, console: Console) -> None:
 
 
 def _render_labels(diagnostic: Diagnostic, console: Console) -> None:
-    """The marked lines of query, catalog and mappings: what the tree's places look like."""
+    """The marked lines of query, catalog and mappings to which the tree refers."""
     lines: dict[tuple[str, int], list[tuple[Marked, Label]]] = {}
     for label in diagnostic.labels:
         marked = mark_label(label) if label.kind != "axiom" else None
@@ -187,7 +186,7 @@ def _render_labels(diagnostic: Diagnostic, console: Console) -> None:
 def _render_reason(
     reason: Reason, console: Console, first: str, rest: str, file: str | None = None
 ) -> None:
-    """A reason and, under it, what it follows from; places in parentheses, in `file` the line."""
+    """A reason and, under it, its own reasons; places in parentheses, in `file` only the line."""
     line = Text(f"{first}{reason.message}")
     if reason.label is not None:
         source = reason.label.source

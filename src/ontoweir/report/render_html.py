@@ -29,11 +29,11 @@ def render_html(
     """The report: a summary, then each query with its verdict, reasons, text, SQL, plan and graphs.
 
     Args:
-        verdicts: what was decided, or refused, in the order to show.
-        catalog: what the queries range over.
+        verdicts: verdicts and refusals, in the order to show.
+        catalog: the tables of the queries.
         title: the page's heading.
         repairs: those of each verdict.
-        warnings: what was said about the input.
+        warnings: the warnings about the input.
         live: sections on how queries run, by name; those of other queries come last.
     """
     running = dict(live or {})

@@ -39,7 +39,7 @@ def show_tier(verdict: Verdict) -> str:
 
 
 def show_rows(verdict: Verdict) -> str:
-    """How many rows are kept, in words."""
+    """The number of rows kept, in words."""
     if verdict.bound is None:
         return "no bound"
     return "finite" if verdict.bound.rows is None else f"≤ {verdict.bound.rows:,}"
@@ -102,7 +102,7 @@ SHOW_REFUSED = '<span class="verdict refused">refused</span>'
 
 
 def render_refused_query(refused: RefusedQuery, number: int) -> str:
-    """The section of a query that has no verdict: what is wrong, where, and how to mend it."""
+    """The section of a query without a verdict: the errors, with places and fixes."""
     error = refused.error
     return (
         f'<section id="q{number}"><h2>{escape(refused.name)}</h2>\n<p>{SHOW_REFUSED}</p>\n'
@@ -203,7 +203,7 @@ def _marked(line: str, columns: set[int]) -> str:
 
 
 def _repairs(repairs: Sequence[DescribedRepair]) -> str:
-    """Each repair: what to do, what that gives, and the lines to write."""
+    """Each repair: the action, the verdict with it, and the lines to write."""
     if not repairs:
         return ""
     items = "".join(
@@ -211,7 +211,7 @@ def _repairs(repairs: Sequence[DescribedRepair]) -> str:
         f"{show_rows(r.verdict)}{''.join(map(_edit, r.edits))}</li>"
         for r in repairs
     )
-    return f'<h3>What would mend it</h3><ol class="repairs">{items}</ol>'
+    return f'<h3>Repairs</h3><ol class="repairs">{items}</ol>'
 
 
 def _edit(edit: Edit) -> str:

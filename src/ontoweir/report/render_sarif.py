@@ -45,14 +45,14 @@ def render_sarif(
 
     Unbounded is an error, undecided a warning, each declared constraint that a verdict rests on a
     note. Files below the current folder, else below the project's, are named relative to it, as
-    code scanning wants them; others by their full path.
+    code scanning requires; others by their full path.
 
     Args:
-        verdicts: what was decided.
+        verdicts: the verdicts.
         root: the project's folder.
-        warnings: what was said about the input, `file:line: text`.
-        repairs: those of each verdict. One whose every line has a place is a `fix` of all
-            failures of its query: it mends the query.
+        warnings: the warnings about the input, `file:line: text`.
+        repairs: those of each verdict. One whose every line has a place is a `fix` of
+            all failures of its query.
         refused: queries without a verdict; each reason is an error, once.
         errors: of mappings that are refused, whichever queries they concern.
     """

@@ -1,4 +1,4 @@
-"""What each stage of the pipeline made of a query, as lines of text."""
+"""A query after each stage of the pipeline, as lines of text."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -35,7 +35,7 @@ def show_ontology_alone(
 ) -> tuple[str, list[str], bool]:
     """The minimal UCQ of a query file over ontology files, without a project.
 
-    Mappings could know more terms: one that the ontology does not know is a warning.
+    A term missing from the ontology is only a warning, because mappings could define it.
     """
     branches = parse_query(read_text(query), name=query.stem, file=str(query))
     tbox = load_ontology(ontology, strict=strict, warn=warn)
@@ -49,7 +49,7 @@ def show_ontology_alone(
             close = closest_term(name, known)
             unknown = QueryError(
                 f"unknown {kind} {name}",
-                why="the ontology does not know it, so only mappings could give it meaning",
+                why="it is not in the ontology, so only mappings could define it",
                 fix=f"did you mean {close}?" if close else "declare it, or correct its name",
                 source=atom.source,
             )

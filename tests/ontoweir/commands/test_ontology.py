@@ -47,8 +47,8 @@ def test_the_report(run: Run, top: Path) -> None:
         "7 axioms and 2 facts used, 1 left out; 4 classes, 2 properties\n"
     )
     told = [
-        f"warning: {top}:{line}: the {what} can have no member; its axioms put whatever is in "
-        "it into disjoint classes or properties; remove one of these axioms; until then it has no "
+        f"warning: {top}:{line}: the {what} can have no member; its axioms put every member "
+        "into disjoint classes or properties; remove one of these axioms; until then it has no "
         "answers"
         for line, what in ((7, "class http://e/C"), (8, "property http://e/r"))
     ]

@@ -47,14 +47,14 @@ def test_hints_are_calls_that_work(
     monkeypatch.chdir(tmp_path)
     elsewhere = run("register", project, "--query", FAST).out
     assert f"`ontoweir run {project}` serves it" in elsewhere
-    assert f"`ontoweir status --project {project}` says how it is" in elsewhere
+    assert f"`ontoweir status --project {project}` shows its state" in elsewhere
     assert run("status", "--project", project).out.startswith(f"{FAST}: waiting")
     named = run("register", project, "--query", FAST, "--replace", "--registry", "r").out
     assert f"`ontoweir run {project} --registry r`" in named
     assert "`ontoweir status --registry r`" in named
     monkeypatch.chdir(project)
     assert (
-        "`ontoweir run` serves it; `ontoweir status` says"
+        "`ontoweir run` serves it; `ontoweir status` shows"
         in run("register", "--query", FAST, "--replace").out
     )
 

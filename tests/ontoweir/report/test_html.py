@@ -110,11 +110,11 @@ def test_report_writes_one_file(run: Run, example: Path, tmp_path: Path) -> None
 
 def test_repairs_are_shown(run: Run, example: Path) -> None:
     page = read(run("check", example, "--query", UNBOUNDED, "--format", "html").out)
-    assert "What would mend it" in page.text
+    assert "Repairs" in page.text
     assert "select DISTINCT: whether there is a match, not how many → tree-bounded" in page.text
     assert "- SELECT ?road\n+ SELECT DISTINCT ?road" in page.text
     bounded = read(run("check", example, "--query", BOUNDED, "--format", "html").out)
-    assert "What would mend it" not in bounded.text
+    assert "Repairs" not in bounded.text
 
 
 def test_a_wrong_query_leaves_the_old_page(run: Run, project: Path, tmp_path: Path) -> None:

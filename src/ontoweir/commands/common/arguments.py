@@ -21,7 +21,7 @@ class ArgumentParser(argparse.ArgumentParser):
         asked = f"did you mean {near[0]!r}? See" if near else "see"
         raise UsageError(
             f"{self.prog}: {message}",
-            why="that is not how it is called",
+            why="the arguments do not fit the command",
             fix=f"{asked} `{self.prog} --help`",
         )
 
@@ -29,7 +29,10 @@ class ArgumentParser(argparse.ArgumentParser):
 def add_project_arguments(command: argparse.ArgumentParser) -> None:
     """The project, its overrides, and how strict and how loud."""
     command.add_argument(
-        "project", nargs="?", default=".", help="the project's folder or file (default: here)"
+        "project",
+        nargs="?",
+        default=".",
+        help="the project's folder or file (default: the current folder)",
     )
     command.add_argument(
         "--set",
@@ -41,9 +44,11 @@ def add_project_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--strict", action="store_true", help="an axiom outside OWL 2 QL is an error"
     )
-    command.add_argument("--quiet", "-q", action="store_true", help="no warnings, no progress")
     command.add_argument(
-        "--verbose", "-v", action="store_true", help="more, and how long each step takes"
+        "--quiet", "-q", action="store_true", help="suppress warnings and progress"
+    )
+    command.add_argument(
+        "--verbose", "-v", action="store_true", help="more detail, and the time of each step"
     )
 
 
@@ -52,8 +57,8 @@ def add_registry_argument(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--registry",
         metavar="FOLDER",
-        help="of registered queries (default: $ONTOWEIR_REGISTRY, else out/registry in the "
-        "project's folder)",
+        help="the folder of registered queries (default: $ONTOWEIR_REGISTRY, else out/registry in "
+        "the project's folder)",
     )
 
 
@@ -61,7 +66,7 @@ def find_root(project: str) -> Path:
     """The folder of a project, without reading it: registries are listed also while it is wrong.
 
     Raises:
-        UsageError: it is not there.
+        UsageError: there is no such project.
     """
     path = Path(project)
     if not path.exists():
@@ -77,7 +82,7 @@ def read_output(text: str) -> Path:
     """The place that --output names; - is standard output. Links are followed when it is written.
 
     Raises:
-        UsageError: it is not a file, no pipe and no character device, or its folder is not there.
+        UsageError: it is not a file, pipe or character device, or its folder is missing.
     """
     path = STDOUT if text == "-" else Path(text)
     if not text or text.endswith(os.sep):
@@ -92,6 +97,6 @@ def read_output(text: str) -> Path:
 
 
 def choose_channel(output: Path) -> TextIO:
-    """Where messages on what was done go: stderr, where standard output is the output."""
+    """The channel of messages: stderr, if standard output is the output."""
     place = find_output(output)
     return sys.stderr if isinstance(place, StreamOutput) and place.standard else sys.stdout

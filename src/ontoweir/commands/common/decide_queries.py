@@ -25,7 +25,7 @@ FEWEST = 4
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A query, its verdict, and what mends it (nothing where it is bounded)."""
+    """A query, its verdict, and its repairs (none if it is bounded)."""
 
     compiled: CompiledQuery
     verdict: Verdict
@@ -46,10 +46,10 @@ def decide_queries(
 ) -> list[T]:
     """Decide queries of a project by name, in order, and render of each what the caller needs.
 
-    A query that is wrong, or that a refused mapping could concern, is reported as refused; it hides
-    no other. Every query is decided by itself, so the answers do not depend on how many processes
-    share the work; warnings come in the order of the queries. `render` runs where the query was
-    decided, as a whole verdict takes long to bring from one process to another.
+    A query with an error, or one that may depend on a refused mapping, is reported as refused; it
+    hides no other. Every query is decided by itself, so the answers do not depend on the number of
+    processes; warnings come in the order of the queries. `render` runs where the query was decided,
+    because a whole verdict takes long to move from one process to another.
 
     Raises:
         OntoweirError: the ontology or the mappings are wrong, or there is no such query.
@@ -85,7 +85,7 @@ def decide_queries(
     except BrokenProcessPool:
         raise RunError(
             "a process that decided queries was killed",
-            why="perhaps it ran out of memory",
+            why="it may have run out of memory",
             fix="decide fewer queries at once: --query names one",
         ) from None
     finally:

@@ -1,4 +1,4 @@
-"""Say what was refused: at the end, or beside what was not."""
+"""Report refusals: at the end, or with the results of the others."""
 
 import sys
 from collections.abc import Sequence

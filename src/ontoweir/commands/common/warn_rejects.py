@@ -1,4 +1,4 @@
-"""Say on stderr that much was rejected, whatever else is quiet."""
+"""Warn on stderr that many rows were rejected, even with --quiet."""
 
 import sys
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def warn_rejects(summary: Mapping[str, Any]) -> None:
-    """Say it loudly where more than one tuple in a hundred is in no answer."""
+    """Warn if more than one tuple in a hundred was rejected."""
     from rich.console import Console
     from rich.text import Text
 

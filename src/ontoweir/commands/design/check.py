@@ -54,17 +54,20 @@ def add_check(commands: Any) -> None:
     )
     check.add_argument("--format", choices=("text", "json", "sarif", "html"), default="text")
     check.add_argument(
-        "--fail-on", choices=TIERS, metavar="TIER", help=f"exit 1 from: {', '.join(TIERS)}"
+        "--fail-on",
+        choices=TIERS,
+        metavar="TIER",
+        help=f"exit with 1 if a verdict is this tier or worse: {', '.join(TIERS)}",
     )
     check.add_argument(
         "--skip-refused",
         action="store_true",
-        help="what is refused is only warned of (exit 1), where the rest has verdicts",
+        help="print refusals as warnings, and exit with 1 if the other queries have verdicts",
     )
     check.add_argument(
         "--static-data",
         action="store_true",
-        help="let the static relations' rows tighten the bounds (Spark reads them)",
+        help="tighten the bounds by the rows of static relations (Spark reads them)",
     )
     check.add_argument(
         "--mappings-only",
@@ -77,13 +80,13 @@ def add_check(commands: Any) -> None:
         help="write the counterexample of each unbounded query as data that `replay` runs",
     )
     check.add_argument(
-        "--witness-size", type=int, metavar="N", help="with so many tuples to remember (default: 4)"
+        "--witness-size", type=int, metavar="N", help="number of tuples to remember (default: 4)"
     )
     check.add_argument(
         "--time-limit",
         type=_read_seconds,
         metavar="SECONDS",
-        help="how long to decide a query at most, and to look for its repairs (default: "
+        help="the longest time to decide a query, and to search for repairs (default: "
         "10 and 3; 0: no limit)",
     )
     check.set_defaults(run=_check)
@@ -247,7 +250,7 @@ def _check_witness(args: argparse.Namespace) -> None:
         if size is not None:
             raise UsageError(
                 "--witness-size without --witness",
-                why="it is the size of what --witness writes",
+                why="it is the size of the witness that --witness writes",
                 fix="add --witness DIR",
             )
     elif args.model == "arrival":

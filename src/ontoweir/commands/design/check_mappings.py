@@ -19,7 +19,7 @@ def check_mappings(args: argparse.Namespace) -> int:
         if getattr(args, option) is not None:
             raise UsageError(
                 f"--mappings-only does not go with --{option}",
-                why="it looks at the mappings, whatever the queries",
+                why="it examines the mappings, independently of the queries",
                 fix=f"leave one of them out: without --mappings-only, --{option} checks queries",
             )
     if args.format == "html" or args.model == "arrival":

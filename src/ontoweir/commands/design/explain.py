@@ -9,7 +9,7 @@ def add_explain(commands: Any) -> None:
     """Add `explain` to the commands."""
     explain = commands.add_parser(
         "explain",
-        help="what the code of a diagnostic means, an example, and how to mend it",
+        help="explain the code of a diagnostic, with an example and its repair",
         epilog="example: ontoweir explain OW203",
     )
     explain.add_argument("code", metavar="CODE")

@@ -12,24 +12,24 @@ def add_materialize(commands: Any) -> None:
     """Add `materialize` to the commands."""
     materialize = commands.add_parser(
         "materialize",
-        help="the triples that a mapping makes of an SQLite database, as N-Quads",
+        help="print the triples that a mapping generates from an SQLite database, as N-Quads",
         epilog="example: ontoweir materialize --mappings m.ttl --database sqlite:my.db",
     )
     materialize.add_argument("--mappings", required=True, metavar="FILE", help="R2RML or .obda")
     materialize.add_argument("--database", required=True, metavar="sqlite:FILE")
     materialize.add_argument("--output", metavar="FILE", help="(default: stdout)")
-    materialize.add_argument("--base", metavar="IRI", help="of relative IRIs (default: @base)")
+    materialize.add_argument("--base", metavar="IRI", help="base of relative IRIs (default: @base)")
     materialize.add_argument(
         "--skip-data-errors",
         action="store_true",
-        help="leave out, and count, what a value cannot make, instead of ending there",
+        help="skip and count terms that a value cannot form, instead of stopping at the first",
     )
     materialize.add_argument(
         "--skip-refused",
         action="store_true",
-        help="leave out triples maps that are wrong (exit 1)",
+        help="leave out triples maps with errors (exit 1)",
     )
-    materialize.add_argument("--quiet", "-q", action="store_true", help="no warnings")
+    materialize.add_argument("--quiet", "-q", action="store_true", help="suppress warnings")
     materialize.set_defaults(run=_materialize)
 
 

@@ -13,11 +13,13 @@ def add_ontology(commands: Any) -> None:
     """Add `ontology` to the commands."""
     ontology = commands.add_parser(
         "ontology",
-        help="what was read of an ontology, what was left out, and what can have no member",
+        help="count the axioms used, list those left out, and names that can have no member",
         epilog="example: ontoweir ontology examples/traffic",
     )
     add_project_arguments(ontology)
-    ontology.add_argument("--ontology", action="append", metavar="FILE", help="without a project")
+    ontology.add_argument(
+        "--ontology", action="append", metavar="FILE", help="a file, without a project"
+    )
     ontology.add_argument("--format", choices=("text", "json"), default="text")
     ontology.set_defaults(run=_ontology)
 

@@ -21,7 +21,7 @@ def add_plot(commands: Any) -> None:
     """Add `plot` to the commands."""
     plot = commands.add_parser(
         "plot",
-        help="pictures of a query: state against its bound, throughput, counterexample, graphs",
+        help="draw a query: rows kept against the bound, throughput, counterexample, graphs",
         epilog="examples: `ontoweir plot examples/traffic --show witness --query "
         "how-often-congestion-got-worse --output witness.svg`; "
         "of a run: `ontoweir plot examples/traffic --show state --query every-reading-above-130 "
@@ -33,7 +33,7 @@ def add_plot(commands: Any) -> None:
         choices=KINDS,
         required=True,
         help="state, throughput: over time; witness: what a counterexample forces an unbounded "
-        "query to keep, beside its repaired form; graph: streams in time and what is compared",
+        "query to keep, next to its repaired form; graph: streams in time and their comparisons",
     )
     asked = plot.add_mutually_exclusive_group(required=True)
     asked.add_argument("--query", metavar="NAME")
@@ -42,15 +42,15 @@ def add_plot(commands: Any) -> None:
     plot.add_argument(
         "--metrics",
         metavar="FOLDER",
-        help="state, throughput: of the run whose metrics.jsonl is there (default: of a replay)",
+        help="state, throughput: the folder of a run's metrics.jsonl (default: replay the history)",
     )
-    plot.add_argument("--from", dest="start", metavar="TIME", help="replay from this time on (UTC)")
+    plot.add_argument("--from", dest="start", metavar="TIME", help="replay from this time (UTC)")
     plot.add_argument("--to", dest="stop", metavar="TIME", help="replay before this time (UTC)")
     plot.add_argument(
         "--size",
         type=int,
         metavar="N",
-        help=f"witness: tuples of the counterexample (default: {SIZE})",
+        help=f"witness: number of tuples of the counterexample (default: {SIZE})",
     )
     plot.set_defaults(run=_plot)
 
@@ -112,7 +112,7 @@ def _chart_run(kind: str, name: str, metrics: Path) -> "Chart":
     if name not in runs:
         raise DataError(
             f"no micro-batch of {name} is recorded",
-            why=f"{METRICS} there knows {', '.join(runs) or 'no query'}",
+            why=f"{METRICS} in that folder has {', '.join(runs) or 'no query'}",
             fix="name the folder that `ontoweir run` wrote its metrics to, and a query that ran",
             source=Source(str(folder / METRICS)),
         )

@@ -21,7 +21,7 @@ def add_report(commands: Any) -> None:
     """Add `report` to the commands."""
     report = commands.add_parser(
         "report",
-        help="verdicts, reasons, plans and graphs of all queries as one HTML page",
+        help="write verdicts, reasons, plans and graphs of all queries as one HTML page",
         epilog="example: ontoweir report examples/traffic --output report.html",
     )
     add_project_arguments(report)
@@ -30,16 +30,16 @@ def add_report(commands: Any) -> None:
     report.add_argument(
         "--skip-refused",
         action="store_true",
-        help="write the page although something is refused, which it shows (exit 1)",
+        help="write the page even if queries or mappings are refused; it shows them (exit 1)",
     )
     report.add_argument(
-        "--live", action="store_true", help="with the state of the queries that run or ran"
+        "--live", action="store_true", help="include the state of running and past queries"
     )
     add_registry_argument(report)
     report.add_argument(
         "--metrics",
         metavar="FOLDER",
-        help="--live: of a run's metrics.jsonl (default: out/answers in the project's folder)",
+        help="--live: folder of metrics.jsonl (default: out/answers in the project's folder)",
     )
     report.set_defaults(run=_report)
 
@@ -54,7 +54,7 @@ def _report(args: argparse.Namespace) -> int:
     if (args.registry or args.metrics) and not args.live:
         raise UsageError(
             f"--{'registry' if args.registry else 'metrics'} without --live",
-            why="it says where running queries are looked for",
+            why="it names the folder of running queries",
             fix="add --live",
         )
     output = read_output(args.output)

@@ -18,7 +18,7 @@ def add_rewrite(commands: Any) -> None:
     """Add `rewrite` to the commands."""
     rewrite = commands.add_parser(
         "rewrite",
-        help="what each stage made of a query",
+        help="show a query after each stage of rewriting",
         epilog="example: ontoweir rewrite examples/traffic --query how-often-congestion-got-worse "
         "--show sql",
     )
@@ -28,10 +28,10 @@ def add_rewrite(commands: Any) -> None:
     rewrite.add_argument("--show", choices=stages, required=True)
     rewrite.add_argument("--output", metavar="FILE.svg", help="graph: the file to write")
     rewrite.add_argument("--format", choices=("text", "json"), default="text")
-    rewrite.add_argument("--ontology", action="append", help="ucq: without a project")
-    rewrite.add_argument("--dialect", default="spark", help="of the SQL (default: spark)")
+    rewrite.add_argument("--ontology", action="append", help="ucq: a file, without a project")
+    rewrite.add_argument("--dialect", default="spark", help="SQL dialect (default: spark)")
     rewrite.add_argument(
-        "--limit", type=int, default=100, help="lto: print at most so many (default: 100)"
+        "--limit", type=int, default=100, help="lto: print at most this many (default: 100)"
     )
     rewrite.set_defaults(run=_rewrite)
 

@@ -12,15 +12,15 @@ def add_drop(commands: Any) -> None:
     """Add `drop` to the commands."""
     drop = commands.add_parser(
         "drop",
-        help="take a query out of the registry: its run stops",
+        help="remove a query from the registry, and stop its run",
         epilog="example: ontoweir drop every-reading-above-130 --purge",
     )
-    drop.add_argument("name", help="of the registered query")
-    drop.add_argument("--project", default=".", help="the project's folder or file (default: here)")
-    add_registry_argument(drop)
+    drop.add_argument("name", help="the name of the registered query")
     drop.add_argument(
-        "--purge", action="store_true", help="remove its state and its answers too (else kept)"
+        "--project", default=".", help="the project's folder (default: the current one)"
     )
+    add_registry_argument(drop)
+    drop.add_argument("--purge", action="store_true", help="also remove its state and its answers")
     drop.add_argument("--format", choices=("text", "json"), default="text")
     drop.set_defaults(run=_drop)
 

@@ -12,13 +12,18 @@ def add_list(commands: Any) -> None:
     """Add `list` to the commands."""
     command = commands.add_parser(
         "list",
-        help="the registered queries",
+        help="list the registered queries",
         epilog="example: ontoweir list examples/traffic",
     )
     command.add_argument(
-        "project", nargs="?", default=".", help="the project's folder or file (default: here)"
+        "project",
+        nargs="?",
+        default=".",
+        help="the project's folder or file (default: the current folder)",
     )
-    command.add_argument("--project", dest="named", help="the same, as `status` takes it")
+    command.add_argument(
+        "--project", dest="named", help="the same, as an option like that of `status`"
+    )
     add_registry_argument(command)
     command.add_argument("--format", choices=("text", "json"), default="text")
     command.set_defaults(run=_list)

@@ -20,7 +20,7 @@ def add_register(commands: Any) -> None:
     """Add `register` to the commands."""
     register = commands.add_parser(
         "register",
-        help="check a query and register it, to be run by `ontoweir run`",
+        help="check a query and register it for `ontoweir run`",
         epilog="example: ontoweir register examples/traffic --query every-reading-above-130",
     )
     add_project_arguments(register)
@@ -28,14 +28,12 @@ def add_register(commands: Any) -> None:
     asked.add_argument("--query", metavar="NAME", help="a query of the project")
     asked.add_argument("--sparql", metavar="FILE", help="a SPARQL query")
     asked.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
-    register.add_argument(
-        "--name", help="to register it as (default: its name, or that of its file)"
-    )
+    register.add_argument("--name", help="name to register (default: its own, or that of its file)")
     add_registry_argument(register)
     register.add_argument(
         "--replace",
         action="store_true",
-        help="take the place of the query of that name, and start anew",
+        help="replace the query of that name, and start from an empty state",
     )
     register.add_argument(
         "--allow-unbounded",
@@ -75,11 +73,11 @@ def _register(args: argparse.Namespace) -> int:
         case "new":
             pass
         case "replaced":
-            print("  the query that was registered so is replaced: its state is gone")
+            print("  the query of that name is replaced: its state is removed")
         case "resumed":
-            print("  it goes on with the state that it had when it was dropped")
+            print("  it resumes with the state that it had when it was dropped")
     run, status = _hints(args)
-    print(f"  `ontoweir {run}` serves it; `ontoweir {status}` says how it is")
+    print(f"  `ontoweir {run}` serves it; `ontoweir {status}` shows its state")
     return 0
 
 

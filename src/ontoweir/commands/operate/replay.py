@@ -28,7 +28,7 @@ def add_replay(commands: Any) -> None:
     asked = replay.add_mutually_exclusive_group(required=True)
     asked.add_argument("--query", metavar="NAME")
     asked.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
-    replay.add_argument("--from", dest="start", metavar="TIME", help="from this time on (UTC)")
+    replay.add_argument("--from", dest="start", metavar="TIME", help="from this time (UTC)")
     replay.add_argument("--to", dest="stop", metavar="TIME", help="before this time (UTC)")
     replay.add_argument(
         "--output", required=True, metavar="PATH", help="the file to write; - is stdout"
@@ -36,7 +36,7 @@ def add_replay(commands: Any) -> None:
     replay.add_argument(
         "--format",
         choices=("parquet", "csv", "jsonl"),
-        help="of the output (default: its suffix says; else parquet, and csv on stdout)",
+        help="format of the output (default: by its suffix; else parquet, and csv on stdout)",
     )
     replay.add_argument("--summary", choices=("text", "json"), default="text")
     replay.add_argument("--expand", action="store_true", help="repeat rows instead of counting")
@@ -45,17 +45,17 @@ def add_replay(commands: Any) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="a property of Spark, where it is started, e.g. spark.jars.packages=…",
+        help="a property of Spark, if it is started, e.g. spark.jars.packages=…",
     )
     replay.add_argument(
         "--final",
         action="store_true",
-        help="of an aggregate, the last row of each group alone, not one for every update",
+        help="for an aggregate, only the last row of each group, not one for every update",
     )
     replay.add_argument(
         "--allow-unbounded",
         action="store_true",
-        help="run a query that is not bounded, too: it keeps whatever may be needed",
+        help="also run a query that is not bounded: it keeps whatever may be needed",
     )
     replay.set_defaults(run=_replay)
 

@@ -38,39 +38,43 @@ def add_run(commands: Any) -> None:
         "--query",
         action="append",
         metavar="NAME",
-        help="only this query (default: all that are registered; all of the project, if none is)",
+        help="only this query (default: all registered ones; if none, all of the project)",
     )
     add_registry_argument(run)
     run.add_argument(
         "--serve",
         action="store_true",
-        help="serve the registry although it is empty: wait for queries to be registered",
+        help="serve the registry even if it is empty: wait for queries to be registered",
     )
     run.add_argument(
         "--output",
         metavar="FOLDER",
-        help="of answers (default: out/answers in the project's folder)",
+        help="folder of answers (default: out/answers in the project's folder)",
     )
     run.add_argument(
         "--checkpoint",
         metavar="FOLDER",
-        help="of the run's state; it resumes from it (default: out/checkpoint there); registered "
-        "queries have their own",
+        help="folder of the run's state, to resume from (default: out/checkpoint there); "
+        "registered queries have their own",
     )
-    run.add_argument("--once", action="store_true", help="stop when all that is there is read")
+    run.add_argument("--once", action="store_true", help="stop when all existing data is read")
     run.add_argument(
-        "--every", type=float, default=0.0, metavar="SECONDS", help="between micro-batches"
+        "--every",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="least time between micro-batches",
     )
     run.add_argument("--summary", choices=("text", "json"), default="text")
     run.add_argument(
         "--ui",
         metavar="[HOST:]PORT",
-        help="serve the dashboard meanwhile (host: 127.0.0.1; port 0: any that is free)",
+        help="also serve the dashboard (host: 127.0.0.1; port 0: any free port)",
     )
     run.add_argument(
         "--skip-refused",
         action="store_true",
-        help="run the others where a query is refused, as a checkpoint of their own (exit 1)",
+        help="if a query is refused, run the others, with a checkpoint of their own (exit 1)",
     )
     add_run_options(run)
     run.set_defaults(run=_run)
@@ -84,7 +88,7 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError(
             "--query does not go with --serve or --registry",
             why="a registry is served as a whole",
-            fix="leave out --query, or register what is to run",
+            fix="leave out --query, or register the query",
         )
     served = args.serve or (not args.query and bool(list_entries(registry)))
     if args.ui is None:
@@ -149,7 +153,7 @@ def _serve(args: argparse.Namespace, registry: Path) -> int:
         if getattr(args, option.replace("-", "_")):
             raise UsageError(
                 f"--{option} does not go with registered queries",
-                why="each is for itself, in its folder of the registry",
+                why="each has its own folder of the registry",
                 fix="leave it out, or name the queries to run with --query",
                 source=Source(f"--{option}"),
             )

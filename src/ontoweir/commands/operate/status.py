@@ -16,14 +16,14 @@ def add_status(commands: Any) -> None:
     """Add `status` to the commands."""
     status = commands.add_parser(
         "status",
-        help="what registered queries do: state against bound, rejects, lag",
+        help="show registered queries: rows kept against the bound, rejected rows, lag",
         epilog="example: ontoweir status --registry out/registry every-reading-above-130",
     )
     status.add_argument(
         "name", nargs="?", help="only this query (default: all); or a project's folder"
     )
     status.add_argument(
-        "--project", default=".", help="the project's folder or file (default: here)"
+        "--project", default=".", help="the project's folder or file (default: the current folder)"
     )
     add_registry_argument(status)
     status.add_argument("--format", choices=("text", "json"), default="text")

@@ -13,7 +13,7 @@ def add_ui(commands: Any) -> None:
     """Add `ui` to the commands."""
     ui = commands.add_parser(
         "ui",
-        help="the dashboard: verdicts, reasons and running queries as web pages",
+        help="serve the dashboard: verdicts, reasons and running queries as web pages",
         epilog="example: ontoweir ui examples/traffic --listen 4080",
     )
     add_project_arguments(ui)
@@ -21,18 +21,18 @@ def add_ui(commands: Any) -> None:
         "--listen",
         default="4080",
         metavar="[HOST:]PORT",
-        help="where to answer (default: 127.0.0.1:4080; port 0: any that is free)",
+        help="address to listen on (default: 127.0.0.1:4080; port 0: any free port)",
     )
     add_registry_argument(ui)
     ui.add_argument(
-        "--metrics", metavar="FOLDER", help="of a run's metrics.jsonl (default: out/answers there)"
+        "--metrics", metavar="FOLDER", help="folder of metrics.jsonl (default: out/answers)"
     )
     ui.add_argument(
         "--time-limit",
         type=float,
         default=30.0,
         metavar="SECONDS",
-        help="of a check (default: 30)",
+        help="the longest time of a check (default: 30)",
     )
     ui.set_defaults(run=_ui)
 
@@ -44,7 +44,7 @@ def _ui(args: argparse.Namespace) -> int:
     if not 0 < args.time_limit < 86_400:
         raise UsageError(
             f"--time-limit {args.time_limit:g} is not between 0 and a day",
-            why="a check needs time, and others wait for theirs",
+            why="a check needs time, and other checks wait for it",
             fix="write e.g. --time-limit 30",
         )
     root = load_project(Path(args.project), overrides=args.set).root

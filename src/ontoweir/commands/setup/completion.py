@@ -8,7 +8,7 @@ def add_completion(commands: Any) -> None:
     """Add `completion` to the commands."""
     completion = commands.add_parser(
         "completion",
-        help="a script that makes a shell complete commands and options",
+        help="print a script that lets a shell complete commands and options",
         epilog='example: eval "$(ontoweir completion bash)"; in fish: ontoweir completion fish | '
         "source",
     )

@@ -10,7 +10,7 @@ def add_doctor(commands: Any) -> None:
     """Add `doctor` to the commands."""
     doctor = commands.add_parser(
         "doctor",
-        help="what is installed, what is missing, how to mend it",
+        help="list what is installed, what is missing, and how to install it",
         epilog="example: ontoweir doctor",
     )
     doctor.add_argument("--format", choices=("text", "json"), default="text")

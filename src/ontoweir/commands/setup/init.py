@@ -13,11 +13,11 @@ def add_init(commands: Any) -> None:
     """Add `init` to the commands."""
     init = commands.add_parser(
         "init",
-        help="make a project that runs, to be edited",
+        help="create a small project that runs, to be edited",
         epilog="example: ontoweir init my-project && ontoweir check my-project",
     )
     init.add_argument("folder", metavar="DIR", help="a new folder, or an empty one")
-    init.add_argument("--quiet", "-q", action="store_true", help="say nothing")
+    init.add_argument("--quiet", "-q", action="store_true", help="print nothing")
     init.add_argument("--format", choices=("text", "json"), default="text")
     init.set_defaults(run=_init)
 
@@ -30,7 +30,7 @@ def _init(args: argparse.Namespace) -> int:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
             f"{folder} exists" + (" and is not empty" if folder.is_dir() else " and is a file"),
-            why="a new project takes nobody's place",
+            why="a new project needs an empty folder",
             fix="name another folder",
         )
     try:
@@ -40,9 +40,9 @@ def _init(args: argparse.Namespace) -> int:
                 (made / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(
-            f"cannot make {folder}: {error.strerror or error}",
+            f"cannot create {folder}: {error.strerror or error}",
             why="a project is a folder of files",
-            fix="name a folder that can be written to",
+            fix="name a writable folder",
         ) from None
     if args.format == "json":
         files = sorted(name for name, _ in list_project_files())
