@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import rdflib
 from rdflib.plugins.sparql.parserutils import CompValue
@@ -50,6 +50,16 @@ _WRAPPERS = {
     "AdditiveExpression",
     "MultiplicativeExpression",
 }
+
+
+class _Sides(NamedTuple):
+    """The sides of a comparison: the variable on the left, with its sign (1 or -1) before all was
+    brought there; the operator; the variable on the right (None: there is none)."""
+
+    left: Variable
+    right: Variable | None
+    op: Op
+    sign: int
 
 
 @dataclass(slots=True)
@@ -282,14 +292,11 @@ class _Reader:
             )
         return self._value(total, left_var, op, right_var, sign)
 
-    def _sides(
-        self, total: _Sum, a: _Sum, b: _Sum, op: Op
-    ) -> tuple[Variable, Variable | None, Op, int]:
-        """The variable on the left, the one on the right, the operator, and the sign of left."""
+    def _sides(self, total: _Sum, a: _Sum, b: _Sum, op: Op) -> _Sides:
         counts = {v: n for v, n in total.variables.items() if n != 0}
         if not counts and len(total.variables) == 1:
             only = next(iter(total.variables))
-            return only, only, op, 1
+            return _Sides(only, only, op, 1)
         if (
             not 1 <= len(counts) <= 2
             or any(abs(n) != 1 for n in counts.values())
@@ -304,7 +311,7 @@ class _Reader:
         first = ordered[0]
         second = next((v for v in counts if v != first), None)
         sign = counts[first]
-        return first, second, op if sign == 1 else op.flipped(), sign
+        return _Sides(first, second, op if sign == 1 else op.flipped(), sign)
 
     def _time(
         self, total: _Sum, left: Variable, op: Op, right: Variable | None, sign: int, dates: bool

@@ -4,6 +4,7 @@ What is joined comes block by block, so that memory does not grow with the numbe
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,11 +36,23 @@ from ontoweir.runtime.kernel.plan_view import Members, PlanView
 _FAR = float(1 << 62)
 
 
-def _grouped(
-    frame: Frame, events: Frame, keys: Sequence[Name]
-) -> tuple[Frame, Array, AsOfIndex, Array, Array, Array]:
-    """Events sorted by (group, marker), where each group begins, ranks in it, and which
-    groups each row of a frame meets."""
+class _Grouped(NamedTuple):
+    """Events in groups of equal keys, and the groups that each row of a frame meets.
+
+    `events`: sorted by (group, marker); `first`: int64, where each group begins among them;
+    `search`: finds events before a marker; `runs`, `start`, `length`: int64, for each row of the
+    frame the place of its groups (`pair_up`).
+    """
+
+    events: Frame
+    first: Array
+    search: AsOfIndex
+    runs: Array
+    start: Array
+    length: Array
+
+
+def _grouped(frame: Frame, events: Frame, keys: Sequence[Name]) -> _Grouped:
     codes, count = group_codes([events[n] for n in keys], events.rows)
     search = AsOfIndex(codes, count, events[EVENT], frame.rows)
     if search.order is not None:
@@ -50,7 +63,7 @@ def _grouped(
     runs, start, length = pair_up(
         [frame[n] for n in shared], [groups[n] for n in shared], frame.rows, groups.rows
     )
-    return events, first, search, runs, start, length
+    return _Grouped(events, first, search, runs, start, length)
 
 
 def look_up_sums(

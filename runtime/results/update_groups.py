@@ -6,7 +6,7 @@ each group; whenever a marker changes a group's row, the new row is emitted.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, assert_never
+from typing import Any, NamedTuple, TypeAlias, assert_never
 
 import numpy as np
 
@@ -88,6 +88,19 @@ class GroupColumn:
     upper: Array | None = None
 
 
+class ChangedGroups(NamedTuple):
+    """Rows of groups that changed, in the order of groups, then markers; and the groups after.
+
+    `codes`: int64, the group of each row; `markers`: int64, steps; `aggregates`: by name (SUM, MIN
+    and MAX in units of the scale, AVG and MEDIAN as doubles).
+    """
+
+    codes: Array
+    markers: Array
+    aggregates: dict[str, AggregateValues]
+    after: GroupState
+
+
 def update_groups(
     aggregates: Sequence[Aggregate],
     scales: Mapping[str, int | None],
@@ -95,7 +108,7 @@ def update_groups(
     deltas: Sequence[Deltas],
     state: GroupState,
     weights: Mapping[str, Measure] | None = None,
-) -> tuple[Array, Array, dict[str, AggregateValues], GroupState]:
+) -> ChangedGroups:
     """Add a chunk's new matches to the groups.
 
     Args:
@@ -107,9 +120,7 @@ def update_groups(
         weights: per aggregate, by name, the column that counts its matches (default: ALL_MATCHES).
 
     Returns:
-        Of every changed row: the group's code, the marker, and the aggregates by name (SUM, MIN
-        and MAX in units of the scale, AVG and MEDIAN as doubles); and the groups after. The rows
-        are in the order of groups, then markers.
+        What changed, and the groups after.
 
     Raises:
         RunError: a sum leaves the range of 64 bits.
@@ -149,7 +160,7 @@ def update_groups(
         counts = {n: counted[code] for n, counted in histograms.items() if counted[code]}
         after[groups[code]] = {**known[code], **numbers, **counts}
     rows = {name: values.take(changed) for name, values in shown.items()}
-    return moments.code[changed], moments.at[changed], rows, GroupState(after)
+    return ChangedGroups(moments.code[changed], moments.at[changed], rows, GroupState(after))
 
 
 def _differ(shown: AggregateValues, row: int, before: AggregateValues) -> bool:
