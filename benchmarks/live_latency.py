@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live import await_live as waiting
 from ontoweir.runtime.live import process_batches as take_batches
 

@@ -46,7 +46,7 @@ def ours(query: str, folder: Path, settings: list[str], small: int | None = None
     """`ontoweir replay`, without the start of Python and Spark."""
     from ontoweir.pipeline.pipeline import Workspace
     from ontoweir.project.project import load_project
-    from ontoweir.run.replaying import ReplayOptions, replay_query
+    from ontoweir.run.replay_query import ReplayOptions, replay_query
     from ontoweir.runtime.spark.start_session import start_session
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

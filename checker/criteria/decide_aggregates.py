@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from ontoweir.checker.criteria.decide_lag import Criterion, Failure
 from ontoweir.checker.criteria.decide_published import decide_arasu, references_of
+from ontoweir.checker.model.criterion import CriterionResult, Failure
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.rewriter.model.aggregation import Aggregate
 from ontoweir.rewriter.model.spj import FoldFunction, output_attributes
 
 
-def decide_aggregates(form: NormalForm, aggregates: tuple[Aggregate, ...]) -> Criterion:
+def decide_aggregates(form: NormalForm, aggregates: tuple[Aggregate, ...]) -> CriterionResult:
     """Decide a part of an aggregate query (split_aggregates), `form` without timestamps.
 
     C1: the reduced characteristic query is bounded; C2: what COUNT DISTINCT and MEDIAN count is
@@ -56,4 +56,4 @@ def decide_aggregates(form: NormalForm, aggregates: tuple[Aggregate, ...]) -> Cr
                 )
             )
     name = "[A] Th. 8.5" if len(form.members) == 1 else "[A] Th. 8.6"
-    return Criterion(name, tuple(failures), necessary=False)
+    return CriterionResult(name, tuple(failures), necessary=False)

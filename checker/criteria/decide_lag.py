@@ -1,59 +1,19 @@
 """The lag criterion (theory §7): an attribute may be unbounded iff everything that still needs it
 arrives within a bounded lag."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from ontoweir.checker.model.criterion import CriterionResult, Failure
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
-from ontoweir.errors import Source
 from ontoweir.rewriter.model.spj import Compare, FoldFunction, Op
 
 FOLDED = -1
 """In the place of a class: the partner outside of a value whose minimum or maximum is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A violated condition: its name ("E1"), a sentence, a hint, and where it comes from.
-
-    `value`: the class to blame; `values`: all classes involved, if more than it; `members`: the
-    members involved.
-    """
-
-    condition: str
-    message: str
-    hint: str
-    value: int | None = None
-    members: tuple[int, ...] = ()
-    source: Source | None = None
-    values: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Criterion:
-    """The outcome of one criterion by name; it holds iff nothing failed.
-
-    `necessary`: whether its failing means that the query is unbounded.
-    """
-
-    name: str
-    failures: tuple[Failure, ...]
-    necessary: bool
-
-    @property
-    def holds(self) -> bool:
-        """Whether every condition holds."""
-        return not self.failures
-
-    @property
-    def failed(self) -> tuple[str, ...]:
-        """The names of the violated conditions, in order, once each."""
-        return tuple(dict.fromkeys(f.condition for f in self.failures))
-
-
-def decide_lag(form: NormalForm) -> Criterion:
+def decide_lag(form: NormalForm) -> CriterionResult:
     """Decide one satisfiable disjunct by the lag criterion.
 
     Bags: E1-E3, exact without self-joins. Sets: C1, C2 = E2, C3 (the pair criterion), sound, and
@@ -69,7 +29,7 @@ def decide_lag(form: NormalForm) -> Criterion:
         failures = []
     if form.folds is not None and not form.distinct:
         failures = [*_groups_unbounded(form), *(f for f in failures if f.condition != "E1")]
-    return Criterion("lag", tuple(failures), necessary=_is_exact(form))
+    return CriterionResult("lag", tuple(failures), necessary=_is_exact(form))
 
 
 def _is_exact(form: NormalForm) -> bool:

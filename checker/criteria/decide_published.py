@@ -7,7 +7,7 @@ LTO query derived from the disjunct, and an inequality join matters in some LTO 
 implies it and its clipped values are infinitely many (see normal_form.Inequality).
 """
 
-from ontoweir.checker.criteria.decide_lag import Criterion, Failure
+from ontoweir.checker.model.criterion import CriterionResult, Failure
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.normalise.split_times import MAX_PARTS, TimeOrder
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op
@@ -93,7 +93,7 @@ def _equal(form: NormalForm, condition: str, exempt: set[int]) -> list[Failure]:
     return failures
 
 
-def decide_arasu(form: NormalForm) -> Criterion:
+def decide_arasu(form: NormalForm) -> CriterionResult:
     """[A] Th. 5.6 (bags) or Th. 5.10 (sets), in arrival order: `form` without timestamps."""
     failures: list[Failure] = []
     if form.distinct or len(form.members) > 1:
@@ -101,7 +101,7 @@ def decide_arasu(form: NormalForm) -> Criterion:
         failures += _equal(form, "C2", set())
         failures += _reference_failures(form, "C3", 1 if form.distinct else 0, set())
     name = "[A] Th. 5.10" if form.distinct else "[A] Th. 5.6"
-    return Criterion(name, tuple(failures), necessary=False)
+    return CriterionResult(name, tuple(failures), necessary=False)
 
 
 def _reference_failures(
@@ -127,14 +127,14 @@ def _reference_failures(
     return failures
 
 
-def decide_set(form: NormalForm) -> Criterion:
+def decide_set(form: NormalForm) -> CriterionResult:
     """[S] Th. 2 (sets), as published: claimed sufficient; it is not (theory §6, errata 3, 4)."""
     failures = _projected(form, "C1", set()) + _equal(form, "C2", set())
     failures += _reference_failures(form, "C3", 1, set())
-    return Criterion("[S] Th. 2", tuple(failures), necessary=False)
+    return CriterionResult("[S] Th. 2", tuple(failures), necessary=False)
 
 
-def decide_tree(form: NormalForm, parts: tuple[TimeOrder, ...] | None) -> Criterion:
+def decide_tree(form: NormalForm, parts: tuple[TimeOrder, ...] | None) -> CriterionResult:
     """[S] Th. 1 (bags), as published: sufficient, not necessary (theory §6, errata 1, 2).
 
     `parts`: by split_times; None, too many of them, counts as a failure.
@@ -145,12 +145,12 @@ def decide_tree(form: NormalForm, parts: tuple[TimeOrder, ...] | None) -> Criter
             f"the timestamps can be ordered in more than {MAX_PARTS} ways: not decided",
             "compare timestamps by < instead of <=",
         )
-        return Criterion("[S] Th. 1", (many,), necessary=False)
+        return CriterionResult("[S] Th. 1", (many,), necessary=False)
     failures: dict[Failure, None] = {}
     for order in parts:
         for failure in _tree(form, order):
             failures[failure] = None
-    return Criterion("[S] Th. 1", tuple(failures), necessary=False)
+    return CriterionResult("[S] Th. 1", tuple(failures), necessary=False)
 
 
 def _tree(form: NormalForm, order: TimeOrder) -> list[Failure]:

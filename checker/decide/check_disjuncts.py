@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.criteria.decide_aggregates import decide_aggregates
-from ontoweir.checker.criteria.decide_lag import Failure, decide_lag
+from ontoweir.checker.criteria.decide_lag import decide_lag
 from ontoweir.checker.criteria.decide_published import decide_arasu, decide_set, decide_tree
 from ontoweir.checker.criteria.is_unique import is_unique
 from ontoweir.checker.explain.explain_failure import explain_failure, explain_obstacle
 from ontoweir.checker.explain.explain_stop import explain_stop, name_stopped
+from ontoweir.checker.model.criterion import Failure
 from ontoweir.checker.model.declarations import Declaration, key_declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import SynopsisPlan

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from ontoweir.checker.criteria.decide_lag import Failure
 from ontoweir.checker.explain.explain_values import (
     explain_comparison,
     explain_domain,
@@ -13,6 +12,7 @@ from ontoweir.checker.explain.explain_values import (
     labels_of,
     place_of,
 )
+from ontoweir.checker.model.criterion import Failure
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.plans.make_table import Obstacle
 from ontoweir.diagnostics import CODES, Diagnostic, Label, Reason

@@ -1,6 +1,6 @@
 """What is said of a query whose decision took too long."""
 
-from ontoweir.checker.criteria.decide_lag import Criterion, Failure
+from ontoweir.checker.model.criterion import CriterionResult, Failure
 from ontoweir.diagnostics import CODES, Diagnostic
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import show_limit
@@ -17,7 +17,7 @@ def explain_stop(what: str, union: SpjUnion) -> Diagnostic:
     )
 
 
-def name_stopped() -> Criterion:
+def name_stopped() -> CriterionResult:
     """In the place of a criterion that was not reached: it neither holds nor fails."""
     what = f"not decided in {show_limit()}"
-    return Criterion("lag", (Failure("time", what, ""),), necessary=False)
+    return CriterionResult("lag", (Failure("time", what, ""),), necessary=False)

@@ -6,7 +6,8 @@ from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-from ontoweir.checker.criteria.decide_lag import Failure, decide_lag
+from ontoweir.checker.criteria.decide_lag import decide_lag
+from ontoweir.checker.model.criterion import Failure
 from ontoweir.checker.model.normal_form import Kind, NormalForm
 from ontoweir.rewriter.model.spj import Compare, Constant, Op, SpjQuery
 

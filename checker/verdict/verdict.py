@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from ontoweir.checker.criteria.decide_lag import Criterion
+from ontoweir.checker.model.criterion import CriterionResult
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.plan import Bound, SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
@@ -48,19 +48,19 @@ class Criteria:
     """What each criterion says of a disjunct, by name. `published_set` is [S] Th. 2, `grouped`
     is [A] Th. 8.5 or 8.6, of aggregates."""
 
-    arasu: Criterion
-    tree: Criterion
-    published_set: Criterion | None
-    lag: Criterion
-    grouped: Criterion | None = None
+    arasu: CriterionResult
+    tree: CriterionResult
+    published_set: CriterionResult | None
+    lag: CriterionResult
+    grouped: CriterionResult | None = None
 
-    def decided(self) -> dict[str, Criterion]:
+    def decided(self) -> dict[str, CriterionResult]:
         """Those that say something of this kind of query, by key, in the order of CRITERIA."""
         said = ((key, read(self)) for key, read in CRITERIA)
         return {key: criterion for key, criterion in said if criterion is not None}
 
 
-CRITERIA: tuple[tuple[str, Callable[[Criteria], Criterion | None]], ...] = (
+CRITERIA: tuple[tuple[str, Callable[[Criteria], CriterionResult | None]], ...] = (
     ("arasu", lambda c: c.arasu),  # [A] Th. 5.6, 5.10
     ("tree", lambda c: c.tree),  # [S] Th. 1
     ("set", lambda c: c.published_set),  # [S] Th. 2

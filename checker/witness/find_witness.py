@@ -8,7 +8,7 @@ answer, computed naively, then confirms it. What is not confirmed is not a witne
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ontoweir.checker.criteria.decide_lag import Failure
+from ontoweir.checker.model.criterion import Failure
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.witness.confirm.confirm_witness import confirm_witness
 from ontoweir.checker.witness.evaluate_naively import TooLongError

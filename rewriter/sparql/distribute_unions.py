@@ -22,9 +22,9 @@ from ontoweir.rewriter.model.query import (
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.model.substitute_terms import substitute_terms
 from ontoweir.rewriter.sparql.patterns import (
-    Both,
+    AllOf,
+    AnyOf,
     Comparison,
-    Either,
     Formula,
     Join,
     Negation,
@@ -125,7 +125,7 @@ class _Distributor:
             return []  # no triple has a literal as its subject
 
         cases = split_cases(
-            Both(branch.formulas),
+            AllOf(branch.formulas),
             lambda f: fix_values(f, branch.values),
             disjoint=not self.distinct,
             limit=MAX_BRANCHES,
@@ -163,10 +163,10 @@ def _close(formula: Formula, bound: set[Variable]) -> Formula:
             return formula
         case Negation(part=part):
             return Negation(_close(part, bound))
-        case Both(parts=parts):
-            return Both(tuple(_close(p, bound) for p in parts))
-        case Either(parts=parts):
-            return Either(tuple(_close(p, bound) for p in parts))
+        case AllOf(parts=parts):
+            return AllOf(tuple(_close(p, bound) for p in parts))
+        case AnyOf(parts=parts):
+            return AnyOf(tuple(_close(p, bound) for p in parts))
         case _ as unreachable:
             assert_never(unreachable)
 

@@ -22,7 +22,7 @@ from ontoweir.rewriter.model.query import (
     Variable,
 )
 from ontoweir.rewriter.model.spj import Op
-from ontoweir.rewriter.sparql.patterns import Both, Comparison, Either, Formula, Negation
+from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation
 from ontoweir.rewriter.sparql.read_terms import read_field
 
 _EXACT = {
@@ -119,9 +119,9 @@ class _Reader:
             raise self._refuse_form(node)
         match node.name:
             case "ConditionalAndExpression":
-                return Both(tuple(self.formula(p) for p in (node["expr"], *node["other"])))
+                return AllOf(tuple(self.formula(p) for p in (node["expr"], *node["other"])))
             case "ConditionalOrExpression":
-                return Either(tuple(self.formula(p) for p in (node["expr"], *node["other"])))
+                return AnyOf(tuple(self.formula(p) for p in (node["expr"], *node["other"])))
             case "UnaryNot":
                 return Negation(self.formula(node["expr"]))
             case "RelationalExpression":
@@ -143,7 +143,7 @@ class _Reader:
                 "nothing is in it",
                 "name at least one value, or remove the FILTER",
             )
-        either = Either(tuple(Comparison(self._compare(value, Op.EQ, n)) for n in nodes))
+        either = AnyOf(tuple(Comparison(self._compare(value, Op.EQ, n)) for n in nodes))
         return either if op.upper() == "IN" else Negation(either)
 
     def _error(self, what: str, why: str, fix: str) -> QueryError:

@@ -27,14 +27,14 @@ class Never:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class AllOf:
     """All parts hold (&&)."""
 
     parts: tuple["Formula", ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class AnyOf:
     """A part holds (||)."""
 
     parts: tuple["Formula", ...]
@@ -47,7 +47,7 @@ class Negation:
     part: "Formula"
 
 
-Formula: TypeAlias = Comparison | Never | Both | Either | Negation
+Formula: TypeAlias = Comparison | Never | AllOf | AnyOf | Negation
 """What a FILTER says."""
 
 
@@ -152,7 +152,7 @@ def formula_filters(formula: Formula) -> tuple[Filter, ...]:
             return ()
         case Negation(part=part):
             return formula_filters(part)
-        case Both(parts=parts) | Either(parts=parts):
+        case AllOf(parts=parts) | AnyOf(parts=parts):
             return tuple(f for part in parts for f in formula_filters(part))
         case _ as unreachable:
             assert_never(unreachable)

@@ -10,7 +10,7 @@ from ontoweir.rewriter.algebra.compare_filters import (
     negate_filter,
 )
 from ontoweir.rewriter.model.query import Filter
-from ontoweir.rewriter.sparql.patterns import Both, Comparison, Either, Formula, Negation, Never
+from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation, Never
 
 Case: TypeAlias = tuple[Filter, ...]
 """A conjunction of comparisons."""
@@ -64,9 +64,9 @@ class _Splitter:
                 return ()
             case Negation(part=part):
                 return self.split(part, not positive)
-            case Both(parts=parts):
+            case AllOf(parts=parts):
                 return self._meet(parts, True) if positive else self._join(parts, False)
-            case Either(parts=parts):
+            case AnyOf(parts=parts):
                 return self._join(parts, True) if positive else self._meet(parts, False)
             case _ as unreachable:
                 assert_never(unreachable)

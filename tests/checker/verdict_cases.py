@@ -6,8 +6,8 @@ each criterion: `lag`, `[S] Th. 1`, `[S] Th. 2`, `[A] Th. 5.6`, `[A] Th. 8.6` â€
 C1, C2`). `model: arrival` decides without timestamps.
 """
 
-from ontoweir.checker.criteria.decide_lag import Criterion
 from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.criterion import CriterionResult
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Verdict
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -36,7 +36,7 @@ def parse_case(case: Case) -> SpjUnion:
     return parse_sql(case.given("sql"), catalog, name="case", file="case.sql")
 
 
-def list_criteria(verdict: Verdict) -> list[tuple[str, Criterion]]:
+def list_criteria(verdict: Verdict) -> list[tuple[str, CriterionResult]]:
     """What each criterion says of each disjunct, by its key in CRITERIA."""
     decided = [d for d in verdict.disjuncts if isinstance(d, Bounded | Failing)]
     return [pair for d in decided for pair in d.criteria.decided().items()]

@@ -15,7 +15,7 @@ from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.run.replaying import ReplayOptions, replay_query
+from ontoweir.run.replay_query import ReplayOptions, replay_query
 from tests.examples.answers import HERE, count, expected, open_answers
 
 if TYPE_CHECKING:

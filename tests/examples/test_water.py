@@ -13,7 +13,7 @@ import pytest
 from ontoweir.cli import main
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.run.replaying import ReplayOptions, replay_query
+from ontoweir.run.replay_query import ReplayOptions, replay_query
 from tests.examples.answers import HERE, count
 from tests.ontoweir.conftest import Ran
 

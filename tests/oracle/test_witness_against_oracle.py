@@ -10,8 +10,9 @@ from typing import Any
 
 from hypothesis import event, given
 
-from ontoweir.checker.criteria.decide_lag import Failure, decide_lag
+from ontoweir.checker.criteria.decide_lag import decide_lag
 from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.criterion import Failure
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.plans.make_plan import make_plan

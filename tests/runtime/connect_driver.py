@@ -16,9 +16,9 @@ from typing import Any
 from ontoweir.errors import OntoweirError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.run.replaying import ReplayOptions, replay_query
+from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.spark.start_session import start_session

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from ontoweir.errors import RunError
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from tests.runtime.kill_at import kill_at
 from tests.runtime.live.test_run_live import QUERIES, open_queries
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from ontoweir.checker.criteria.decide_lag import Failure
+from ontoweir.checker.model.criterion import Failure
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.rewriter.model.spj import FoldFunction
 

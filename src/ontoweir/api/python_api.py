@@ -164,7 +164,7 @@ class OpenProject:
             RunError: the replay failed while running; no file is half written.
         """
         from ontoweir.project.read_moment import check_span, read_moment
-        from ontoweir.run.replaying import (
+        from ontoweir.run.replay_query import (
             ReplayOptions,
             check_output,
             choose_format,
@@ -245,7 +245,7 @@ class OpenProject:
         """
         from ontoweir.registry.start_entry import start_entry
         from ontoweir.run.run_options import RunOptions
-        from ontoweir.run.running import open_session, open_sink
+        from ontoweir.run.run_queries import open_session, open_sink
         from ontoweir.runtime.spark.refuse_connect import refuse_connect
 
         root = self.workspace.project.root

@@ -28,7 +28,7 @@ def choose_sources(
 
 def choose_progress() -> OnProgress:
     """Where progress on a query is shown: in a notebook."""
-    from ontoweir.progress.show_query import QueryProgress
+    from ontoweir.progress.show_phases import QueryProgress
 
     return QueryProgress() if in_notebook() else ignore_progress
 

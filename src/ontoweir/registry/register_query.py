@@ -20,7 +20,7 @@ from ontoweir.registry.registry_entry import (
 )
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from ontoweir.run.preparing import check_live
+from ontoweir.run.prepare_live_run import check_live
 
 Registration: TypeAlias = Literal["new", "resumed", "replaced"]
 

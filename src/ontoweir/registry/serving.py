@@ -15,7 +15,7 @@ from ontoweir.registry.list_entries import list_entries
 from ontoweir.registry.registry_entry import Entry
 from ontoweir.registry.start_entry import RunningEntry, follow_entry, start_entry, stop_entry
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import open_session, open_sink
+from ontoweir.run.run_queries import open_session, open_sink
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,9 +15,9 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.registry.entry_status import add_record, begin_status, write_status
 from ontoweir.registry.register_query import QueryText, compile_text
 from ontoweir.registry.registry_entry import Entry, utc_now
-from ontoweir.run.preparing import PreparedRun, check_live, prepare_run
+from ontoweir.run.prepare_live_run import PreparedRun, check_live, prepare_run
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import open_sink
+from ontoweir.run.run_queries import open_sink
 from ontoweir.run.state_alarm import StateAlarm
 
 if TYPE_CHECKING:

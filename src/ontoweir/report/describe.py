@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ontoweir.checker.criteria.decide_lag import Criterion
 from ontoweir.checker.explain.explain_bounded import explain_bounded
+from ontoweir.checker.model.criterion import CriterionResult
 from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.verdict import (
     Bounded,
@@ -105,7 +105,7 @@ def _name(verdict: DisjunctVerdict) -> str:
             return "undecided"
 
 
-def _criterion(criterion: Criterion) -> dict[str, Any]:
+def _criterion(criterion: CriterionResult) -> dict[str, Any]:
     return {
         "name": criterion.name,
         "holds": criterion.holds,

@@ -12,7 +12,7 @@ from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.progress.replay_progress import ReplayProgress
 from ontoweir.run.prepare_jobs import prepare_jobs, refusal
-from ontoweir.run.replaying import ReplayOptions, check_replay
+from ontoweir.run.replay_query import ReplayOptions, check_replay
 
 if TYPE_CHECKING:
     import pyarrow as pa

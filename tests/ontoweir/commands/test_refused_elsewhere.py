@@ -208,7 +208,7 @@ def test_the_rest_runs(run: Run, small: Path, monkeypatch: pytest.MonkeyPatch) -
         opened().compile("good")
         return {**SUMMARY, "rejects": {}}
 
-    monkeypatch.setattr("ontoweir.run.running.run_queries", run_queries)
+    monkeypatch.setattr("ontoweir.run.run_queries.run_queries", run_queries)
     monkeypatch.setattr("ontoweir.registry.serving.serve_registry", serve_registry)
     for more, code, said in (
         (("--skip-refused",), 1, "warning: skipped: "),

@@ -85,7 +85,7 @@ def test_how_long_spark_took_to_start(
     run: Run, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """It is told where Spark was started, and is nothing on a session of the caller's."""
-    monkeypatch.setattr("ontoweir.run.replaying.perf_counter", itertools.count(0, 2.5).__next__)
+    monkeypatch.setattr("ontoweir.run.replay_query.perf_counter", itertools.count(0, 2.5).__next__)
     assert run("init", tmp_path / "rooms").code == 0
     leave_to_spark(tmp_path / "rooms")
     asked = ("replay", tmp_path / "rooms", "--query", "hot-readings", "--output", tmp_path / "b")

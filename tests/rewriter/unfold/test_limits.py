@@ -9,7 +9,7 @@ from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.progress.progress import Progress
-from ontoweir.progress.show_work import WorkLines
+from ontoweir.progress.show_rewriting import WorkLines
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.algebra import contain_spj
 from ontoweir.rewriter.model.spj import SpjUnion

@@ -16,7 +16,7 @@ from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.project import load_project
 from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live.output.sinks.memory import MemorySink
 from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 

@@ -17,7 +17,7 @@ from ontoweir.errors import DataError, OntoweirError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live.advance_live import advance_live
 from ontoweir.runtime.live.arrivals import open_batch
 from ontoweir.runtime.live.arrivals.list_arrivals import list_arrivals

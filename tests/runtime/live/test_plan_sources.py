@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live.arrivals.list_partitions import list_waiting
 from ontoweir.runtime.live.checkpoint.save_state import last_batch
 from ontoweir.runtime.spark.start_session import LOCAL_FILES

@@ -17,7 +17,7 @@ from ontoweir.errors import OntoweirError, RunError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live.arrivals.list_arrivals import list_arrivals
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from tests.runtime.live.test_run_live import open_queries, read_output, write_history

@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 from ontoweir.errors import QueryError, UsageError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.project import load_project
-from ontoweir.run.replaying import ReplayOptions, replay_query
+from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 
 TOML = """
 [streams.s]

@@ -25,7 +25,7 @@ from ontoweir.registry.list_entries import find_entry
 from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.registry.serving import serve_registry
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from tests.runtime.live.test_run_live import (
     QUERIES,
     open_queries,

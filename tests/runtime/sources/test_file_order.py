@@ -14,9 +14,9 @@ import pytest
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.run.replaying import ReplayOptions, replay_query
+from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
 from ontoweir.runtime.sources.history import Piece
 from ontoweir.runtime.sources.order_pieces import order_pieces

@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from ontoweir.errors import DataError, RunError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.run.replaying import ReplayOptions, replay_query
+from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.spark import materialize_frame as spooling
 from ontoweir.runtime.spark.materialize_frame import materialize_frame
 from ontoweir.runtime.statics import evaluate_view

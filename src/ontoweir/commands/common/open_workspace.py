@@ -27,7 +27,7 @@ def open_workspace(
         OntoweirError: the project is wrong.
     """
     from ontoweir.pipeline.pipeline import Workspace
-    from ontoweir.progress.show_query import QueryProgress
+    from ontoweir.progress.show_phases import QueryProgress
     from ontoweir.project.project import load_project
 
     project = load_project(Path(args.project), overrides=args.set)

@@ -34,7 +34,7 @@ def add_materialize(commands: Any) -> None:
 
 
 def _materialize(args: argparse.Namespace) -> int:
-    from ontoweir.run.materializing import materialize
+    from ontoweir.run.write_triples import materialize
 
     refused = materialize(
         Path(args.mappings),

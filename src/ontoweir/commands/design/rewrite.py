@@ -52,7 +52,7 @@ def _rewrite(args: argparse.Namespace) -> int:
                 why="without a project there are no mappings and no catalog",
                 fix="use --show ucq, or name a project",
             )
-        from ontoweir.progress.show_query import QueryProgress
+        from ontoweir.progress.show_phases import QueryProgress
 
         warnings = Warnings(quiet=args.quiet)
         name, lines, more = show_ontology_alone(

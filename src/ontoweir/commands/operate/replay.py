@@ -61,7 +61,7 @@ def add_replay(commands: Any) -> None:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from ontoweir.run.replaying import ReplayOptions, choose_format, replay_query
+    from ontoweir.run.replay_query import ReplayOptions, choose_format, replay_query
     from ontoweir.run.run_options import read_pairs
 
     start, stop = read_interval(args)

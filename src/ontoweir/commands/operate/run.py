@@ -104,7 +104,7 @@ def _run(args: argparse.Namespace) -> int:
 def _run_queries(args: argparse.Namespace) -> int:
     from ontoweir.pipeline.pipeline import require_queries
     from ontoweir.run.run_options import read_run_options
-    from ontoweir.run.running import run_queries
+    from ontoweir.run.run_queries import run_queries
 
     workspace, warnings = open_workspace(args, named_refused=True)
     require_queries(workspace)

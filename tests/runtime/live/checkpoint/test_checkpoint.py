@@ -13,7 +13,7 @@ from ontoweir.errors import OntoweirError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from tests.runtime.live.test_run_live import (
     TOML,
     open_queries,

@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from tests.runtime.fork_cycles import fingerprint
 from tests.runtime.kill_at import STAGES
 from tests.runtime.live.test_run_live import (

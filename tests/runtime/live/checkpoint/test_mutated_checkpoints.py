@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live import process_batches as take_batches
 from tests.runtime.live.test_run_live import (
     Row,

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from ontoweir.errors import RunError
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.running import run_queries
+from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live import live_options
 from ontoweir.runtime.live import process_batches as take_batches
 from ontoweir.runtime.live.checkpoint.rotate_spark import count_entries

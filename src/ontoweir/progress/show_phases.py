@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from ontoweir.progress.progress import Progress
 from ontoweir.progress.show_decision import DecisionBar
-from ontoweir.progress.show_work import WorkLines
+from ontoweir.progress.show_rewriting import WorkLines
 
 
 class QueryProgress:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.errors import Source, UsageError
 from ontoweir.files.hold_lock import hold_lock
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.run.preparing import check_live, prepare_run
+from ontoweir.run.prepare_live_run import check_live, prepare_run
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.state_alarm import StateAlarm
 
