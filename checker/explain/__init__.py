@@ -1,4 +1,4 @@
-"""Why: each reason in terms of the user's query, mapping, axiom and catalog entry.
+"""The reasons under the sentence of a failure: query line, mapping, axiom, catalog entry.
 
-Takes plans and failures; makes because-trees.
+Takes plans and failures; makes because-trees. The sentence itself comes from `criteria`.
 """

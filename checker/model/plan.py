@@ -55,8 +55,8 @@ all values between two of them are one."""
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A value class kept in a table's key, where that loses nothing clipped to `low`..`high`, or
-    reduced to its place among breakpoints."""
+    """A value class in a table's key: whole, or clipped to `low`..`high`, or reduced to its place
+    among `breaks`, where that loses no answer."""
 
     value: int
     low: int | Fraction | None = None

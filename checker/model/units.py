@@ -114,7 +114,7 @@ def choose_units(query: SpjQuery, catalog: Catalog) -> Units:
 
 
 def kind_of(kind: ColumnType) -> Kind:
-    """How the values of a column are counted."""
+    """As what the values of a column are compared."""
     match kind:
         case IntType() | DecimalType():
             return Kind.NUMBER

@@ -34,7 +34,7 @@ class TimeOrder:
     finite: frozenset[int]
 
     def group_of(self, member: int) -> int:
-        """The group of a member."""
+        """The index in `groups` of a member's group."""
         return next(i for i, g in enumerate(self.groups) if member in g)
 
     def reduction(self) -> tuple[tuple[int, int], ...]:

@@ -22,7 +22,7 @@ def make_plan(form: NormalForm, *, sized: bool = True) -> SynopsisPlan | tuple[O
     """The plan of a satisfiable disjunct, or every obstacle that prevents one.
 
     `sized`: False leaves out the bounds of its tables, for those who ask only whether there is one.
-    That frontiers stay small is not decided here ([the pair criterion], theory §7).
+    That frontiers stay small is not decided here (condition C3 of decide_lag; theory §7).
 
     Raises:
         QueryError: there are more than MAX_STEPS orders in which tuples can complete matches.

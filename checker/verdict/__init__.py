@@ -1,4 +1,4 @@
-"""Verdicts as data, in a line, and as HTML.
+"""Verdicts as data, in a line, and as HTML; and `CRITERIA`, all criteria by key.
 
 Door: `verdict`.
 """

@@ -41,7 +41,7 @@ def _list_blocks(text: str) -> dict[str, tuple[int, int]]:
 
 
 def _ends(lines: tuple[str, ...], number: int) -> bool:
-    """Whether the last written line up to `number` ends a statement."""
+    """Whether the last non-blank line up to `number` ends a statement."""
     for line in reversed(lines[:number]):
         bare = re.sub(r"\s#.*$|^#.*$", "", line).strip()
         if bare:

@@ -71,7 +71,7 @@ class _Names:
         """Whether what comes next could be a class."""
 
     def add(self, token: TargetToken) -> bool:
-        """Add what an IRI names; True: it could be rdf:type."""
+        """Collect the IRI; True if it may be rdf:type, so that a class follows."""
         if token.text == "a":
             return True
         ending = None

@@ -69,7 +69,7 @@ class _Reader:
         self.file, self.base = file, base
 
     def read_partially(self) -> R2rmlDocument:
-        """The document, with what is refused of it."""
+        """All triples maps that can be read, and the refused ones with their errors."""
         maps: list[TriplesMap] = []
         refused: list[tuple[str, RefusedMap]] = [("", r) for r in self.file.refused]
         left = dict(self.file.wrong)

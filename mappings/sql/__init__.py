@@ -1,4 +1,6 @@
-"""The SQL that mappings and views may use: SELECT … FROM … WHERE … over the catalog.
+"""The SQL that queries, mappings and views may use: SELECT … FROM … WHERE … over the catalog.
 
-Takes a text; makes sources and conditions, or a refusal with its place.
+Takes a text; makes sources and conditions, or a refusal with its place. `read_select` calls
+`read_condition` (AND, OR, NOT, IN), which calls `read_comparison` (one comparison);
+`read_expression` reads texts in a mapping's SELECT only.
 """

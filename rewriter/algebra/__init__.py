@@ -1,4 +1,4 @@
-"""What SPJ queries say: equalities, differences, contradictions, containment.
+"""Reasoning over SPJ queries: equalities, differences, contradictions, containment; printing.
 
 Takes SPJ queries; makes facts about them. The checker may import it.
 """

@@ -53,7 +53,7 @@ def is_contained(
     the differences of numbers and times that these imply.
     With `one_to_one` the occurrences correspond one by one and no reference is used.
     `avoid`: an occurrence of small that none of big's is mapped to. `implied`: what small implies,
-    where it is asked several times. `limit`: how many steps the search may take (None: LIMIT).
+    where it is asked several times. `limit`: how many steps the search may take (None: MAX_STEPS).
 
     Raises:
         QueryError: the search takes more steps, as containment is NP-complete.

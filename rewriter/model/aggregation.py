@@ -65,7 +65,8 @@ class Aggregation:
 
     @property
     def duplicate_sensitive(self) -> bool:
-        """Whether multiplicities matter: then the characteristic query is π̇, otherwise π."""
+        """Whether multiplicities matter: then matches are counted (bag projection π̇), else distinct
+        ones suffice (π)."""
         return any(a.function.duplicate_sensitive for a in self.aggregates)
 
     @property

@@ -40,7 +40,7 @@ class Hierarchy(Protocol):
         ...
 
     def are_disjoint_roles(self, a: Role, b: Role, /) -> bool:
-        """Whether no pair is in both."""
+        """Whether two roles can share no pair."""
         ...
 
     def is_irreflexive(self, role: Role, /) -> bool:

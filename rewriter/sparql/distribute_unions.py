@@ -69,7 +69,7 @@ def distribute_unions(
     Branches whose filters contradict each other are left out, unless all are.
 
     Raises:
-        QueryError: there are more than LIMIT branches.
+        QueryError: there are more than MAX_BRANCHES branches.
     """
     expander = _Distributor(distinct, refuse)
     raw = expander.branches(pattern)

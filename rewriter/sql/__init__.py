@@ -1,4 +1,5 @@
 """The SQL front end, and SPJ queries printed as SQL.
 
-Doors: `parse_sql`, `print_sql`.
+FROM and WHERE are read in `mappings/sql`, as mappings have them too; GROUP BY is read here. Doors:
+`parse_sql`, `print_sql`.
 """

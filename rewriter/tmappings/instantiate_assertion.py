@@ -1,4 +1,4 @@
-"""Gives a mapping assertion fresh aliases, in the words of SPJ queries."""
+"""Gives a mapping assertion fresh aliases, as part of an SPJ query."""
 
 from dataclasses import dataclass
 from typing import assert_never

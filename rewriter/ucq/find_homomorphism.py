@@ -60,7 +60,7 @@ def find_homomorphism(
     """Is there a homomorphism from `query` to `atoms` and `filters` that extends `start`?
 
     Raises:
-        QueryError: the search takes more than LIMIT steps, as containment is NP-complete.
+        QueryError: the search takes more than MAX_STEPS steps, as containment is NP-complete.
     """
     options = [
         [pairs for b in atoms for pairs in _cover(a, b, tbox) if _agree(start, pairs) is not None]

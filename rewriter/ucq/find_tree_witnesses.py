@@ -51,7 +51,7 @@ def find_tree_witnesses(
     """Every tree witness of `query`, each for each generating role, without repeats.
 
     Raises:
-        QueryError: the search takes more than LIMIT steps.
+        QueryError: the search takes more than MAX_STEPS steps.
     """
     budget = WorkBudget(
         "partial tree witnesses",

@@ -56,7 +56,7 @@ def rewrite_existentials(
     places. Under bag semantics the query keeps redundant atoms, which count.
 
     Raises:
-        QueryError: there are more than LIMIT conjunctive queries before they are minimised.
+        QueryError: there are more than MAX_REWRITINGS queries before they are minimised.
     """
     budget = WorkBudget(
         "rewritings by existential axioms",
@@ -158,7 +158,7 @@ def _choices(
 
 
 def _covers(basic: Basic, tbox: TBox) -> set[Basic]:
-    """What an atom of `basic` finds in data closed under the hierarchy."""
+    """All basic concepts below `basic` in data closed under the hierarchy."""
     if isinstance(basic, NamedClass):
         return set(tbox.hierarchy.concepts.subs(basic))
     return {Exists(role) for role in tbox.hierarchy.roles.subs(basic.role)}

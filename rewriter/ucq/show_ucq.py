@@ -30,7 +30,7 @@ def show_ucq(
     """The minimal union of conjunctive queries that finds the certain answers in plain data.
 
     Raises:
-        QueryError: the hierarchy makes more than LIMIT disjuncts.
+        QueryError: the hierarchy makes more than MAX_REWRITINGS disjuncts.
     """
     rewritten = rewrite_existentials(fix_constants(query), tbox, on_progress=on_progress)
     budget = WorkBudget(

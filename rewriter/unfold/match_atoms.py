@@ -135,7 +135,7 @@ def match_atoms(
 
     Raises:
         QueryError: the query counts rows that DISTINCT or UNION in a mapping's SQL removes, or
-            more than LIMIT combinations would have to be tried.
+            more than MAX_COMBINATIONS combinations would have to be tried.
     """
     largest = max(zip(query.atoms, choices, strict=True), key=lambda pair: len(pair[1]))
     budget = WorkBudget(

@@ -78,7 +78,7 @@ def unfold_query(
     Args:
         ucq: disjuncts with the same head and semantics, at least one.
         mappings: if not compiled yet, the hierarchy is compiled in for the predicates of `ucq`.
-        warn: takes warnings (a predicate without mapping).
+        observer: hears of warnings, steps and progress.
         skip: the names of passes to leave out, for measurements.
         names: of the answer variables; those of the first disjunct, unless an axiom made two of
             them one there.
@@ -89,7 +89,7 @@ def unfold_query(
     Raises:
         QueryError: an unknown predicate, a stream's predicate outside GRAPH, an unsafe time
             variable, values that do not compare, application time in the result, or more than
-            LIMIT disjuncts.
+            MAX_DISJUNCTS disjuncts.
     """
     if not ucq:
         raise UsageError(
@@ -170,7 +170,7 @@ def _iri(atom: Atom) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Unfolder:
-    """What the disjuncts of one query are unfolded by: `compiled` are the mappings with the
+    """The inputs of unfolding, which `disjuncts` does: `compiled` are the mappings with the
     hierarchy compiled in."""
 
     mappings: MappingSet

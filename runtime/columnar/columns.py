@@ -5,22 +5,22 @@ from ontoweir.runtime.columnar.frame import ColumnKind, Name
 
 
 def value(index: int) -> Name:
-    """The column of a value class."""
+    """The name of the column of a value class."""
     return (ColumnKind.VALUE, index)
 
 
 def stamp(member: int) -> Name:
-    """The column of a member's timestamp."""
+    """The name of the column of a member's timestamp."""
     return (ColumnKind.STAMP, member)
 
 
 def frontier(index: int) -> Name:
-    """The column of a frontier value."""
+    """The name of the column of a frontier value."""
     return (ColumnKind.FRONTIER, index)
 
 
 def past_frontier(members: frozenset[int], index: int) -> Name:
-    """The column of a frontier value of a table that was joined."""
+    """The name of the column of a frontier value of a table that was joined."""
     return (ColumnKind.PAST_FRONTIER, members, index)
 
 
@@ -40,7 +40,7 @@ def is_past_frontier(name: Name) -> bool:
 
 
 def total(place: int) -> Name:
-    """The column of a fold's sum."""
+    """The name of the column of a fold's sum."""
     return (ColumnKind.TOTAL, place)
 
 

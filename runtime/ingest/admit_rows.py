@@ -21,7 +21,7 @@ from ontoweir.runtime.sources.read_source import BAD
 
 @dataclass(frozen=True, slots=True)
 class ReferenceCheck:
-    """A stream's column whose values occur among `values`."""
+    """A stream's column whose values must occur among `values`, or else the row is rejected."""
 
     column: str
     values: "pa.Array"

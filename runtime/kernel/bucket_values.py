@@ -1,4 +1,4 @@
-"""Values to their place among breakpoints: one value for all that no partner distinguishes."""
+"""Replace each value by its bucket between breakpoints: what no join can tell apart is equal."""
 
 from collections.abc import Sequence
 from typing import assert_never

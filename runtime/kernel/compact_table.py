@@ -1,4 +1,4 @@
-"""The rows of a synopsis as they are kept between chunks."""
+"""Drop a synopsis's expired rows and merge the rest, between chunks."""
 
 import numpy as np
 

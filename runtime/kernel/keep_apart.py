@@ -23,7 +23,7 @@ def keep_apart(frame: Frame, table: SynopsisTable) -> tuple[Frame, Array]:
     Returns:
         The rows that were ever needed, with UNTIL, the marker at which others made them
         superfluous (look-ups at or before it still see them), and a slot number: rows of one key
-        (without the apart classes) and slot do not overlap in time.
+        (without the sampled classes) and slot do not overlap in time.
     """
     names = [value(a.value) for a in table.samples]
     by = [n for n in table_columns(table) if n not in names]

@@ -1,4 +1,4 @@
-"""Which tables, members and streams a plan's partial matches of one size need."""
+"""Which tables, members and streams a plan's partial matches of one size need (its level)."""
 
 from collections.abc import Sequence
 

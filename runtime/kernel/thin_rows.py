@@ -18,7 +18,7 @@ def thin_rows(table: SynopsisTable, kept: Frame | None, rows: Frame) -> Array:
     more than the product of partners + 1 (checker/citations.md, 18).
 
     Args:
-        table: with apart classes.
+        table: with `samples`.
         kept: rows that were needed before.
         rows: more rows, distinct; earlier ones come first.
     """

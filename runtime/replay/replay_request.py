@@ -1,4 +1,4 @@
-"""What a replay is asked for."""
+"""The options of a replay."""
 
 from dataclasses import dataclass
 from datetime import datetime

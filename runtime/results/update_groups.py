@@ -62,7 +62,7 @@ class Deltas:
 
 @dataclass(frozen=True, slots=True)
 class AggregateValues:
-    """An aggregate after every moment: its values, and where it has one (else it is NULL)."""
+    """An aggregate after each update of its group: its values, and where it is not NULL."""
 
     values: Array
     valid: Array

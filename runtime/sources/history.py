@@ -30,7 +30,8 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A stream's history: what to read, and which columns; `staged`: prepared by Spark; `spare`:
+    """A stream's history: what to read, and which columns; `staged`: its rows do not come
+    from the declared files directly (always so live); `spare`:
     columns that no query asks for, which are NULL where the data lacks them."""
 
     stream: Stream

@@ -1,5 +1,5 @@
-"""What arrives in a micro-batch: files and partitions, opened, read, and taken in.
+"""What a micro-batch brings: files (`read_arrivals`) and Kafka's messages (`read_stream`).
 
-Takes Spark's offsets and logs of files; makes tables of rows by stream, late and repeated ones set
-aside. Door for `live` only.
+Takes Spark's offsets and logs of files; makes tables of rows by stream. Late and repeated rows
+become rejects here (`ingest`). Door for `live` only.
 """

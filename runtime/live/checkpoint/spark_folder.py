@@ -41,7 +41,7 @@ class SparkFolder:
 
     @property
     def commits(self) -> Path:
-        """The folder of what is done."""
+        """Spark's commits (not `commits` of our checkpoint)."""
         return self.path / "commits"
 
     @property

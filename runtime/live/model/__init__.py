@@ -1,4 +1,4 @@
 """What runs live and what it carries from micro-batch to micro-batch, as data.
 
-Door: `live_job`.
+Doors: `live_job`, `describe_live`.
 """

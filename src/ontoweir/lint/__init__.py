@@ -1,1 +1,5 @@
-"""What an ontology and mappings allow, and what they may say by mistake."""
+"""What ontology and mappings allow: `check --mappings-only`, and `ontology`.
+
+Takes a workspace; makes lints. Warnings of what mappings may say by mistake are in
+`pipeline/warn_mappings`.
+"""

@@ -1,4 +1,4 @@
-"""Make what runs decided queries: their static data loaded, their plans made with what it says."""
+"""Turn decided queries into jobs that run: static data loaded, plans refined by it."""
 
 import re
 from collections.abc import Mapping, Sequence

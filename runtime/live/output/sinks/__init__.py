@@ -1,6 +1,6 @@
-"""Where the answers of live runs go: a file for each sink, with its name, options, description,
-publishing, and what it keeps secret.
+"""Kinds of sinks, a file each: name, options, secrets, description and publishing.
 
-Takes the answers of a committed micro-batch. Doors: `sinks` (those that have names), and each
-sink's file. To add one: a file, and its line in `SINKS`.
+Takes the answers of a committed micro-batch. To add one: a subclass of `MessageSink`, described by
+a `SinkKind`, which `SINKS` lists. Rejected rows are no sink: they are parts of the output. Doors:
+`sinks`, and each sink's file.
 """
