@@ -4,7 +4,7 @@
 
 Queries: Q of three generated streams (seeded), and four of the example over the real month
 (../shared). Every way runs in a process of its own (benchmarks/speed_ways.py), REPEAT times, those
-that take long twice; no start of Python or of a JVM is counted, of nobody. The table tells the
+that take long twice; the start of Python or of a JVM is not counted, for any. The table has the
 best run (what others do on the machine only adds), the median, the first, which is not warm, the
 ratio, and the peak memory of driver, JVM and the largest Python worker. Answers are compared by
 count and hash. Writes replay_speed.json to --out, and the plots (benchmarks/draw_speed.py) to

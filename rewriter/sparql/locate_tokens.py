@@ -75,7 +75,7 @@ class Tokens:
 
     def place_pattern(self, file: str) -> Source:
         """The place of the triple whose object was found last: from its predicate, or from its
-        subject where that is written beside it."""
+        subject where that is written next to it."""
         last = max(self._cursor - 1, 0)
         first = self._reach(last, -1, ";,.{}")
         while self.tokens and self.tokens[first].line < self.tokens[last].line:

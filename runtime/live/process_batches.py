@@ -100,7 +100,7 @@ class BatchProcessor:
         else:
             self.state, self.record = load_state(place, fingerprint, job)
             self.restore()
-            # while the run was down, nobody was silent
+            # no stream was idle while the run was down
             now = dict.fromkeys(self.state.last_arrival, time.time())
             self.state = replace(self.state, last_arrival=now)
         self.recorder = SparkRecorder(self.spark_folder)

@@ -66,7 +66,7 @@ class RowSink(Protocol):
 
 
 class ResultWriter:
-    """Results: a file, written beside its place and moved there by `commit`; or a pipe or a
+    """Results: a file, written next to its place and moved there by `commit`; or a pipe or a
     character device, written to as they come.
 
     Raises:

@@ -1,6 +1,6 @@
 """The state of a live run on disk: Arrow files with a manifest, one folder for each micro-batch.
 
-A folder is written beside its place and moved there by one rename, so it is there whole or not at
+A folder is written next to its place and moved there by one rename, so it is there whole or not at
 all. The manifest has the version of the format, what the run is (a fingerprint), what was read
 (commit_record), a hash of every file, and one of itself.
 """

@@ -6,7 +6,7 @@
     sources/<source>/<entry>  what a source has listed: a version, a line of JSON for each file
 
 Sources are numbered in the order in which the run reads them. An entry whose name ends in
-`.compact` repeats those before it. A checkpoint has such folders beside its commits: `spark`, and
+`.compact` repeats those before it. A checkpoint has such folders next to its commits: `spark`, and
 after a rotation `spark-1`, `spark-2` …
 """
 

@@ -9,8 +9,8 @@ from ontoweir.progress.show_rewriting import WorkLines
 
 
 class QueryProgress:
-    """Shows lines where the total is not known, else a bar; nothing where `quiet`, or where nobody
-    looks (see the two)."""
+    """Shows lines where the total is not known, else a bar; nothing where `quiet`, or where stderr
+    is not shown (see the two)."""
 
     def __init__(self, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self.lines = WorkLines(quiet=quiet, clock=clock)

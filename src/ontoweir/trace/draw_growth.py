@@ -1,4 +1,4 @@
-"""A chart of what a counterexample forces a query to keep, beside its repaired form."""
+"""A chart of what a counterexample forces a query to keep, next to its repaired form."""
 
 from ontoweir.draw.draw_chart import Chart, Series
 from ontoweir.trace.grow_witness import Growth

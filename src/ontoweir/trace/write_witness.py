@@ -134,7 +134,7 @@ def _check_place(folder: Path) -> None:
 
 def _project(tables: Sequence[str], catalog: Catalog) -> str:
     """A project of these tables, with all that is declared of them: the witness keeps it."""
-    head = "# The tables of the SQL beside it, over the data of suffix-1.\n[project]\n"
+    head = "# The tables of the SQL in this folder, over the data of suffix-1.\n[project]\n"
     return head + write_tables(catalog, {name: f"suffix-1/{name}.parquet" for name in tables})
 
 
