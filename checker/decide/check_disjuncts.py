@@ -245,7 +245,7 @@ class DisjunctChecker:
             return Tier.TREE_BOUNDED
         return Tier.JOINTLY_BOUNDED
 
-    def reference_query(self, union: SpjUnion) -> SpjUnion:
+    def query_to_refute(self, union: SpjUnion) -> SpjUnion:
         """The query that a witness is confirmed against: with declared lags; in the arrival model
         without timestamps, so that tuples may arrive in the order of any timestamps."""
         if self.timed:
@@ -286,7 +286,7 @@ class DisjunctChecker:
         sizes: tuple[int, ...] = (self.size,)
         if self.aggregates:
             sizes = tuple(dict.fromkeys((self.size, min(self.size, MAX_SUBSETS))))
-        answers = self.reference_query(self.whole)
+        answers = self.query_to_refute(self.whole)
         for query in failing:
             for form, failures in self._orders(query):
                 for size in sizes:
@@ -320,7 +320,7 @@ class DisjunctChecker:
             disjuncts=tuple(map(grouped, self.union.disjuncts)),
             distinct=True,
         )
-        plain = self.reference_query(plain)
+        plain = self.query_to_refute(plain)
         checker = DisjunctChecker(plain, self.catalog, self.statistics, self.timed, size=self.size)
         for query in failing:
             form = checker.normal(grouped(query))

@@ -215,9 +215,10 @@ def _verdict(
 
 
 def reduce_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
-    """[A] section 8.1: under set semantics, first without redundant occurrences, and without
-    disjuncts whose answers another one gives (of parts of aggregates, which are known by their
-    places, those stay: another one may give a group, but not its minimum)."""
+    """A set query without redundant occurrences, then without contained disjuncts ([A] 8.1).
+
+    Parts of aggregates keep their disjuncts: another one may give a group, but not its minimum.
+    """
     reduced = [_without_redundant(q, catalog) for q in union.disjuncts]
     reduced = [relax_chains(q, catalog) for q in reduced]
     if any(query.folds is not None for query in reduced):

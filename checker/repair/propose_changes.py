@@ -137,7 +137,7 @@ def _variables(form: NormalForm, union: SpjUnion) -> Iterator[Change]:
 
 
 def _groups(form: NormalForm, union: SpjUnion) -> Iterator[Change]:
-    """Every group variable that is made of an unbounded value."""
+    """`DropGroup` for each variable of GROUP BY that is made of an unbounded value."""
     if union.aggregation is None:
         return
     for name, output in form.query.outputs:

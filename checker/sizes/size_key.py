@@ -17,7 +17,7 @@ class Factor:
 
 
 def size_key(form: NormalForm, key: Key) -> Factor:
-    """How many values a key can have: clipped, the ends and what lies strictly between them."""
+    """How many values a key can have; a clipped one has its two ends and what lies between."""
     group = form.classes[key.value]
     domain, grain = group.domain, group.grain
     low, high = key.low, key.high

@@ -33,7 +33,7 @@ def split_ranges(query: SpjQuery, normal: Callable[[SpjQuery], NormalForm]) -> t
 def _split(
     query: SpjQuery, normal: Callable[[SpjQuery], NormalForm], most: int
 ) -> tuple[SpjQuery, ...] | None:
-    """The satisfiable parts, at most so many, that pass; None where one does not."""
+    """The satisfiable parts, at most `most`; None if the lag criterion refuses one."""
     form = normal(query)
     if not form.satisfiable:
         return ()

@@ -81,7 +81,7 @@ def _find(
                 done(tries)
                 constructed = construct_witness(form, catalog, layout, size, spread)
                 if constructed is None or not confirm_witness(
-                    union, catalog, constructed[0], ranked=layout.ranked
+                    union, catalog, constructed[0], by_median=layout.ranked
                 ):
                     continue
                 if _has_room(form, union, catalog, layout, size, spread, constructed[1]):
@@ -109,6 +109,6 @@ def _has_room(
         larger = construct_witness(form, catalog, layout, 3 * size, spread, chosen)
         if larger is None or not is_legal(larger[0], catalog):
             return False
-        if statics and not confirm_witness(union, catalog, larger[0], ranked=layout.ranked):
+        if statics and not confirm_witness(union, catalog, larger[0], by_median=layout.ranked):
             return False
     return True

@@ -34,7 +34,8 @@ class FlatTable:
     scope: Scope
     stream_alias: str | None
     repeats: Duplicates = frozenset()
-    """Whether rows may repeat that DISTINCT or UNION drops."""
+    """Why rows may repeat that DISTINCT or UNION drops; else the columns that must not be NULL so
+    that none does."""
 
     def column(self, name: str, owner: TriplesMap, at: Source) -> SourceColumn:
         """The output column `name`, which must be a table's column.

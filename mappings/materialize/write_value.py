@@ -34,7 +34,7 @@ def write_value(value: Value) -> str:
 
 
 def write_decimal(number: Decimal) -> str:
-    """The canonical form of xsd:decimal but for whole numbers, which get no point: 30, 1.5."""
+    """Decimal text without trailing zeros or a bare point: 30, 1.5."""
     shown = format(number, "f")
     if "." in shown:
         shown = shown.rstrip("0").rstrip(".")

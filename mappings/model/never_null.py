@@ -5,7 +5,7 @@ from ontoweir.mappings.model.catalog import Relation, Stream
 
 def never_null(table: Stream | Relation) -> frozenset[str]:
     """A stream's timestamp, and the columns of its keys without it: a row with a NULL there is
-    rejected. (Rows with a NULL in a key with the timestamp, or of a static relation, may share it.)
+    rejected. NULL is allowed in keys with the timestamp, and in static relations.
     """
     if isinstance(table, Relation):
         return frozenset()

@@ -23,7 +23,11 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What containment (contain_spj.is_contained) needs of a disjunct."""
+    """What must agree for one disjunct to contain another (contain_spj.is_contained).
+
+    `makes`: the shape of the outputs; `constants`: those that columns are equated with; `simple`:
+    equations imply no more; `tables`; `reach`: tables that references guarantee, too.
+    """
 
     makes: Hashable
     constants: frozenset[object]
@@ -113,7 +117,7 @@ class DisjunctIndex(Generic[T]):
 
 
 def _makes(query: SpjQuery) -> Hashable:
-    """The outputs without their columns."""
+    """The outputs without their columns: shapes and datatypes."""
     shape: list[Hashable] = []
     for _, output in query.outputs:
         match output:

@@ -149,7 +149,7 @@ def _numbers(column: "pa.ChunkedArray", salt: int) -> Array:
 
 
 def _mix(number: Array) -> Array:
-    """splitmix64: every bit of the result depends on every bit of the number."""
+    """splitmix64, which scatters the keys' hashes: every bit of the result depends on every bit."""
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: Array = number ^ (number >> np.uint64(31))

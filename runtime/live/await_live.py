@@ -60,7 +60,7 @@ def wait_live(run: "LiveRun", seconds: float, mask: Callable[[str], str] = str) 
 
 
 class JavaGone(RunError):
-    """The Java process that all runs of a session are in is there no more."""
+    """The Java process shared by all runs of a session has ended."""
 
 
 def java_gone(error: BaseException) -> JavaGone:

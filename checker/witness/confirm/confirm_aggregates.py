@@ -173,8 +173,8 @@ class _Matches:
     def shares(
         self, aggregate: Aggregate, suffix: int | None
     ) -> tuple[Groups, list[Groups]] | None:
-        """The groups without optional tuples, and what each of these adds to them; None: some
-        match uses two of them."""
+        """(base, added): group values of the matches that use no optional tuple, and of those that
+        use tuple i, by i; None: some match uses two."""
         base: Groups = {}
         added: list[Groups] = [{} for _ in range(self.witness.size)]
         for key, value, used, count in self.values(aggregate, suffix):
@@ -312,8 +312,8 @@ def _moves(
 def _contributions(
     work: _Matches, aggregate: Aggregate
 ) -> list[tuple[Groups, list[Groups], list[Groups]]] | None:
-    """For each suffix, the groups without optional tuples, what each of these adds to them, and
-    what it adds without the suffix; None: some match uses two optional tuples."""
+    """For each suffix, the group values of the matches that use no optional tuple, of those that
+    use tuple i, by i, and of the latter without the suffix; None: some match uses two."""
     before = work.shares(aggregate, None)
     contributions = []
     for i in range(work.witness.size):

@@ -25,7 +25,7 @@ MAX_SUBSETS = 6
 
 
 def confirm_witness(
-    union: SpjUnion, catalog: Catalog, witness: Witness, *, ranked: bool = False
+    union: SpjUnion, catalog: Catalog, witness: Witness, *, by_median: bool = False
 ) -> bool:
     """Whether the relational answers prove that all subsets of optional tuples differ.
 
@@ -33,7 +33,7 @@ def confirm_witness(
         union: the query, with declared lags applied.
         catalog: what is declared.
         witness: fixed part, optional tuples, a suffix for each.
-        ranked: of a layout whose suffixes move a median from one optional tuple to the next.
+        by_median: the suffixes of the layout move a median from one optional tuple to the next.
 
     Raises:
         TooLongError: there are too many matches to look at.
@@ -49,7 +49,7 @@ def confirm_witness(
     ):
         return False
     if union.aggregation is not None:
-        confirm = confirm_medians if ranked else confirm_aggregates
+        confirm = confirm_medians if by_median else confirm_aggregates
         return confirm(union, catalog, witness)
     if union.distinct:
         return _confirms_set(union, catalog, witness)

@@ -50,7 +50,7 @@ class PartCollector:
         self._range = self._part = 0
 
     def take(self, finished: Sequence[RangeOutcome] = ()) -> None:
-        """Write what is there; `finished`: all ranges, when no more is to come.
+        """Write the parts that tasks have finished so far, in order of time; `finished`: all.
 
         Raises:
             RunError: parts are missing that tasks have written, or differ in their columns.

@@ -1,4 +1,4 @@
-"""What a dashboard shows."""
+"""A dashboard's project, registry and metrics, and how it reads them."""
 
 from dataclasses import dataclass
 from pathlib import Path

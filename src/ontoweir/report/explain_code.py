@@ -39,7 +39,7 @@ def read_pages() -> str:
 
 @cache
 def _pages() -> dict[str, str]:
-    """The pages by code; each with examples ends with the tables and triples that they share."""
+    """The pages by code; the shared tables and triples are appended to each that has examples."""
     text = read_pages()
     starts = [(m[1], m.start()) for m in _HEADING.finditer(text)]
     shared = {m[1]: m[0] for m in _BLOCK.finditer(text[: starts[0][1]])}

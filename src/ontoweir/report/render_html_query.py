@@ -191,7 +191,7 @@ def _text(union: SpjUnion, labels: Sequence[Label]) -> str:
 
 
 def _marked(line: str, columns: set[int]) -> str:
-    """A line with its columns (from 1) marked, in runs."""
+    """A line with its columns (from 1) marked, one `<mark>` for each run of columns."""
     parts: list[str] = []
     inside = False
     for column, character in enumerate(line, 1):

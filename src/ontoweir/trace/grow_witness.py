@@ -81,7 +81,7 @@ def _proves(union: SpjUnion, catalog: Catalog, witness: Witness, count: int) -> 
     part = Witness(count, witness.fixed, witness.optional[:count], witness.suffixes[:count])
     if confirm_witness(union, catalog, part):
         return True
-    return union.aggregation is not None and confirm_witness(union, catalog, part, ranked=True)
+    return union.aggregation is not None and confirm_witness(union, catalog, part, by_median=True)
 
 
 def _choose(repairs: Sequence[DescribedRepair], compiled: CompiledQuery) -> DescribedRepair | None:
