@@ -14,7 +14,14 @@ from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.model.hierarchy import Hierarchy
-from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, TimeFilter, Variable
+from ontoweir.rewriter.model.query import (
+    Atom,
+    ClassAtom,
+    ConjunctiveQuery,
+    Counts,
+    TimeFilter,
+    Variable,
+)
 from ontoweir.rewriter.model.spj import (
     Compare,
     Condition,
@@ -47,6 +54,7 @@ from ontoweir.rewriter.unfold.translate_filters import (
     translate_time_filter,
     translate_value_filter,
 )
+from ontoweir.rewriter.views.make_sets import SetMaker
 
 MAX_DISJUNCTS = 10_000
 """How many disjuncts a query may be unfolded into, before the passes."""
@@ -63,6 +71,20 @@ class Observer:
     on_work: OnProgress = ignore_progress
 
 
+@dataclass(frozen=True, slots=True)
+class UnfoldOptions:
+    """How to unfold.
+
+    `skip`: the names of passes to leave out, for measurements. `names`: of the answer variables
+    (None: those of the first disjunct, unless an axiom made two of them one there). `counts`: what
+    is counted.
+    """
+
+    skip: frozenset[str] = frozenset()
+    names: tuple[str, ...] | None = None
+    counts: Counts = Counts.SPARQL
+
+
 def unfold_query(
     ucq: Sequence[ConjunctiveQuery],
     mappings: MappingSet,
@@ -70,8 +92,7 @@ def unfold_query(
     tbox: Hierarchy,
     *,
     observer: Observer | None = None,
-    skip: frozenset[str] = frozenset(),
-    names: Sequence[str] | None = None,
+    options: UnfoldOptions | None = None,
 ) -> SpjUnion:
     """The union of SPJ queries that computes `ucq` over the mapped tables.
 
@@ -79,12 +100,11 @@ def unfold_query(
         ucq: disjuncts with the same head and semantics, at least one.
         mappings: if not compiled yet, the hierarchy is compiled in for the predicates of `ucq`.
         observer: hears of warnings, steps and progress.
-        skip: the names of passes to leave out, for measurements.
-        names: of the answer variables; those of the first disjunct, unless an axiom made two of
-            them one there.
+        options: how to unfold.
 
     Returns:
-        a union, possibly of no disjunct, when nothing can match.
+        a union, possibly of no disjunct, when nothing can match; the views that it reads are with
+        it (add_views), and its disjuncts are over the catalog with these.
 
     Raises:
         QueryError: an unknown predicate, a stream's predicate outside GRAPH, an unsafe time
@@ -96,21 +116,21 @@ def unfold_query(
             "an empty union of queries", why="it has no head", fix="pass at least one disjunct"
         )
     first = ucq[0]
-    head = tuple(names or (v.name for v in first.head))
-    selected = select_graphs(mappings, first.graphs, catalog)
-    if not selected.compiled:
-        asked = {a.cls if isinstance(a, ClassAtom) else a.prop for q in ucq for a in q.atoms}
-        compiled = compile_tmappings(selected, tbox, catalog, predicates=asked)
-    else:
-        compiled = selected
+    options = options or UnfoldOptions()
+    head = options.names or tuple(v.name for v in first.head)
     observer = observer or Observer()
-    for step in _count_assertions(ucq, selected, compiled):
-        observer.on_step(step)
-    unfolder = _Unfolder(mappings, compiled, catalog, tbox, skip, observer)
+    compiled = _compile(ucq, mappings, catalog, tbox, observer)
+    sets = None
+    if not first.distinct and options.counts is Counts.SPARQL:
+        sets = SetMaker(catalog, observer.on_step)
+    unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
+    choices = [unfolder.find_choices(query) for query in ucq]
+    if sets is not None:
+        catalog = unfolder.catalog = sets.catalog
     candidates = (
         Candidate(_name_outputs(disjunct, head), query)
-        for query in ucq
-        for disjunct in unfolder.disjuncts(query)
+        for query, choice in zip(ucq, choices, strict=True)
+        for disjunct in unfolder.disjuncts(query, choice)
     )
     budget = WorkBudget(
         "disjuncts over the tables",
@@ -129,7 +149,7 @@ def unfold_query(
             numbered,
             catalog,
             distinct=first.distinct,
-            skip=skip,
+            skip=options.skip,
             on_step=observer.on_step,
             on_progress=observer.on_work,
         ),
@@ -137,8 +157,27 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
+    if sets is not None:
+        union = replace(union, views=sets.views_of(union))
     check_aggregates(union, catalog)
     return union
+
+
+def _compile(
+    ucq: Sequence[ConjunctiveQuery],
+    mappings: MappingSet,
+    catalog: Catalog,
+    tbox: Hierarchy,
+    observer: Observer,
+) -> MappingSet:
+    """The mappings of the graphs that are asked for, with the hierarchy compiled in."""
+    selected = compiled = select_graphs(mappings, ucq[0].graphs, catalog)
+    if not selected.compiled:
+        asked = {_iri(a) for q in ucq for a in q.atoms}
+        compiled = compile_tmappings(selected, tbox, catalog, predicates=asked)
+    for step in _count_assertions(ucq, selected, compiled):
+        observer.on_step(step)
+    return compiled
 
 
 def _name_outputs(disjunct: SpjQuery, names: Sequence[str]) -> SpjQuery:
@@ -168,10 +207,10 @@ def _iri(atom: Atom) -> str:
     return atom.cls if isinstance(atom, ClassAtom) else atom.prop
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Unfolder:
     """The inputs of unfolding, which `disjuncts` does: `compiled` are the mappings with the
-    hierarchy compiled in."""
+    hierarchy compiled in; `sets` makes them sets (None: rows are counted)."""
 
     mappings: MappingSet
     compiled: MappingSet
@@ -179,11 +218,23 @@ class _Unfolder:
     tbox: Hierarchy
     skip: frozenset[str]
     observer: Observer
+    sets: SetMaker | None
 
-    def disjuncts(self, query: ConjunctiveQuery) -> Iterator[SpjQuery]:
+    def find_choices(self, query: ConjunctiveQuery) -> tuple[tuple[MappingAssertion, ...], ...]:
+        """The assertions for each atom."""
+        choices = tuple(self._assertions(query, atom) for atom in query.atoms)
+        if self.sets is None:
+            return choices
+        return tuple(
+            self.sets.make_sets(choice, atom.source)
+            for choice, atom in zip(choices, query.atoms, strict=True)
+        )
+
+    def disjuncts(
+        self, query: ConjunctiveQuery, choices: tuple[tuple[MappingAssertion, ...], ...]
+    ) -> Iterator[SpjQuery]:
         """The SPJ queries of a conjunctive query: a choice of assertions for its atoms each."""
         catalog = self.catalog
-        choices = tuple(self._assertions(query, atom) for atom in query.atoms)
         if (step := excluded_by(query, self.tbox, skip=self.skip)) is not None:
             self.observer.on_step(step)
             return
