@@ -104,22 +104,26 @@ def _add_views(
     """The rows with those of views, each with the marks of the rows that it is made of."""
     tables = dict(instance)
     marks: dict[int, int] = {}
+
+    def marked(row: Tuple) -> int:
+        return marks[id(row)] if id(row) in marks else mark(row)
+
     for view in views:
         made: Counter[tuple[tuple[Any, ...], int]] = Counter()
         for branch in view.branches:
-            _count_branch(branch, instance, mark, made)
+            _count_branch(branch, tables, marked, made)
         names = [c.name for c in view.table.columns]
         if isinstance(view.table, Stream):
             names.append(view.table.timestamp)
         if view.distinct and len({content for content, _ in made}) < len(made):
             raise RepeatedError
         rows: list[Tuple] = []
-        for (content, marked), count in made.items():
+        for (content, bits), count in made.items():
             for _ in range(1 if view.distinct else count):
                 rows.append(dict(zip(names, content, strict=True)))
-                marks[id(rows[-1])] = marked
+                marks[id(rows[-1])] = bits
         tables[view.name] = rows
-    return tables, lambda row: marks[id(row)] if id(row) in marks else mark(row)
+    return tables, marked
 
 
 def _count_branch(

@@ -1,6 +1,6 @@
 """Adds the views of a query to the catalog, as tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog, Lag, Relation, Stream
@@ -32,9 +32,35 @@ def extend_catalog(catalog: Catalog, union: SpjUnion) -> Catalog:
 
 def tables_of(union: SpjUnion) -> set[str]:
     """The tables of the catalog that a query reads, those that its views are made from included."""
-    names = {o.table for query in union.disjuncts for o in query.occurrences}
-    made = {view.name: view.tables for view in union.views}
-    return {table for name in names for table in made.get(name, (name,))}
+    return base_tables({o.table for q in union.disjuncts for o in q.occurrences}, union.views)
+
+
+def base_tables(names: Iterable[str], views: Sequence[View]) -> set[str]:
+    """The tables of the catalog that tables are made from: of what is no view, itself."""
+    made = {view.name: view for view in views}
+    tables: set[str] = set()
+    unread = list(dict.fromkeys(names))
+    while unread:
+        name = unread.pop()
+        if name in made:
+            unread += made[name].tables
+        else:
+            tables.add(name)
+    return tables
+
+
+def used_views(names: Iterable[str], views: Sequence[View]) -> tuple[View, ...]:
+    """Those of the views that are among some tables, and those that these are made from; a view
+    comes after what it is made from, as it is given."""
+    made = {view.name: view for view in views}
+    unread = list(names)
+    read: set[str] = set()
+    while unread:
+        name = unread.pop()
+        if name in made and name not in read:
+            read.add(name)
+            unread += made[name].tables
+    return tuple(view for view in views if view.name in read)
 
 
 def _only_stream(view: View) -> Occurrence | None:

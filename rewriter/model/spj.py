@@ -261,8 +261,13 @@ class View:
         return self.table.name
 
     @property
+    def timestamp(self) -> str | None:
+        """The timestamp of a view over streams."""
+        return self.table.timestamp if isinstance(self.table, Stream) else None
+
+    @property
     def tables(self) -> tuple[str, ...]:
-        """The tables of its branches, each once."""
+        """The tables of its branches, each once; other views may be among them."""
         return tuple(dict.fromkeys(o.table for b in self.branches for o in b.occurrences))
 
 

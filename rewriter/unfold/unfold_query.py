@@ -13,6 +13,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
+from ontoweir.rewriter.model.add_views import used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
     Atom,
@@ -45,8 +46,8 @@ from ontoweir.rewriter.unfold.match_atoms import (
     OnWarning,
     find_assertions,
     ignore_warnings,
-    match_atoms,
 )
+from ontoweir.rewriter.unfold.match_stars import match_stars
 from ontoweir.rewriter.unfold.refuse_float_texts import refuse_float_texts
 from ontoweir.rewriter.unfold.translate_filters import (
     check_steps,
@@ -120,17 +121,15 @@ def unfold_query(
     head = options.names or tuple(v.name for v in first.head)
     observer = observer or Observer()
     compiled = _compile(ucq, mappings, catalog, tbox, observer)
-    sets = None
-    if not first.distinct and options.counts is Counts.SPARQL:
-        sets = SetMaker(catalog, observer.on_step)
+    counted = not first.distinct and options.counts is Counts.SPARQL
+    sets = SetMaker(catalog, observer.on_step, counts=counted)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
-    choices = [unfolder.find_choices(query) for query in ucq]
-    if sets is not None:
-        catalog = unfolder.catalog = sets.catalog
+    matches = [unfolder.find_matches(query) for query in ucq]
+    catalog = unfolder.catalog = sets.catalog
     candidates = (
         Candidate(_name_outputs(disjunct, head), query)
-        for query, choice in zip(ucq, choices, strict=True)
-        for disjunct in unfolder.disjuncts(query, choice)
+        for query, found in zip(ucq, matches, strict=True)
+        for disjunct in unfolder.disjuncts(query, found)
     )
     budget = WorkBudget(
         "disjuncts over the tables",
@@ -157,8 +156,8 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
-    if sets is not None:
-        union = replace(union, views=sets.views_of(union))
+    read = {o.table for query in union.disjuncts for o in query.occurrences}
+    union = replace(union, views=used_views(read, sets.views))
     check_aggregates(union, catalog)
     return union
 
@@ -210,7 +209,7 @@ def _iri(atom: Atom) -> str:
 @dataclass(slots=True)
 class _Unfolder:
     """The inputs of unfolding, which `disjuncts` does: `compiled` are the mappings with the
-    hierarchy compiled in; `sets` makes them sets (None: rows are counted)."""
+    hierarchy compiled in; `sets` makes them sets, and views."""
 
     mappings: MappingSet
     compiled: MappingSet
@@ -218,46 +217,38 @@ class _Unfolder:
     tbox: Hierarchy
     skip: frozenset[str]
     observer: Observer
-    sets: SetMaker | None
+    sets: SetMaker
 
-    def find_choices(self, query: ConjunctiveQuery) -> tuple[tuple[MappingAssertion, ...], ...]:
-        """The assertions for each atom."""
-        choices = tuple(self._assertions(query, atom) for atom in query.atoms)
-        if self.sets is None:
-            return choices
-        return tuple(
-            self.sets.make_sets(choice, atom.source)
-            for choice, atom in zip(choices, query.atoms, strict=True)
+    def find_matches(self, query: ConjunctiveQuery) -> tuple[Match, ...]:
+        """The ways to match a conjunctive query; none where axioms exclude it."""
+        choices = tuple(
+            self.sets.make_sets(self._assertions(query, atom), atom.source) for atom in query.atoms
         )
-
-    def disjuncts(
-        self, query: ConjunctiveQuery, choices: tuple[tuple[MappingAssertion, ...], ...]
-    ) -> Iterator[SpjQuery]:
-        """The SPJ queries of a conjunctive query: a choice of assertions for its atoms each."""
-        catalog = self.catalog
         if (step := excluded_by(query, self.tbox, skip=self.skip)) is not None:
             self.observer.on_step(step)
-            return
-        matches = cases = 0
-        for match in match_atoms(query, choices, catalog, on_progress=self.observer.on_work):
-            outputs = _outputs(query, match, catalog)
-            matches += 1
-            for conditions in _filter_cases(query, match, catalog):
-                cases += 1
+            return ()
+        matches = match_stars(query, choices, self.sets, on_progress=self.observer.on_work)
+        self.observer.on_step(
+            TraceStep(
+                "terms unified",
+                f"branch {query.branch + 1}",
+                f"{len(matches)} of {prod(len(c) for c in choices)} combinations of assertions "
+                "can meet",
+            )
+        )
+        return matches
+
+    def disjuncts(self, query: ConjunctiveQuery, matches: tuple[Match, ...]) -> Iterator[SpjQuery]:
+        """The SPJ queries of a conjunctive query's matches: one for each case of its filters."""
+        for match in matches:
+            outputs = _outputs(query, match, self.catalog)
+            for conditions in _filter_cases(query, match, self.catalog):
                 yield SpjQuery(
                     match.occurrences,
                     (*match.conditions, *conditions),
                     outputs,
                     tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
                 )
-        self.observer.on_step(
-            TraceStep(
-                "terms unified",
-                f"branch {query.branch + 1}",
-                f"{matches} of {prod(len(c) for c in choices)} combinations of assertions can "
-                f"meet; {cases} disjuncts",
-            )
-        )
 
     def _assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
         return find_assertions(

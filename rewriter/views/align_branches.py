@@ -108,7 +108,7 @@ def _align_term(
             wanted = output_attributes(want)
             if all(isinstance(given.get(a), Constant) for a in wanted):
                 return [given[a] for a in wanted]
-    elif _shape(want) == _shape(have) and is_injective(want, types):
+    elif shape_of(want) == shape_of(have) and is_injective(want, types):
         return output_attributes(have)
     raise QueryError(
         f"triples with {show_output(want)} may be the same"
@@ -121,7 +121,7 @@ def _align_term(
     )
 
 
-def _shape(term: Output) -> object:
+def shape_of(term: Output) -> object:
     """What two terms have in common that differ in their columns' values only."""
     match term:
         case ConstantOutput():

@@ -32,13 +32,20 @@ def expand_views(query: SpjQuery, views: Sequence[View]) -> Iterator[SpjQuery]:
     those in which a constant would be what is shown or folded.
     """
     known = {view.name: view for view in views}
+    if not any(o.table in known for o in query.occurrences):
+        yield query
+        return
     places = [(o, known[o.table]) for o in query.occurrences if o.table in known]
     for chosen in product(*(view.branches for _, view in places)):
         expanded: SpjQuery | None = query
         for (occurrence, view), branch in zip(places, chosen, strict=True):
             if expanded is not None:
                 expanded = _expand(expanded, occurrence, view, branch)
-        if expanded is not None:
+        if expanded is None:
+            continue
+        if any(o.table in known for o in expanded.occurrences):
+            yield from expand_views(expanded, views)
+        else:
             yield expanded
 
 

@@ -16,4 +16,4 @@ def find_origins(table: str, column: str, views: Mapping[str, View]) -> Iterator
         tables = {o.alias: o.table for o in branch.occurrences}
         given = branch.time if place is None else branch.columns[place]
         if isinstance(given, Attribute):
-            yield tables[given.alias], given.column
+            yield from find_origins(tables[given.alias], given.column, views)

@@ -18,11 +18,12 @@ from ontoweir.mappings.model.assertion import (
     TemplateMap,
     TermMap,
 )
-from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
+from ontoweir.mappings.model.catalog import Catalog, Relation
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
-from ontoweir.rewriter.model.spj import SpjUnion, View
+from ontoweir.rewriter.model.add_views import add_views
+from ontoweir.rewriter.model.spj import Attribute, View, ViewBranch
 from ontoweir.rewriter.tmappings.instantiate_assertion import instantiate_assertion
-from ontoweir.rewriter.views.align_branches import align_branches
+from ontoweir.rewriter.views.align_branches import Aligned, align_branches
 from ontoweir.rewriter.views.declare_view import declare_relation, declare_stream
 from ontoweir.rewriter.views.find_key import find_key
 from ontoweir.rewriter.views.may_coincide import may_coincide
@@ -34,11 +35,13 @@ _ALIAS = "view"
 class SetMaker:
     """Makes sets of the assertions for the atoms of one query, and collects their views.
 
-    `catalog`: the tables, the views made so far among them.
+    `catalog`: the tables, the views made so far among them. `counts`: whether it matters how often
+    a triple is made (else assertions stay as they are).
     """
 
     catalog: Catalog
     on_step: OnStep = ignore_steps
+    counts: bool = True
     views: list[View] = field(default_factory=list)
     _made: dict[tuple[MappingAssertion, ...], tuple[MappingAssertion, ...]] = field(
         default_factory=dict
@@ -53,14 +56,11 @@ class SetMaker:
         Raises:
             QueryError: triples may be equal in a way that no comparison of columns tells.
         """
+        if not self.counts:
+            return assertions
         if assertions not in self._made:
             self._made[assertions] = tuple(self._make(assertions, place))
         return self._made[assertions]
-
-    def views_of(self, union: SpjUnion) -> tuple[View, ...]:
-        """The views that a query reads."""
-        read = {o.table for q in union.disjuncts for o in q.occurrences}
-        return tuple(v for v in self.views if v.name in read)
 
     def _make(
         self, assertions: Sequence[MappingAssertion], place: Source | None
@@ -103,55 +103,53 @@ class SetMaker:
                     told = f"rows of {group[0].id} make each once, by {', '.join(keys)}"
                     self.on_step(TraceStep("triples as sets", subject, told))
                 return replace(group[0], repeats=None)
-        view = self._make_view(group, place)
-        self.views.append(view)
-        self.on_step(TraceStep("triples as sets", subject, f"{view.name}: {view.why}"))
-        return self._over(view, group, place)
-
-    def _make_view(self, group: list[MappingAssertion], place: Source | None) -> View:
         aligned = align_branches(group, self.catalog, place)
-        name = self._free_name(group[0])
-        declare = declare_relation if group[0].stream_alias is None else declare_stream
-        table = declare(name, aligned.branches, self.catalog, distinct=True)
-        if isinstance(table, Stream):
-            self.catalog = replace(self.catalog, streams={**self.catalog.streams, name: table})
-        else:
-            self.catalog = replace(self.catalog, relations={**self.catalog.relations, name: table})
-        return View(table, aligned.branches, True, _say_why(group, table))
-
-    def _over(
-        self, view: View, group: list[MappingAssertion], place: Source | None
-    ) -> MappingAssertion:
-        """The assertion over the view: its pattern's terms with the view's columns."""
-        aligned = align_branches(group, self.catalog, place)
-        names = [
-            view.table.timestamp
-            if place_ is None and isinstance(view.table, Stream)
-            else view.table.columns[place_ or 0].name
-            for place_ in aligned.places
-        ]
-        columns = iter([SourceColumn(_ALIAS, name) for name in names])
-        pattern = aligned.pattern
-        subject = _with_columns(pattern.subject, columns)
-        return replace(
-            group[0],
-            source=MappingSource((SourceTable(_ALIAS, view.name),)),
-            subject=subject,
-            object=None if pattern.object is None else _with_columns(pattern.object, columns),
-            stream_alias=None if isinstance(view.table, Relation) else _ALIAS,
-            because=tuple(dict.fromkeys(b for a in group for b in a.because)),
-            repeats=None,
+        view = self.add_view(
+            _name_view(group[0]), aligned.branches, distinct=True, why=_say_why(group, aligned)
         )
+        self.on_step(TraceStep("triples as sets", subject, f"{view.name}: {view.why}"))
+        return _over(view, group, aligned)
 
-    def _free_name(self, assertion: MappingAssertion) -> str:
-        local = "".join(c if c.isalnum() else "_" for c in _name(assertion)).strip("_") or "view"
-        wanted = f"{local}_triples" if assertion.object is not None else f"{local}_members"
-        if assertion.stream_alias is None:
-            wanted = f"static_{wanted}"
-        name, number = wanted, 2
+    def add_view(
+        self, name: str, branches: tuple[ViewBranch, ...], *, distinct: bool, why: str
+    ) -> View:
+        """A view under a name that is free, as a table of `catalog`."""
+        wanted, number = name, 2
         while name in self.catalog.streams or name in self.catalog.relations:
             name, number = f"{wanted}_{number}", number + 1
-        return name
+        declare = declare_relation if branches[0].time is None else declare_stream
+        table = declare(name, branches, self.catalog, distinct=distinct)
+        view = View(table, branches, distinct, why)
+        self.views.append(view)
+        self.catalog = add_views(self.catalog, [view])
+        return view
+
+
+def _over(view: View, group: list[MappingAssertion], aligned: Aligned) -> MappingAssertion:
+    """The assertion over a view: its pattern's terms with the view's columns."""
+    names = (
+        view.timestamp if place is None else view.table.columns[place].name
+        for place in aligned.places
+    )
+    columns = iter([SourceColumn(_ALIAS, name or "") for name in names])
+    pattern = aligned.pattern
+    subject = _with_columns(pattern.subject, columns)
+    return replace(
+        group[0],
+        source=MappingSource((SourceTable(_ALIAS, view.name),)),
+        subject=subject,
+        object=None if pattern.object is None else _with_columns(pattern.object, columns),
+        stream_alias=None if isinstance(view.table, Relation) else _ALIAS,
+        because=tuple(dict.fromkeys(b for a in group for b in a.because)),
+        repeats=None,
+    )
+
+
+def _name_view(assertion: MappingAssertion) -> str:
+    """After the predicate."""
+    local = "".join(c if c.isalnum() else "_" for c in _name(assertion)).strip("_") or "view"
+    name = f"{local}_triples" if assertion.object is not None else f"{local}_members"
+    return name if assertion.stream_alias is not None else f"static_{name}"
 
 
 def _with_columns(term: TermMap, columns: "Iterable[SourceColumn]") -> TermMap:
@@ -171,13 +169,14 @@ def _name(assertion: MappingAssertion) -> str:
     return assertion.predicate.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]
 
 
-def _say_why(group: list[MappingAssertion], table: Stream | Relation) -> str:
-    columns = [c.name for c in table.columns]
+def _say_why(group: list[MappingAssertion], aligned: Aligned) -> str:
+    branch = aligned.branches[0]
     if len(group) > 1:
         some = ", ".join(dict.fromkeys(a.id for a in group[:3]))
         more = f" and {len(group) - 3} more" if len(group) > 3 else ""
         return f"equal triples of {some}{more} are one"
-    key = ", ".join([*columns, *([table.timestamp] if isinstance(table, Stream) else [])])
+    columns = [c.column for c in branch.columns if isinstance(c, Attribute)]
+    key = ", ".join([*columns, *([] if branch.time is None else [branch.time.column])])
     tables = ", ".join(t.table for t in group[0].source.tables)
     return (
         f"rows of {group[0].id} may make a triple twice; a key ({key}) of {tables} would spare it"

@@ -3,13 +3,18 @@
 from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.rewriter.model.add_views import add_views
 from ontoweir.rewriter.model.spj import SpjUnion, View
 from ontoweir.rewriter.views.declare_view import declare_relation, declare_stream
 
 
 def redeclare_views(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     """The query with what a catalog's declarations say of its views."""
-    return replace(union, views=tuple(_redeclare(v, catalog) for v in union.views))
+    views: list[View] = []
+    for view in union.views:
+        views.append(_redeclare(view, catalog))
+        catalog = add_views(catalog, views[-1:])
+    return replace(union, views=tuple(views))
 
 
 def _redeclare(view: View, catalog: Catalog) -> View:

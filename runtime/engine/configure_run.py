@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
-from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, used_views
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import plan_step
@@ -128,6 +128,11 @@ def configure_query(job: QueryJob) -> QueryConfig:
     return QueryConfig(job, aggregates.schema, False, aggregates)
 
 
+def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]]) -> None:
+    for table, columns in more.items():
+        needed.setdefault(table, set()).update(columns)
+
+
 def configure_run(jobs: Sequence[QueryJob], catalog: Catalog) -> RunConfig:
     """What a run derives from its queries together.
 
@@ -138,18 +143,13 @@ def configure_run(jobs: Sequence[QueryJob], catalog: Catalog) -> RunConfig:
     needed: dict[str, set[str]] = {}
     names: set[str] = set()
     for job in jobs:
-        read: set[str] = set()
-        views = {view.name: view for view in job.union.views}
+        read = {o.table for plan in job.plans for o in plan.form.query.occurrences}
+        views = used_views(read, job.union.views)
         for plan in job.plans:
-            read |= {o.table for o in plan.form.query.occurrences}
-            for table, columns in needed_columns(plan.form).items():
-                if table not in views:
-                    needed.setdefault(table, set()).update(columns)
-        for view in (views[name] for name in read & views.keys()):
-            read |= set(view.tables)
-            for table, columns in list_columns(view, catalog).items():
-                needed.setdefault(table, set()).update(columns)
-        names |= read & catalog.streams.keys()
+            _add(needed, needed_columns(plan.form))
+        for view in views:
+            _add(needed, list_columns(view, extend_catalog(catalog, job.union)))
+        names |= base_tables(read, views) & catalog.streams.keys()
     references = list_references(catalog, sorted(names))
     for reference in references:
         needed.setdefault(reference.stream, set()).add(reference.column)

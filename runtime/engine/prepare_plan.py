@@ -8,6 +8,7 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.model.units import choose_units
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import used_views
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.encode_statics import (
@@ -70,6 +71,6 @@ def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
         select_candidates(m, ready.form, catalog.streams[m.stream]) for m in ready.form.members
     )
     step = plan_step(plan, catalog)
-    read = {m.stream for m in ready.form.members}
-    views = tuple(prepare_view(v, catalog, work.statics) for v in work.views if v.name in read)
+    read = used_views((m.stream for m in ready.form.members), work.views)
+    views = tuple(prepare_view(v, catalog, work.statics) for v in read)
     return PreparedPlan(ready, columns, statics, tuple(pool.texts), step, selections, views)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
+from ontoweir.rewriter.model.add_views import base_tables
 from ontoweir.rewriter.model.spj import View
 
 ALL_SIZES = 0
@@ -40,10 +41,9 @@ def level_streams(
     plans: Sequence[SynopsisPlan], level: int, views: Sequence[View] = ()
 ) -> frozenset[str]:
     """The streams that have to be read for a level; of views, those that they are made from."""
-    made = {view.name: view.tables for view in views}
     names = {
         plan.form.members[m].stream
         for plan in plans
         for m in members_of(tables_of_size(plan, level))
     }
-    return frozenset(table for name in names for table in made.get(name, (name,)))
+    return frozenset(base_tables(names, views))

@@ -40,8 +40,8 @@ def feed_views(
     flowing = [v for v in views if isinstance(v.view.table, Stream)]
     if not flowing:
         return admitted
-    encoder = MemberEncoder(catalog, admitted)
     made = dict(admitted)
+    encoder = MemberEncoder(catalog, made)  # of views that others are made from too
     for view in flowing:
         steps, table = _unite(view, [_select(b, view, encoder, statics) for b in view.branches])
         made[view.view.name] = Admitted(steps, steps, table, 0, {})
@@ -56,10 +56,11 @@ def fill_relations(
     for view in views:
         if not isinstance(view.table, Relation):
             continue
-        prepared = prepare_view(view, catalog, statics)
+        there = {**statics, **filled}
+        prepared = prepare_view(view, catalog, there)
         one = Admitted(np.zeros(1, np.int64), np.zeros(1, np.int64), _nothing(1), 1, {})
         encoder = MemberEncoder(prepared.catalog, {ONE_ROW.name: one})
-        parts = [_select(b, prepared, encoder, statics) for b in prepared.branches]
+        parts = [_select(b, prepared, encoder, there) for b in prepared.branches]
         filled[view.name] = _unite(prepared, parts)[1]
     return filled
 
