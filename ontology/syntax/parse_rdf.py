@@ -6,6 +6,7 @@ lines it has taken are the triple's line.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from io import BytesIO
 from typing import TypeAlias
 
@@ -18,10 +19,19 @@ ParsedTriple: TypeAlias = tuple[Node, Node, Node, int]
 """Subject, predicate, object, and the line where the triple is complete."""
 
 
-def parse_rdf(data: bytes, base: str, *, xml: bool) -> list[ParsedTriple] | None:
-    """The triples of a document, in the order in which they are written.
+@dataclass(frozen=True, slots=True)
+class ParsedRdf:
+    """The triples of a document, in the order in which they are written, and its prefixes.
 
-    Blank nodes have new names; what is anonymous comes before what it is part of.
+    Blank nodes are named in the order in which they are met.
+    """
+
+    triples: list[ParsedTriple]
+    prefixes: dict[str, str]
+
+
+def parse_rdf(data: bytes, base: str, *, xml: bool) -> ParsedRdf | None:
+    """The triples of a document.
 
     Args:
         data: UTF-8, without a byte-order mark if it is Turtle.
@@ -37,7 +47,8 @@ def parse_rdf(data: bytes, base: str, *, xml: bool) -> list[ParsedTriple] | None
         return None
     form = RdfFormat.RDF_XML if xml else RdfFormat.TURTLE
     try:
-        return list(_convert(parse(lines, format=form, base_iri=base), lines))
+        parser = parse(lines, format=form, base_iri=base)
+        return ParsedRdf(list(_convert(parser, lines)), parser.prefixes)
     except (SyntaxError, ValueError, _Unknown):
         return None
 
@@ -86,7 +97,7 @@ def _convert(quads: Iterator[Quad], lines: _Lines) -> Iterator[ParsedTriple]:
         if isinstance(term, BlankNode):
             blank = blanks.get(name := term.value)
             if blank is None:
-                blank = blanks[name] = BNode()
+                blank = blanks[name] = BNode(f"b{len(blanks):09}")
             return blank
         if isinstance(term, OxigraphLiteral) and term.direction is None:
             if term.language is not None:

@@ -178,10 +178,10 @@ def _refuse_other_formats(text: str, file: str) -> None:
 def _parse_fast(data: bytes, path: Path, into: Triples, *, xml: bool) -> bool:
     """Whether pyoxigraph could parse a file: then its triples are added. Else nothing is, and
     rdflib, which takes many times as long, parses the file or says what is wrong in it."""
-    triples = parse_rdf(data, path.absolute().as_uri(), xml=xml)
-    for triple in triples or ():
+    parsed = parse_rdf(data, path.absolute().as_uri(), xml=xml)
+    for triple in () if parsed is None else parsed.triples:
         into.add(*triple)
-    return triples is not None
+    return parsed is not None
 
 
 def _read_turtle(text: str, path: Path) -> Triples:

@@ -64,11 +64,11 @@ def document(attributes: str, body: str) -> bytes:
 
 def require_same(data: bytes, base: str, *, xml: bool) -> bool:
     """Whether pyoxigraph parses a document; if so, it makes the same graph as rdflib."""
-    triples = parse_rdf(data, base, xml=xml)
-    if triples is None:
+    parsed = parse_rdf(data, base, xml=xml)
+    if parsed is None:
         return False
     ours, theirs = Graph(), Graph()
-    for s, p, o, _ in triples:
+    for s, p, o, _ in parsed.triples:
         ours.add((s, p, o))
     theirs.parse(data=data, format="xml" if xml else "turtle", publicID=base)
     assert isomorphic(ours, theirs)
@@ -96,8 +96,9 @@ def test_every_triple_has_the_line_of_its_object() -> None:
         "@prefix : <http://e/> .\n:a :b :c ,\n   :d ;\n  :e [ :f :g ;\n   :h ( 1\n 2 ) ] ;\n"
         '  :i """x\ny""" .\n\n# a comment\n:j :k "' + "l" * 5000 + '" .\n:m :n :o .'
     )
-    triples = parse_rdf(text.encode(), BASES[0], xml=False)
-    assert triples is not None
+    parsed = parse_rdf(text.encode(), BASES[0], xml=False)
+    assert parsed is not None
+    triples = parsed.triples
     lines = {(str(s)[-1] if "e/" in str(s) else "_", str(p)[-1]): n for s, p, _, n in triples}
     assert lines["a", "b"] == 3  # of :c it is 2
     assert [n for _, p, _, n in triples if str(p).endswith("/b")] == [2, 3]
