@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types, map_output
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
@@ -157,8 +158,18 @@ def _time(query: SpjQuery) -> Attribute | None:
 
 
 def _provenance(branches: Sequence[ViewBranch]) -> Provenance:
-    """Of the first branch, and how many more there are."""
+    """Of the first branch, with the names of all triples maps."""
     origins = list(dict.fromkeys(p for b in branches for _, p in b.provenance))
-    more = len(dict.fromkeys(p.mapping for p in origins)) - 1
     first = origins[0]
-    return replace(first, mapping=f"{first.mapping} and {more} more" if more else first.mapping)
+    named = (
+        name
+        for p in origins
+        for name in (
+            *([TriplesMapName(p.mapping, p.mapping_source)] if p.mapping_source else []),
+            *p.others,
+        )
+    )
+    others = tuple(name for name in dict.fromkeys(named) if name.id != first.mapping)
+    axioms = tuple(dict.fromkeys(text for p in origins for text in p.axioms))
+    places = tuple(dict.fromkeys(place for p in origins for place in p.axiom_sources))
+    return replace(first, others=others, axioms=axioms, axiom_sources=places)
