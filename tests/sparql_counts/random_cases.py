@@ -44,6 +44,8 @@ class Taste:
     """SELECT DISTINCT always, never, or (None) now and then."""
     static: bool = False
     """Static relations alone."""
+    mixed: bool = False
+    """Numbers and texts make the same IRIs, and are values of the same property."""
 
 
 def random_case(seed: int, taste: Taste = Taste()) -> Case:
@@ -52,6 +54,7 @@ def random_case(seed: int, taste: Taste = Taste()) -> Case:
     while True:
         tables = tuple(_make_table(draw, name, taste) for name in COLUMNS)
         maps = tuple(_make_map(draw, taste) for _ in range(draw.choice((2, 3, 3, 4, 5))))
+        maps = tuple(_refer(draw, made, maps) for made in maps)
         axioms = tuple(a for a in AXIOMS if draw.random() < 0.2)
         facts = tuple(f for f in FACTS if draw.random() < 0.08)
         words = _Vocabulary(maps, axioms, facts, "")
@@ -135,6 +138,7 @@ def _make_map(draw: random.Random, taste: Taste) -> Map:
         *(f"http://g/{{{first}}}/{{{text}}}",) * 3,
         *(f"http://h/{{{text}}}",) * 3,
         f"http://c/{{{first}}}{{{number}}}",
+        *(f"http://e/{{{text}}}",) * (5 if taste.mixed else 0),
     )
     if taste.keyed:
         subject = f'rr:template "http://e/{{{first}}}"'
@@ -148,7 +152,8 @@ def _make_map(draw: random.Random, taste: Taste) -> Map:
             case 0 | 1:
                 objects.append((draw.choice("vz"), f'rr:column "{draw.choice((first, number))}"'))
             case 2:
-                objects.append(("w", f'rr:column "{text}"'))
+                column = draw.choice((text, number)) if taste.mixed else text
+                objects.append(("w", f'rr:column "{column}"'))
             case 3 if draw.random() < 0.3:
                 objects.append((draw.choice("PQR"), "rr:constant :1"))
             case _:
@@ -158,6 +163,18 @@ def _make_map(draw: random.Random, taste: Taste) -> Map:
         classes = (draw.choice("ABCD"),)
     graph = GRAPH if draw.random() < 0.08 else ""
     return Map(source, subject, classes, tuple(dict.fromkeys(objects)), graph)
+
+
+def _refer(draw: random.Random, made: Map, maps: tuple[Map, ...]) -> Map:
+    """The map, now and then with the subjects of a static one as objects, joined by columns."""
+    parents = [i for i, m in enumerate(maps) if m.source in RELATION_COLUMNS and m is not made]
+    if not parents or made.source not in COLUMNS or draw.random() > 0.2:
+        return made
+    number = draw.choice(parents)
+    child, there = COLUMNS[made.source][1], COLUMNS[maps[number].source][0]
+    join = f'rr:joinCondition [ rr:child "{child}" ; rr:parent "{there}" ]'
+    reference = (draw.choice("PQR"), f"rr:parentTriplesMap <#M{number}> ; {join}")
+    return replace(made, objects=(*made.objects, reference))
 
 
 def _views(name: str) -> tuple[str, ...]:

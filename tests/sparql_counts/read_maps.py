@@ -88,7 +88,8 @@ def _read_term(mapping: Graph, node: Node) -> TermMap:
     if constant is not None:
         return lambda row: constant
     if column is not None:
-        return _read_column(str(column), kind, None if datatype is None else str(datatype))
+        language = mapping.value(node, RR.language)
+        return _read_column(str(column), kind, _text(datatype), _text(language))
     template = str(_one(mapping, node, RR.template))
     names = _COLUMN.findall(template)
 
@@ -102,13 +103,21 @@ def _read_term(mapping: Graph, node: Node) -> TermMap:
     return make
 
 
-def _read_column(column: str, kind: Node | None, datatype: str | None) -> TermMap:
+def _text(node: Node | None) -> str | None:
+    return None if node is None else str(node)
+
+
+def _read_column(
+    column: str, kind: Node | None, datatype: str | None, language: str | None
+) -> TermMap:
     def make(row: Mapping[str, Any]) -> Node | None:
         value = row[column]
         if value is None:
             return None
         if kind == RR.IRI:
             return URIRef(str(value))
+        if language is not None:
+            return Literal(str(value), lang=language)
         natural = str(XSD.integer) if isinstance(value, int) else None
         return Literal(str(value), datatype=datatype or natural)
 
