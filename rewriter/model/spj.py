@@ -9,8 +9,12 @@ from enum import StrEnum
 from typing import TypeAlias, assert_never
 
 from ontoweir.errors import Source
+from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Relation, Scalar, Stream
 from ontoweir.rewriter.model.aggregation import Aggregation
+
+SHOWN_AXIOMS = 3
+"""Of more axioms the first so many are shown."""
 
 
 class Op(StrEnum):
@@ -173,6 +177,23 @@ class Provenance:
     query_source: Source | None = None
     time: str | None = None
     """The query's variable for the time at which it holds."""
+    others: tuple[TriplesMapName, ...] = ()
+    """Further triples maps that the same part came from."""
+
+    @property
+    def shown(self) -> str:
+        """The name of the triples map, and how many there are more."""
+        return f"{self.mapping} and {len(self.others)} more" if self.others else self.mapping
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all its triples maps."""
+        return frozenset((self.mapping, *(o.id for o in self.others)))
+
+    @property
+    def shown_axioms(self) -> tuple[str, ...]:
+        """The axioms; of many the first, and how many there are more."""
+        return first_axioms(self.axioms)
 
 
 class FoldFunction(StrEnum):
@@ -288,6 +309,13 @@ class SpjUnion:
     aggregation: Aggregation | None = None
     views: tuple[View, ...] = ()
     """The tables of `disjuncts` that are not in the catalog."""
+
+
+def first_axioms(axioms: tuple[str, ...]) -> tuple[str, ...]:
+    """The texts of axioms; of many the first, and how many there are more."""
+    if len(axioms) <= SHOWN_AXIOMS + 1:
+        return axioms
+    return (*axioms[:SHOWN_AXIOMS], f"{len(axioms) - SHOWN_AXIOMS:,} more axioms")
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:

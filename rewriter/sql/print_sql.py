@@ -134,8 +134,9 @@ def _comments(query: SpjQuery, number: int, total: int) -> str:
 
 def _origin(origin: Provenance) -> str:
     place = f" ({origin.mapping_source})" if origin.mapping_source is not None else ""
-    axioms = "; ".join(origin.axioms)
-    return f"mapping {origin.mapping}{place}" + (f", by {axioms}" if axioms else "")
+    axioms = "; ".join(origin.shown_axioms)
+    more = f" and {len(origin.others)} more" if origin.others else ""
+    return f"mapping {origin.mapping}{place}{more}" + (f", by {axioms}" if axioms else "")
 
 
 def _fact(origin: Provenance) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ontoweir.errors import QueryError, Source, UsageError
-from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet
+from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet, TriplesMapName
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
@@ -32,6 +32,7 @@ from ontoweir.rewriter.model.spj import (
     Provenance,
     SpjQuery,
     SpjUnion,
+    first_axioms,
     output_attributes,
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget
@@ -194,11 +195,13 @@ def _count_assertions(
             m.classes_of(iri) if is_class else m.properties_of(iri) for m in (mappings, compiled)
         )
         axioms = dict.fromkeys(b.text for a in compiled_own for b in a.because)
-        why = f", by {'; '.join(axioms)}" if axioms else ""
+        why = f", by {'; '.join(first_axioms(tuple(axioms)))}" if axioms else ""
+        names = {n for a in compiled_own for n in (TriplesMapName(a.id, a.place), *a.others)}
+        many = f" of {len(names)} triples maps" if any(a.others for a in compiled_own) else ""
         yield TraceStep(
             "mappings closed under the hierarchy",
             iri,
-            f"{len(own)} assertions of its own, {len(compiled_own)} in all{why}",
+            f"{len(own)} assertions of its own, {len(compiled_own)} in all{many}{why}",
         )
 
 

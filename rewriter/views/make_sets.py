@@ -17,6 +17,7 @@ from ontoweir.mappings.model.assertion import (
     SourceTable,
     TemplateMap,
     TermMap,
+    TriplesMapName,
 )
 from ontoweir.mappings.model.catalog import Catalog, Relation
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
@@ -142,6 +143,9 @@ def _over(view: View, group: list[MappingAssertion], aligned: Aligned) -> Mappin
         stream_alias=None if isinstance(view.table, Relation) else _ALIAS,
         because=tuple(dict.fromkeys(b for a in group for b in a.because)),
         repeats=None,
+        others=tuple(
+            dict.fromkeys(n for a in group[1:] for n in (TriplesMapName(a.id, a.place), *a.others))
+        ),
     )
 
 

@@ -270,7 +270,7 @@ def _disjunct(verdict: Verdict, disjunct: DisjunctVerdict, number: int, catalog:
     union, count = verdict.union, len(verdict.disjuncts)
     query: SpjQuery = disjunct.query
     single = SpjUnion(union.name, union.variables, (query,), union.distinct, union.source)
-    mappings = dict.fromkeys(p.mapping for _, p in query.provenance)
+    mappings = dict.fromkeys(p.shown for _, p in query.provenance)
     used = f" · {', '.join(mappings)}" if mappings else ""
     title = "SQL, plan and graphs" if count == 1 else f"SQL {number} of {count}"
     plan = ""
