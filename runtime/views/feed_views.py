@@ -77,6 +77,10 @@ def _select_static(
 
 def _leave_out(steps: Array, table: pa.Table, always: pa.Table) -> tuple[Array, pa.Table]:
     """The rows that are not among some others."""
+    if not always.num_rows:
+        return steps, table
+    if not columns:
+        return steps[:0], table.slice(0, 0)
     names = table.column_names
     numbered = table.append_column(_NUMBER, pa.array(np.arange(len(steps))))
     left = numbered.join(always, names, join_type="left anti") if always.num_rows else numbered
