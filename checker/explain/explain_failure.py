@@ -18,7 +18,7 @@ from ontoweir.checker.plans.make_table import Obstacle
 from ontoweir.diagnostics import CODES, Diagnostic, Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.spj import Provenance, SpjUnion
+from ontoweir.rewriter.model.spj import SHOWN_AXIOMS, Provenance, SpjUnion
 
 
 def explain_failure(
@@ -54,7 +54,7 @@ def explain_failure(
         message=f"{failure.message} (lag criterion, {failure.condition})",
         hint=failure.hint,
         source=_first_line(failure, place, blamed),
-        mapping=None if blamed is None else blamed.mapping,
+        mapping=None if blamed is None else blamed.shown,
         mapping_source=None if blamed is None else blamed.mapping_source,
         axiom=None if axiom is None else axiom.axioms[0],
         axiom_source=None if axiom is None or not axiom.axiom_sources else axiom.axiom_sources[0],
@@ -93,7 +93,7 @@ def explain_obstacle(
         f"unbounded: {obstacle.reason}",
         hint=f"bound {group.name}, or limit the time by a window",
         source=labels[0].source if labels else None,
-        mapping=None if blamed is None else blamed.mapping,
+        mapping=None if blamed is None else blamed.shown,
         mapping_source=None if blamed is None else blamed.mapping_source,
         labels=labels,
         because=reasons,
@@ -215,7 +215,7 @@ def _origins(
     for alias in dict.fromkeys(a for a in aliases if a in streams):
         for other, origin in reversed(form.query.provenance):
             if other == alias:
-                key = origin.mapping, origin.mapping_source
+                key = origin.shown, origin.mapping_source
                 origins.setdefault(key, ({}, origin))[0][alias] = origin.query_source
     return list(origins.values())
 
@@ -229,19 +229,23 @@ def _origin(aliases: dict[str, Source | None], origin: Provenance) -> Reason:
     )
     label = None
     if origin.mapping_source is not None:
-        label = Label("mapping", origin.mapping_source, f"makes {names}", origin.mapping)
+        label = Label("mapping", origin.mapping_source, f"makes {names}", origin.shown)
     places: tuple[Source | None, ...] = origin.axiom_sources
     if len(places) < len(origin.axioms):
         places = (None,) * len(origin.axioms)
+    many = len(origin.axioms) > SHOWN_AXIOMS + 1
+    shown = SHOWN_AXIOMS if many else len(origin.axioms)
     axioms = tuple(
         Reason(
             f"by the axiom {text}",
             None if place is None else Label("axiom", place, "leads to this mapping"),
         )
-        for text, place in zip(origin.axioms, places, strict=False)
+        for text, place in list(zip(origin.axioms, places, strict=False))[:shown]
     )
+    if shown < len(origin.axioms):
+        axioms = (*axioms, Reason(f"by {len(origin.axioms) - shown:,} more axioms"))
     verb = "comes" if len(aliases) == 1 else "come"
-    return Reason(f"{listed} {verb} from the mapping {origin.mapping}", label, None, axioms)
+    return Reason(f"{listed} {verb} from the mapping {origin.shown}", label, None, axioms)
 
 
 def _first_line(failure: Failure, place: Source | None, blamed: Provenance | None) -> Source | None:

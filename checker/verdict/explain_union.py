@@ -20,8 +20,8 @@ def explain_union(verdict: Verdict) -> Reason | None:
     numbers = ", ".join(map(str, failing))
     bad = [verdict.disjuncts[n - 1].query for n in failing]
     good = [d.query for d in verdict.disjuncts if not isinstance(d, Failing)]
-    used = {m for q in good for m in _mappings(q)}
-    only = {m: p for q in bad for m, p in _mappings(q).items() if m not in used}
+    used = {name for q in good for _, p in q.provenance for name in p.names}
+    only = {m: p for q in bad for m, p in _mappings(q).items() if used.isdisjoint(p.names)}
     what = "disjunct" if len(failing) == 1 else "disjuncts"
     return Reason(
         f"{len(failing)} of {total} disjuncts to blame: {what} {numbers}; without "
@@ -31,7 +31,7 @@ def explain_union(verdict: Verdict) -> Reason | None:
 
 
 def _mappings(query: SpjQuery) -> dict[str, Provenance]:
-    return {p.mapping: p for _, p in reversed(query.provenance)}
+    return {p.shown: p for _, p in reversed(query.provenance)}
 
 
 def _blame(mapping: str, origin: Provenance) -> Reason:

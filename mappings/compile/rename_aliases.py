@@ -12,6 +12,7 @@ from ontoweir.mappings.model.assertion import (
     SourceCompare,
     SourceCondition,
     SourceNotNull,
+    SourceOneOf,
     SourceTable,
     TemplateMap,
     TermMap,
@@ -30,6 +31,8 @@ def rename_source(source: MappingSource, renaming: Mapping[str, str]) -> Mapping
         match condition:
             case SourceNotNull(column=column):
                 return SourceNotNull(rename_column(column, renaming))
+            case SourceOneOf(column=column):
+                return replace(condition, column=rename_column(column, renaming))
             case SourceCompare(left=left, right=right):
                 new = rename_column(right, renaming) if isinstance(right, SourceColumn) else right
                 return replace(condition, left=rename_column(left, renaming), right=new)

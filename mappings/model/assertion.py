@@ -55,7 +55,16 @@ class SourceNotNull:
     column: SourceColumn
 
 
-SourceCondition: TypeAlias = SourceCompare | SourceNotNull
+@dataclass(frozen=True, slots=True)
+class SourceOneOf:
+    """`column IN (values)`: constants of its type, at least two, each once. (Never a stream's
+    timestamp.)"""
+
+    column: SourceColumn
+    values: tuple[Scalar, ...]
+
+
+SourceCondition: TypeAlias = SourceCompare | SourceNotNull | SourceOneOf
 """A conjunct of a mapping's source."""
 
 
@@ -102,6 +111,14 @@ TermMap: TypeAlias = TemplateMap | ColumnMap | ConstantMap
 """How a term is made from a row."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class TriplesMapName:
+    """A triples map by its name, and where it is written."""
+
+    id: str
+    place: Source
+
+
 @dataclass(frozen=True, slots=True)
 class MappingAssertion:
     """Every row of `source` whose columns in the term maps are not NULL makes one triple.
@@ -109,6 +126,8 @@ class MappingAssertion:
     With `object` None it is `subject rdf:type predicate`. The triple holds at the timestamp of
     `stream_alias`'s row, or always when that is None. `because` are the axioms that turned the
     user's assertion into this one (T-mappings); `id` and `place` stay the triples map's.
+    `others` are the triples maps whose rows it makes too: their assertions and this one differed
+    in the constants of one column, and became one (merge_assertions).
     """
 
     id: str
@@ -125,6 +144,12 @@ class MappingAssertion:
     repeats: str | None = None
     """Why the rows of `source` may make a triple more often than those of the logical table do,
     which has DISTINCT or UNION; None: they do not."""
+    others: tuple[TriplesMapName, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The name of the triples map, and how many there are more."""
+        return f"{self.id} and {len(self.others)} more" if self.others else self.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from ontoweir.mappings.model.assertion import (
     SourceCondition,
     SourceConstant,
     SourceNotNull,
+    SourceOneOf,
 )
 from ontoweir.mappings.model.catalog import Catalog, Scalar
 from ontoweir.mappings.sql.read_expression import SourceText
@@ -20,6 +21,8 @@ from ontoweir.mappings.sql.read_expression import SourceText
 if TYPE_CHECKING:
     from ontoweir.mappings.sql.read_select import MappingValue, SelectShape, SelectUnion
 
+
+_Limit: TypeAlias = tuple[CompareOp, Scalar]
 
 Duplicates: TypeAlias = str | frozenset[SourceColumn]
 """Why rows may repeat; or that they do not, as long as these columns are not NULL."""
@@ -79,7 +82,7 @@ def _determine(shape: SelectShape, catalog: Catalog) -> Duplicates:
         if left:
             return f"its columns hold no declared key of {next(iter(left.values()))}"
         compared = {c.left for c in conditions if isinstance(c, SourceCompare)}
-        compared |= {c.column for c in conditions if isinstance(c, SourceNotNull)}
+        compared |= {c.column for c in conditions if isinstance(c, SourceNotNull | SourceOneOf)}
         compared |= {c.right for c in equal if isinstance(c.right, SourceColumn)}
         needed -= compared if len(shape.alternatives) == 1 else set()
     return frozenset(needed)
@@ -104,27 +107,29 @@ def _differ(
     others: Sequence[SourceCondition],
 ) -> bool:
     a, b = _bounds(left, conditions), _bounds(right, others)
-    return any(_exclude(x, y) for x in a for y in b)
+    return any(all(_exclude(x, y) for x in some for y in more) for some in a for more in b)
 
 
-def _bounds(
-    value: MappingValue, conditions: Sequence[SourceCondition]
-) -> list[tuple[CompareOp, Scalar]]:
+def _bounds(value: MappingValue, conditions: Sequence[SourceCondition]) -> list[list[_Limit]]:
+    """What limits a value: each is a list of comparisons of which one holds."""
     if isinstance(value, SourceText):
         return []
     if not isinstance(value, SourceColumn):
-        return [("=", value)]
-    return [
-        (c.op, c.right.value)
-        for c in conditions
-        if isinstance(c, SourceCompare)
-        and c.left == value
-        and isinstance(c.right, SourceConstant)
-        and not c.offset
-    ]
+        return [[("=", value)]]
+    limits: list[list[_Limit]] = []
+    for c in conditions:
+        match c:
+            case SourceCompare(left=left, op=op, right=SourceConstant(value=constant), offset=0):
+                if left == value:
+                    limits.append([(op, constant)])
+            case SourceOneOf(column=column, values=values) if column == value:
+                limits.append([("=", v) for v in values])
+            case _:
+                pass
+    return limits
 
 
-def _exclude(left: tuple[CompareOp, Scalar], right: tuple[CompareOp, Scalar]) -> bool:
+def _exclude(left: _Limit, right: _Limit) -> bool:
     """Whether no value satisfies both comparisons: x < 3 and x >= 3."""
     (op, a), (mate, b) = left, right
     if isinstance(a, str) != isinstance(b, str) or isinstance(a, bool) != isinstance(b, bool):

@@ -1,6 +1,8 @@
-"""Reads SQL predicates into conjunctions of comparisons; OR becomes alternatives."""
+"""Reads SQL predicates into conjunctions of comparisons; OR becomes alternatives, and constants of
+one column a list."""
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, cast
 
 from ontoweir.mappings.model.assertion import (
@@ -10,8 +12,9 @@ from ontoweir.mappings.model.assertion import (
     SourceCondition,
     SourceConstant,
     SourceNotNull,
+    SourceOneOf,
 )
-from ontoweir.mappings.model.catalog import BooleanType
+from ontoweir.mappings.model.catalog import BooleanType, Scalar
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.sql.read_comparison import (
     Alternatives,
@@ -34,7 +37,7 @@ _NEGATE: dict[CompareOp, CompareOp] = {
     "<>": "=",
 }
 MAX_ALTERNATIVES = 4096
-"""The most parts that OR, IN and NOT may split one SELECT into."""
+"""The most parts that OR, IN and NOT may split one SELECT into, each listed constant one."""
 
 
 def conjoin(left: Alternatives, right: Alternatives) -> Alternatives:
@@ -43,13 +46,21 @@ def conjoin(left: Alternatives, right: Alternatives) -> Alternatives:
     Raises:
         SqlRefusal: there are more than MAX_ALTERNATIVES.
     """
-    if len(left) * len(right) > MAX_ALTERNATIVES:
+    if _count(left) * _count(right) > MAX_ALTERNATIVES:
         raise SqlRefusal(
             f"WHERE has more than {MAX_ALTERNATIVES:,} alternatives",
             why="every combination of the sides of OR and the members of IN is a query of its own",
             fix="write fewer OR and IN, or several queries",
         )
     return tuple((*a, *b) for a in left for b in right)
+
+
+def _count(alternatives: Alternatives) -> int:
+    """How many rows of constants the alternatives list."""
+    return sum(
+        prod(len(c.values) for c in conjunction if isinstance(c, SourceOneOf))
+        for conjunction in alternatives
+    )
 
 
 def read_condition(
@@ -142,9 +153,12 @@ def _read_in(equal: "list[exp.EQ]", scope: Scope, *, bag: bool, negated: bool) -
             alternatives = conjoin(alternatives, read_condition(e, scope, bag=bag, negated=True))
         return alternatives
     alternatives = tuple(dict.fromkeys(c for e in equal for c in read_condition(e, scope, bag=bag)))
+    listed = _list_constants(alternatives, scope)
+    if listed is not None or not bag:
+        return alternatives if listed is None else listed
     columns = {_compared_column(c) for c in alternatives}
-    if not bag or (len(columns) <= 1 and None not in columns):
-        return alternatives  # a column equals one constant at most
+    if len(columns) <= 1 and None not in columns:
+        return alternatives  # a timestamp equals one constant at most
     either: exp.Expr = equal[0]
     for e in equal[1:]:
         either = exp.Or(this=either, expression=e)
@@ -158,6 +172,27 @@ def _compared_column(conjunction: Conjunction) -> SourceColumn | None:
             return column
         case _:
             return None
+
+
+def _list_constants(alternatives: Alternatives, scope: Scope) -> Alternatives | None:
+    """The alternatives as one, where all equate one column, not a timestamp, with constants."""
+    columns: set[SourceColumn] = set()
+    values: dict[Scalar, None] = {}
+    for conjunction in alternatives:
+        match conjunction:
+            case (SourceCompare(left=column, op="=", right=SourceConstant(value=value)),):
+                columns.add(column)
+                values[value] = None
+            case (SourceOneOf(column=column, values=several),):
+                columns.add(column)
+                values |= dict.fromkeys(several)
+            case _:
+                return None
+    if len(columns) != 1 or scope.step_of(column := columns.pop()) is not None:
+        return None
+    if len(values) > 1:
+        return ((SourceOneOf(column, tuple(values)),),)
+    return ((SourceCompare(column, "=", SourceConstant(next(iter(values)))),),)
 
 
 def known_columns(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[SourceColumn]:
@@ -179,6 +214,9 @@ def known_columns(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[S
 
 def _either(sides: list[tuple["exp.Expr", bool]], scope: Scope, *, bag: bool) -> Alternatives:
     read = [read_condition(s, scope, bag=bag, negated=n) for s, n in sides]
+    listed = _list_constants((*read[0], *read[1]), scope)
+    if listed is not None:
+        return listed
     if not bag:
         return (*read[0], *read[1])
     columns = [{c for alt in a for k in alt for c in _columns(k)} for a in read]
@@ -213,7 +251,7 @@ def _as_equality(tree: "exp.Expr") -> "exp.Expr":
 
 def _columns(condition: SourceCondition) -> tuple[SourceColumn, ...]:
     match condition:
-        case SourceNotNull(column=column):
+        case SourceNotNull(column=column) | SourceOneOf(column=column):
             return (column,)
         case SourceCompare(left=left, right=right):
             return (left, right) if isinstance(right, SourceColumn) else (left,)

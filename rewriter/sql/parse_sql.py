@@ -11,6 +11,7 @@ from ontoweir.mappings.model.assertion import (
     SourceCompare,
     SourceCondition,
     SourceNotNull,
+    SourceOneOf,
 )
 from ontoweir.mappings.model.catalog import Catalog, DecimalType, Scalar
 from ontoweir.mappings.model.column_types import XSD, name_column_type, natural_datatype
@@ -28,6 +29,7 @@ from ontoweir.rewriter.model.spj import (
     NotNull,
     NullOutput,
     Occurrence,
+    OneOf,
     Op,
     Output,
     SpjQuery,
@@ -217,6 +219,8 @@ def _condition(condition: SourceCondition, source: Source) -> Condition:
     match condition:
         case SourceNotNull():
             return NotNull(_attribute(condition.column), source)
+        case SourceOneOf(column=column, values=values):
+            return OneOf(_attribute(column), values, source)
         case SourceCompare(right=right):
             return Compare(
                 _attribute(condition.left),

@@ -4,6 +4,7 @@
 In Practice, Both! ISWC 2014.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -23,8 +24,9 @@ from ontoweir.ontology.tbox import THING, Because, Exists, NamedClass, Role
 from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.spj import SpjQuery
-from ontoweir.rewriter.passes.index_disjuncts import DisjunctIndex
+from ontoweir.rewriter.passes.index_disjuncts import DisjunctIndex, reachable_tables
 from ontoweir.rewriter.tmappings.instantiate_assertion import assertion_query
+from ontoweir.rewriter.tmappings.merge_assertions import merge_assertions, split_lists
 
 
 def compile_tmappings(
@@ -40,7 +42,8 @@ def compile_tmappings(
     (∃P ⊑ C), and the objects, IRIs or blank nodes, of those with it as range. A property gets
     its subproperties', turned round for inverses. An assertion whose triples another one of
     the predicate makes too is dropped, so that a row counts once under bag semantics. A static
-    assertion's triples hold always, so it may stand for a stream's.
+    assertion's triples hold always, so it may stand for a stream's. Those that are left and differ
+    in the constants of one column only become one (merge_assertions).
 
     Args:
         predicates: class and property IRIs asked for; None: all that the ontology or the
@@ -53,8 +56,11 @@ def compile_tmappings(
         predicates = known | mappings.predicates()
     assertions: list[MappingAssertion] = []
     for iri in dict.fromkeys(sorted(predicates)):
-        assertions.extend(_drop_contained(list(_class_assertions(iri, mappings, tbox)), catalog))
-        assertions.extend(_drop_contained(list(_property_assertions(iri, mappings, tbox)), catalog))
+        for made in (
+            _class_assertions(iri, mappings, tbox),
+            _property_assertions(iri, mappings, tbox),
+        ):
+            assertions.extend(merge_assertions(_drop_contained(list(made), catalog), catalog))
     return MappingSet(tuple(assertions), compiled=True)
 
 
@@ -150,7 +156,7 @@ def _drop_contained(assertions: list[MappingAssertion], catalog: Catalog) -> lis
         return assertions
     facts = {(a.subject, a.object): a for a in reversed(assertions) if not a.source.tables}
     kept = DisjunctIndex[tuple[MappingAssertion, SpjQuery]](catalog, lambda pair: pair[1])
-    for assertion in assertions:
+    for assertion in _split(assertions, catalog):
         if (assertion.subject, assertion.object) in facts:
             continue  # a fact is contained in nothing else
         pair = (assertion, assertion_query(assertion, catalog))
@@ -161,3 +167,16 @@ def _drop_contained(assertions: list[MappingAssertion], catalog: Catalog) -> lis
             kept.remove(other)
         kept.add(pair)
     return [*(a for a, _ in kept), *reversed(facts.values())]
+
+
+def _split(assertions: list[MappingAssertion], catalog: Catalog) -> Iterator[MappingAssertion]:
+    """The assertions; those with lists of constants in parts, where another one of the same tables,
+    or of what they reference, could contain a part."""
+    tables = [frozenset(t.table for t in a.source.tables) for a in assertions]
+    count = Counter(tables)
+    for assertion, own in zip(assertions, tables, strict=True):
+        reach = reachable_tables(own, catalog) if own else own
+        if count[own] > 1 or any(other and other != own and other <= reach for other in count):
+            yield from split_lists(assertion)
+        else:
+            yield assertion

@@ -11,6 +11,7 @@ from ontoweir.mappings.model.assertion import (
     SourceCompare,
     SourceCondition,
     SourceNotNull,
+    SourceOneOf,
     TemplateMap,
     TermMap,
     term_columns,
@@ -27,6 +28,7 @@ from ontoweir.rewriter.model.spj import (
     LiteralOutput,
     NotNull,
     Occurrence,
+    OneOf,
     Op,
     Output,
     Provenance,
@@ -61,6 +63,8 @@ def instantiate_assertion(assertion: MappingAssertion, start: int, catalog: Cata
         match c:
             case SourceNotNull():
                 return NotNull(column(c.column), assertion.place)
+            case SourceOneOf():
+                return OneOf(column(c.column), c.values, assertion.place)
             case SourceCompare():
                 right = (
                     column(c.right)
@@ -108,6 +112,7 @@ def instantiate_assertion(assertion: MappingAssertion, start: int, catalog: Cata
             assertion.place,
             tuple(b.text for b in assertion.because),
             tuple(b.source for b in assertion.because if b.source is not None),
+            others=assertion.others,
         ),
     )
 

@@ -88,7 +88,7 @@ def find_assertions(
         raise QueryError(
             f"{iri} is used outside GRAPH",
             why="its triples come from streams and hold at points in time only "
-            f"(mapping {assertions[0].id}, {assertions[0].place})",
+            f"(mapping {assertions[0].shown}, {assertions[0].place})",
             fix="put the pattern into GRAPH ?t { … }",
             source=atom.source,
         )
@@ -161,7 +161,7 @@ def match_atoms(
 
 def _refuse_repeats(atom: Atom, assertion: MappingAssertion) -> QueryError:
     return QueryError(
-        f"SELECT counts the rows of mapping {assertion.id} ({assertion.place})",
+        f"SELECT counts the rows of mapping {assertion.shown} ({assertion.place})",
         why=f"its SQL has DISTINCT or UNION, and {assertion.repeats}: the rows that it removes "
         "would count",
         fix="write SELECT DISTINCT in the query; or in the mapping's SQL select a key that the "

@@ -18,6 +18,7 @@ from ontoweir.mappings.model.assertion import (
     MappingSet,
     TemplateMap,
     TermMap,
+    TriplesMapName,
 )
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.model.column_types import type_family
@@ -115,9 +116,10 @@ def lint_mappings(workspace: Workspace) -> tuple[MappingLint, ...]:
     for assertion in compiled.assertions:
         if assertion.source.tables:
             made = prober.probe(assertion)
-            inside = lints.setdefault((assertion.place, assertion.id, _stream(assertion)), {})
             key = made.kind, made.iri, made.subject
-            inside[key] = _merge(inside[key], made) if key in inside else made
+            for name in (TriplesMapName(assertion.id, assertion.place), *assertion.others):
+                inside = lints.setdefault((name.place, name.id, _stream(assertion)), {})
+                inside[key] = _merge(inside[key], made) if key in inside else made
             best[made.subject] = _better(best.get(made.subject, made.best), made.best)
     return tuple(
         MappingLint(

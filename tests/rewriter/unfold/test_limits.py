@@ -12,7 +12,7 @@ from ontoweir.progress.progress import Progress
 from ontoweir.progress.show_rewriting import WorkLines
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.algebra import contain_spj
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import OneOf, SpjUnion
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.ucq import (
@@ -213,17 +213,37 @@ def test_progress_is_shown_on_a_terminal_after_a_moment(
 
 def test_a_thousand_mappings_below_one_class(tmp_path: Path) -> None:
     """Nearly no two of them are compared: what they make, and their constants, tell them apart."""
-    maps = "".join(
-        f'<#M{i}> rr:logicalTable [ rr:sqlQuery "SELECT id FROM s WHERE v = {i}" ] ;\n'
-        f'  rr:subjectMap [ rr:template "http://e/r{{id}}" ; rr:class :C{i} ] .\n'
-        for i in range(600)
-    )
-    (tmp_path / "ontoweir.toml").write_text(TOML)
-    (tmp_path / "m.ttl").write_text(MAPPING + maps)
-    axioms = "".join(f":C{i} rdfs:subClassOf :Top .\n" for i in range(600))
-    (tmp_path / "o.ttl").write_text(PREFIXES + axioms)
-    (tmp_path / "q.rq").write_text(
-        "PREFIX : <http://e/>\nSELECT DISTINCT ?x WHERE { GRAPH ?t { ?x a :Top } }"
-    )
-    workspace = Workspace(load_project(tmp_path, environ={}))
+    workspace = open_mapped(tmp_path, "v = {i} AND id < {i}", 600)
     assert len(workspace.compile("q").union.disjuncts) == 600
+
+
+def test_thousands_of_constants_of_one_column_are_one_disjunct(tmp_path: Path) -> None:
+    workspace = open_mapped(tmp_path, "v = {i}", 2_000)
+    (query,) = workspace.compile("q").union.disjuncts
+    (listed,) = (c for c in query.conditions if isinstance(c, OneOf))
+    assert listed.values == tuple(range(2_000))
+
+
+def test_a_join_of_two_classes_with_hundreds_of_constants_is_one_disjunct(tmp_path: Path) -> None:
+    """A product of 90,000 combinations, were each constant a choice."""
+    where = "GRAPH ?t { ?x a :Top } GRAPH ?u { ?x a :Top }"
+    workspace = open_mapped(tmp_path, "v = {i}", 300, where)
+    assert len(workspace.compile("q").union.disjuncts) == 1
+
+
+def open_mapped(
+    folder: Path, condition: str, count: int, where: str = "GRAPH ?t { ?x a :Top }"
+) -> Workspace:
+    """A project with so many triples maps, each of a class below :Top and of the rows that satisfy
+    the condition for its number."""
+    maps = "".join(
+        f'<#M{i}> rr:logicalTable [ rr:sqlQuery "SELECT id FROM s WHERE {condition.format(i=i)}" ] '
+        f';\n  rr:subjectMap [ rr:template "http://e/r{{id}}" ; rr:class :C{i} ] .\n'
+        for i in range(count)
+    )
+    (folder / "ontoweir.toml").write_text(TOML)
+    (folder / "m.ttl").write_text(MAPPING + maps)
+    axioms = "".join(f":C{i} rdfs:subClassOf :Top .\n" for i in range(count))
+    (folder / "o.ttl").write_text(PREFIXES + axioms)
+    (folder / "q.rq").write_text(f"PREFIX : <http://e/>\nSELECT DISTINCT ?x WHERE {{ {where} }}")
+    return Workspace(load_project(folder, environ={}))
