@@ -3,9 +3,10 @@
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ontoweir.cache.digest_file import digest_file
@@ -14,26 +15,23 @@ from ontoweir.cache.open_cache import Cache
 from ontoweir.errors import Source
 from ontoweir.mappings.compile.load_mappings import load_mappings
 from ontoweir.mappings.model import assertion
-from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet
+from ontoweir.mappings.model.assertion import MappingSet
 from ontoweir.ontology import axioms
 from ontoweir.ontology.load_ontology import LeftOut, OntologyFile, OntologyReading, read_ontology
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.warn_mappings import warn_mappings
 from ontoweir.project.project import Project
 
-_ONTOLOGY = (
-    *(Source, TBox, LeftOut, OntologyFile, OntologyReading, axioms.Because),
-    *(axioms.Role, axioms.NamedClass, axioms.Exists, axioms.Value),
-    *(axioms.SubConcept, axioms.SubExists, axioms.SubRole, axioms.DataRange),
-    *(axioms.DisjointConcepts, axioms.DisjointRoles, axioms.ReflexiveRole),
-    *(axioms.IrreflexiveRole, axioms.ClassFact, axioms.RoleFact),
-)
-_MAPPINGS = (
-    *(Source, MappingAssertion, assertion.MappingSource, assertion.SourceTable),
-    *(assertion.SourceColumn, assertion.SourceConstant, assertion.SourceCompare),
-    *(assertion.SourceNotNull, assertion.TemplateMap, assertion.ColumnMap),
-    assertion.ConstantMap,
-)
+
+def _list_classes(module: ModuleType) -> Iterator[type]:
+    """The dataclasses that a module defines."""
+    for made in vars(module).values():
+        if isinstance(made, type) and is_dataclass(made) and made.__module__ == module.__name__:
+            yield made
+
+
+_ONTOLOGY = (Source, TBox, LeftOut, OntologyFile, OntologyReading, *_list_classes(axioms))
+_MAPPINGS = (Source, axioms.Because, *_list_classes(assertion))
 """What the cache may make."""
 
 
