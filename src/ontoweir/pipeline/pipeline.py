@@ -23,7 +23,12 @@ from ontoweir.mappings.model.catalog import Catalog, ColumnType
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import OntologyReading
 from ontoweir.ontology.tbox import TBox
-from ontoweir.pipeline.read_cached import KnownInputs, read_mappings_cached, read_ontology_cached
+from ontoweir.pipeline.read_cached import (
+    KnownInputs,
+    ReadMappings,
+    read_mappings_cached,
+    read_ontology_cached,
+)
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
@@ -73,6 +78,9 @@ class Workspace:
     search for its repairs, may take (None or 0: no limit).
 
     `cache`: where what is read is kept between runs (None: nowhere).
+
+    `ran_out`: a decision or a search for repairs has taken all its time, so that another one could
+    find more.
     """
 
     project: Project
@@ -86,6 +94,7 @@ class Workspace:
     time_limit: float | None = SECONDS
     repair_time_limit: float | None = REPAIR_SECONDS
     cache: Cache | None = None
+    ran_out: bool = field(default=False, init=False)
 
     @contextmanager
     def _showing(self) -> Iterator[None]:
@@ -116,19 +125,28 @@ class Workspace:
         return self._ontology[0].tbox
 
     @cached_property
-    def mappings(self) -> MappingSet:
-        """The mapping assertions of the project, and the facts of its ontologies."""
+    def _mappings(self) -> ReadMappings:
         tbox, known = self.tbox, self._ontology[1]
         with self._noting("the mappings are read"):
-            read = read_mappings_cached(
+            return read_mappings_cached(
                 self.project, tbox, known, partial=self.partial, cache=self.cache
             )
-            for refused in read.mappings.refused:
-                if refused.predicates is not None:  # else every query is refused with it
-                    self.on_refused(str(refused.error))
-            for text in read.warnings:
-                self.on_warning(text)
-            return assert_facts(read.mappings, tbox.facts)
+
+    @property
+    def inputs(self) -> KnownInputs:
+        """What the ontology and the mappings were made of."""
+        return self._mappings.inputs
+
+    @cached_property
+    def mappings(self) -> MappingSet:
+        """The mapping assertions of the project, and the facts of its ontologies."""
+        read = self._mappings
+        for refused in read.mappings.refused:
+            if refused.predicates is not None:  # else every query is refused with it
+                self.on_refused(str(refused.error))
+        for text in read.warnings:
+            self.on_warning(text)
+        return assert_facts(read.mappings, self.tbox.facts)
 
     def query_names(self) -> tuple[str, ...]:
         """The names of the project's queries, in order."""
@@ -244,13 +262,16 @@ class Workspace:
     ) -> Verdict:
         """Decide a compiled query."""
         with self._noting(f"{compiled.name} is decided"), self._showing():
-            return check_query(
+            watch = Watch(self.time_limit, self.on_progress)
+            verdict = check_query(
                 compiled.union,
                 self.project.catalog,
                 statistics=statistics,
                 timed=timed,
-                watch=Watch(self.time_limit, self.on_progress),
+                watch=watch,
             )
+            self.ran_out |= watch.is_over()
+            return verdict
 
     def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:
         """A confirmed witness with that many optional tuples, or None."""
@@ -287,6 +308,7 @@ class Workspace:
         watch = Watch(self.repair_time_limit, self.on_progress)
         with self._showing():
             repairs = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
+        self.ran_out |= watch.is_over()
         if watch.stopped:
             self.on_warning(
                 f"{compiled.name}: the search for repairs stopped after "

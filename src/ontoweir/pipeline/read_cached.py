@@ -1,7 +1,7 @@
 """Read ontologies and mappings, or take them from the cache where every file is as it was."""
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from hashlib import sha256
@@ -38,9 +38,14 @@ _MAPPINGS = (Source, axioms.Because, *_list_classes(assertion))
 @dataclass(frozen=True, slots=True)
 class KnownInputs:
     """A text that changes with everything that an ontology was made of, or mappings: files, their
-    imports, the catalog, options."""
+    imports, the catalog, options; and the files, with their content or absence as it was."""
 
     text: str
+    files: tuple[tuple[str, str | None], ...]
+
+    def are_same(self) -> bool:
+        """Whether the files are still as they were."""
+        return _unchanged(dict(self.files))
 
 
 @contextmanager
@@ -73,7 +78,7 @@ def read_ontology_cached(
         known, encoded = entry
         if not _unchanged(known):
             raise ValueError("a file has changed")
-        return decode_values(encoded, _ONTOLOGY), _inputs(key, known)
+        return decode_values(encoded, _ONTOLOGY), _inputs(key, known, ())
 
     if cache is not None and (found := cache.read("ontology", key, take)) is not None:
         return found
@@ -85,7 +90,7 @@ def read_ontology_cached(
     reading = read_ontology(sources, imports=imports, strict=strict, touch=touch)
     if cache is not None and _unchanged(digests):
         cache.write("ontology", key, [digests, encode_values(reading)])
-    return reading, _inputs(key, digests)
+    return reading, _inputs(key, digests, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ def read_mappings_cached(
     digests = digest()
     catalog = sha256(repr(project.catalog).encode()).hexdigest()
     key = [list(digests.items()), catalog, partial, known.text]
-    inputs = _inputs(key)
+    inputs = _inputs(key, digests, known.files)
 
     def take(entry: Any) -> ReadMappings:
         encoded, warnings = entry
@@ -135,5 +140,8 @@ def _unchanged(digests: Mapping[str, str | None]) -> bool:
     return all(digest_file(Path(file)) == digest for file, digest in digests.items())
 
 
-def _inputs(*parts: object) -> KnownInputs:
-    return KnownInputs(sha256(repr(parts).encode()).hexdigest())
+def _inputs(
+    key: object, digests: Mapping[str, str | None], more: Iterable[tuple[str, str | None]]
+) -> KnownInputs:
+    files = tuple(sorted({*digests.items(), *more}, key=repr))
+    return KnownInputs(sha256(repr((key, files)).encode()).hexdigest(), files)
