@@ -167,14 +167,17 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(
 ) -> None:
     work = vars(read_cached)["read_ontology"]
 
-    def meddle(*arguments: object, **options: object) -> object:
-        reading = work(*arguments, **options)
-        (project / "o.ttl").write_text(ONTOLOGY.replace(":B ,", ":E ,"))
-        return reading
+    def meddle(*arguments: object, touch: Callable[[Path], None], **options: object) -> object:
+        def change(path: Path) -> None:
+            touch(path)
+            (project / "o.ttl").write_text(ONTOLOGY.replace(":B ,", ":E ,"))
 
-    monkeypatch.setattr(read_cached, "read_ontology", meddle)
-    read(project, cache)
-    monkeypatch.undo()
+        return work(*arguments, touch=change, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(read_cached, "read_ontology", meddle)
+        assert "http://e/E" in str(read(project, cache))
+    (project / "o.ttl").write_text(ONTOLOGY)
     assert read(project, cache) == read(project, None)
 
 
