@@ -34,7 +34,7 @@ def recall_verdicts(
     """
     cache = workspace.cache
     assert workspace.mappings is not None
-    keys = {name: _make_key(workspace, name, [shown, timed]) for name in names}
+    keys = _make_keys(workspace, names, [shown, timed])
     found: dict[str, Rendered[RenderedVerdict]] = {}
     for name, key in keys.items():
         known = None if cache is None else cache.read("verdict", key, _take)
@@ -42,9 +42,10 @@ def recall_verdicts(
             found[name] = known
     left = [name for name in names if name not in found]
     made = dict(zip(left, decide_each(workspace, left, render, timed=timed), strict=True))
-    if cache is not None and workspace.inputs.are_same():
+    if cache is not None and made and workspace.inputs.are_same():
+        later = _make_keys(workspace, left, [shown, timed])
         for name, one in made.items():
-            if one.final and _make_key(workspace, name, [shown, timed]) == keys[name]:
+            if one.final and later[name] == keys[name]:
                 cache.write("verdict", keys[name], _put(one))
     rendered = [found[name] if name in found else made[name] for name in names]
     for message in (m for r in rendered for m in r.said):
@@ -52,11 +53,12 @@ def recall_verdicts(
     return [r.made for r in rendered]
 
 
-def _make_key(workspace: Workspace, name: str, options: Sequence[object]) -> list[object]:
+def _make_keys(
+    workspace: Workspace, names: Sequence[str], options: Sequence[object]
+) -> dict[str, list[object]]:
+    """What each query's verdict depends on, as it is now."""
     project = workspace.project
-    return [
-        name,
-        digest_file(workspace.query_file(name)),
+    shared = [
         digest_file(project.file),
         sha256(repr(project).encode()).hexdigest(),
         workspace.inputs.text,
@@ -64,6 +66,7 @@ def _make_key(workspace: Workspace, name: str, options: Sequence[object]) -> lis
         [workspace.time_limit, workspace.repair_time_limit, sorted(workspace.skip)],
         *options,
     ]
+    return {n: [n, digest_file(workspace.query_file(n)), *shared] for n in names}
 
 
 def _put(rendered: Rendered[RenderedVerdict]) -> list[Any]:
