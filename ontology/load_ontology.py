@@ -154,7 +154,7 @@ def _find_kinds(files: Iterable[Triples]) -> Kinds:
         OWL.OntologyProperty: kinds.annotation,
     }
     for s, p, o, _ in (row for file in files for row in file.rows):
-        if p == _ON_PROPERTY:
+        if p in _ON_PROPERTY:
             if isinstance(o, URIRef):
                 kinds.used.add(str(o))
         elif not isinstance(s, URIRef):
@@ -176,4 +176,4 @@ def _find_kinds(files: Iterable[Triples]) -> Kinds:
     return kinds
 
 
-_TYPE, _ON_PROPERTY = RDF.type, OWL.onProperty
+_TYPE, _ON_PROPERTY = RDF.type, frozenset((OWL.onProperty,))
