@@ -50,6 +50,10 @@ def follow_imports(
     return tuple(triples for _, triples in reader.found)
 
 
+_TYPE, _ONTOLOGY = RDF.type, OWL.Ontology
+_VERSION, _IMPORTS = OWL.versionIRI, OWL.imports
+
+
 class _Reader:
     def __init__(self, imports: Mapping[str, Path], missing: Missing) -> None:
         self.imports, self.missing = imports, missing
@@ -78,14 +82,14 @@ class _Reader:
         """Take in what was read, of a file or of memory."""
         self.found.append((path, triples))
         for s, p, o, _ in triples.rows:
-            if p == RDF.type and o == OWL.Ontology and isinstance(s, URIRef):
+            if p == _TYPE and o == _ONTOLOGY and isinstance(s, URIRef):
                 self.known.add(str(s))
-            elif p == OWL.versionIRI:
+            elif p == _VERSION:
                 self.known.add(str(o))
 
     def follow(self, path: Path | None, triples: Triples) -> None:
         """Read what an ontology imports."""
-        wanted = [(s, str(o), n) for s, p, o, n in triples.rows if p == OWL.imports]
+        wanted = [(s, str(o), n) for s, p, o, n in triples.rows if p == _IMPORTS]
         for s, iri, line in wanted:
             place = triples.source(line, s)
             if iri in self.known:

@@ -138,19 +138,26 @@ def _find_kinds(files: Iterable[Triples]) -> Kinds:
         OWL.OntologyProperty: kinds.annotation,
     }
     for s, p, o, _ in (row for file in files for row in file.rows):
-        if p == OWL.onProperty and isinstance(o, URIRef):
-            kinds.used.add(str(o))
-        if not isinstance(s, URIRef):
+        if p == _ON_PROPERTY:
+            if isinstance(o, URIRef):
+                kinds.used.add(str(o))
+        elif not isinstance(s, URIRef):
             continue
-        if p == RDF.type and o in declared:
-            declared[o].add(str(s))
-        elif p == RDFS.range and (str(o).startswith(_XSD) or o == RDFS.Literal):
-            kinds.data.add(str(s))
-        if p == RDFS.range and isinstance(o, URIRef):
-            kinds.ranges.setdefault(str(s), set()).add(str(o))
-        if p in _ABOUT_PROPERTIES or o in _CHARACTERISTICS:
+        elif p == _TYPE:
+            if o in declared:
+                declared[o].add(str(s))
+            elif o in _CHARACTERISTICS:
+                kinds.used.add(str(s))
+        elif p in _ABOUT_PROPERTIES:
             kinds.used.add(str(s))
+            if p == RDFS.range and isinstance(o, URIRef):
+                kinds.ranges.setdefault(str(s), set()).add(str(o))
+                if str(o).startswith(_XSD) or o == RDFS.Literal:
+                    kinds.data.add(str(s))
     kinds.used -= kinds.annotation
     kinds.data -= kinds.objects | kinds.annotation
     kinds.annotation -= kinds.objects
     return kinds
+
+
+_TYPE, _ON_PROPERTY = RDF.type, OWL.onProperty

@@ -60,32 +60,80 @@ _UNSUPPORTED: dict[Node, str] = {
 
 def read_axioms(triples: Triples, kinds: Kinds, report: Report) -> Iterator[Axiom | Fact]:
     """The axioms and facts of one file; what is outside OWL 2 QL goes to `report` instead."""
+    asserts = _Assertions(kinds)
     for s, p, o, line in triples.rows:
+        is_axiom = (o in _TYPES if p == _TYPE else p in _AXIOMS) and (
+            p not in _OF_NAMES or isinstance(s, URIRef)
+        )
+        if not is_axiom and not asserts(p, o):
+            continue  # a declaration, an annotation, a part of an expression
+        if p in _OF_PROPERTIES and str(s) in kinds.annotation:
+            continue
         place = triples.source(line, s, o)
         try:
-            axioms = _read(triples, kinds, s, p, o, place, report)
-            if axioms is None:
-                yield from read_fact(kinds, s, p, o, Because(_show(triples, s, p, o), place))
+            because = Because(_show(triples, s, p, o), place)
+            if is_axiom:
+                yield from _read(triples, kinds, s, p, o, because, report)
             else:
-                yield from axioms
+                yield from read_fact(kinds, s, p, o, because)
         except OutsideQL as rule:
             report(_show(triples, s, p, o), str(rule), place)
         except RecursionError:
             report(_show(triples, s, p, o), "an expression contains itself, or is too deep", place)
 
 
+class _Assertions:
+    """Which triples are assertions about individuals, if they are no axioms: not declarations and
+    annotations. A property that is neither declared nor in an axiom counts as an annotation."""
+
+    def __init__(self, kinds: Kinds) -> None:
+        self.kinds = kinds
+        self.types: dict[Node, bool] = {}
+        self.properties: dict[Node, bool] = {}
+
+    def __call__(self, p: Node, o: Node) -> bool:
+        known, node = (self.types, o) if p == _TYPE else (self.properties, p)
+        found = known.get(node)
+        if found is None:
+            found = known[node] = self._is_class(o) if p == _TYPE else self._is_property(p)
+        return found
+
+    def _is_class(self, o: Node) -> bool:
+        is_class = isinstance(o, BNode) or not str(o).startswith((*_VOCABULARY, str(SWRL)))
+        return is_class or o in (OWL.Thing, OWL.Nothing)
+
+    def _is_property(self, p: Node) -> bool:
+        kinds, iri = self.kinds, str(p)
+        if iri in kinds.annotation or iri.startswith(_VOCABULARY):
+            return False
+        return iri in kinds.data or iri in kinds.objects or iri in kinds.used
+
+
+_TYPE: Node = RDF.type
+_VOCABULARY = (str(OWL), str(RDFS), str(RDF))
+_OF_NAMES: frozenset[Node] = frozenset(
+    (OWL.intersectionOf, OWL.unionOf, OWL.complementOf, OWL.inverseOf)
+)
+"""What makes an axiom of a name, and an expression of a blank node."""
+_OF_PROPERTIES: frozenset[Node] = frozenset((RDFS.subPropertyOf, RDFS.domain, RDFS.range))
+"""What also annotation properties have."""
+
+
 def _read(
-    triples: Triples, kinds: Kinds, s: Node, p: Node, o: Node, place: Source, report: Report
-) -> list[Axiom] | None:
-    """The axioms of one triple; None for an assertion about an individual."""
-    because = Because(_show(triples, s, p, o), place)
-    named = isinstance(s, URIRef)
-    if p == RDFS.subClassOf:
+    triples: Triples, kinds: Kinds, s: Node, p: Node, o: Node, because: Because, report: Report
+) -> list[Axiom]:
+    """The axioms of one triple that makes some."""
+    if p in _UNSUPPORTED:
+        raise OutsideQL(f"OWL 2 QL has no {_UNSUPPORTED[p]}")
+    if p == _TYPE:
+        return _read_type(triples, kinds, s, o, because)
+    if p in _OF_ROLES:
+        return _read_role_axiom(triples, kinds, s, p, o, because)
+    if p == _SUBCLASS:
         return _below(triples, kinds, s, o, because)
-    if p == OWL.equivalentClass or (named and p in (OWL.intersectionOf, OWL.unionOf)):
-        other = o if p == OWL.equivalentClass else _alias(triples, s, p, o)
-        return _both_ways(triples, kinds, s, other, because, report)
-    if named and p == OWL.complementOf:
+    place = because.source
+    assert place is not None
+    if p == OWL.complementOf:
         report(f"{because.text}, right to left", "a negated class is only on the right", place)
         return _disjoint(triples, kinds, [s, o], because)
     if p == OWL.disjointWith:
@@ -95,76 +143,71 @@ def _read(
         report(f"{because.text}, covering", "OWL 2 QL has no union on the right", place)
         below = [a for part in parts for a in _below(triples, kinds, part, s, because)]
         return [*below, *_disjoint(triples, kinds, parts, because)]
-    if p == RDF.type and o == OWL.AllDisjointClasses:
-        members = list(_members(triples, s))
-        return _disjoint(triples, kinds, members, because)
-    if p in _UNSUPPORTED:
-        raise OutsideQL(f"OWL 2 QL has no {_UNSUPPORTED[p]}")
-    roles = _read_role_axiom(triples, kinds, s, p, o, because)
-    if roles is not None:
-        return roles
-    return _read_rest(kinds, s, p, o)
+    other = o if p == OWL.equivalentClass else _alias(triples, s, p, o)
+    return _both_ways(triples, kinds, s, other, because, report)
 
 
-def _read_rest(kinds: Kinds, s: Node, p: Node, o: Node) -> list[Axiom] | None:
-    """Declarations and annotations make no axiom; assertions about individuals give None.
+_SUBCLASS: Node = RDFS.subClassOf
+_OF_ROLES: frozenset[Node] = _OF_PROPERTIES | {
+    *(OWL.equivalentProperty, OWL.inverseOf, OWL.propertyDisjointWith)
+}
+_AXIOMS: frozenset[Node] = (
+    _OF_ROLES
+    | _OF_NAMES
+    | frozenset(_UNSUPPORTED)
+    | {_SUBCLASS, OWL.equivalentClass, OWL.disjointWith, OWL.disjointUnionOf}
+)
+"""The properties whose triples are axioms."""
 
-    A property that is neither declared nor in an axiom counts as an annotation."""
-    if p == RDF.type:
-        if o in _UNSUPPORTED_TYPES:
-            raise OutsideQL(f"OWL 2 QL has no {_UNSUPPORTED_TYPES[o]}")
-        vocabulary = (str(OWL), str(RDFS), str(RDF), str(SWRL))
-        is_class = isinstance(o, BNode) or not str(o).startswith(vocabulary)
-        return None if is_class or o in (OWL.Thing, OWL.Nothing) else []
-    if str(p) in kinds.annotation or str(p).startswith((str(OWL), str(RDFS), str(RDF))):
-        return []
-    if str(p) in kinds.data or str(p) in kinds.objects or str(p) in kinds.used:
-        return None
-    return []
+
+def _read_type(triples: Triples, kinds: Kinds, s: Node, o: Node, because: Because) -> list[Axiom]:
+    """The axioms of a triple that says what kind of property something is, or what is disjoint."""
+    if o in _UNSUPPORTED_TYPES:
+        raise OutsideQL(f"OWL 2 QL has no {_UNSUPPORTED_TYPES[o]}")
+    if o == OWL.AllDisjointClasses:
+        return _disjoint(triples, kinds, list(_members(triples, s)), because)
+    if o == OWL.AllDisjointProperties:
+        roles = [read_role(triples, m, kinds) for m in _members(triples, s)]
+        pairs = ((a, b) for i, a in enumerate(roles) for b in roles[i + 1 :])
+        return [DisjointRoles(a, b, because) for a, b in pairs]
+    role = read_role(triples, s, kinds)
+    if o == OWL.SymmetricProperty:
+        return [SubRole(role, role.inverted(), because)]
+    if o == OWL.AsymmetricProperty:
+        return [DisjointRoles(role, role.inverted(), because)]
+    if o == OWL.ReflexiveProperty:
+        return [ReflexiveRole(role, because)]
+    return [IrreflexiveRole(role, because)]
+
+
+_TYPES: frozenset[Node] = frozenset(_UNSUPPORTED_TYPES) | {
+    *(OWL.AllDisjointClasses, OWL.AllDisjointProperties),
+    *(OWL.SymmetricProperty, OWL.AsymmetricProperty),
+    *(OWL.ReflexiveProperty, OWL.IrreflexiveProperty),
+}
+"""The types whose triples are axioms."""
 
 
 def _read_role_axiom(
     triples: Triples, kinds: Kinds, s: Node, p: Node, o: Node, because: Because
-) -> list[Axiom] | None:
-    """The axioms of a triple about properties; None if it is about something else."""
-
-    def role(node: Node) -> Role:
-        return read_role(triples, node, kinds)
-
-    if str(s) in kinds.annotation and p in (RDFS.subPropertyOf, RDFS.domain, RDFS.range):
-        return []
-    if p == RDFS.subPropertyOf:
-        return _subrole(role(s), role(o), because)
-    if p == OWL.equivalentProperty:
-        a, b = role(s), role(o)
-        return [*_subrole(a, b, because), *_subrole(b, a, because)]
-    if p == OWL.inverseOf and isinstance(s, URIRef):
-        a, b = role(s), role(o).inverted()
-        return [SubRole(a, b, because), SubRole(b, a, because)]
-    if p == OWL.propertyDisjointWith:
-        return [DisjointRoles(role(s), role(o), because)]
+) -> list[Axiom]:
+    """The axioms of a triple about properties."""
+    one = read_role(triples, s, kinds)
     if p == RDFS.domain:
-        return _conclude(triples, kinds, (Exists(role(s)),), o, because)
+        return _conclude(triples, kinds, (Exists(one),), o, because)
     if p == RDFS.range:
-        axioms = role(s)
-        if axioms.iri in kinds.data:
-            return [DataRange(axioms, d, because) for d in read_datatypes(triples, o)]
-        return _conclude(triples, kinds, (Exists(axioms.inverted()),), o, because)
-    if p != RDF.type:
-        return None
-    if o == OWL.SymmetricProperty:
-        return [SubRole(role(s), role(s).inverted(), because)]
-    if o == OWL.AsymmetricProperty:
-        return [DisjointRoles(role(s), role(s).inverted(), because)]
-    if o == OWL.ReflexiveProperty:
-        return [ReflexiveRole(role(s), because)]
-    if o == OWL.IrreflexiveProperty:
-        return [IrreflexiveRole(role(s), because)]
-    if o == OWL.AllDisjointProperties:
-        members = [role(m) for m in _members(triples, s)]
-        pairs = ((a, b) for i, a in enumerate(members) for b in members[i + 1 :])
-        return [DisjointRoles(a, b, because) for a, b in pairs]
-    return None
+        if one.iri in kinds.data:
+            return [DataRange(one, d, because) for d in read_datatypes(triples, o)]
+        return _conclude(triples, kinds, (Exists(one.inverted()),), o, because)
+    other = read_role(triples, o, kinds)
+    if p == RDFS.subPropertyOf:
+        return _subrole(one, other, because)
+    if p == OWL.equivalentProperty:
+        return [*_subrole(one, other, because), *_subrole(other, one, because)]
+    if p == OWL.propertyDisjointWith:
+        return [DisjointRoles(one, other, because)]
+    other = other.inverted()  # owl:inverseOf
+    return [SubRole(one, other, because), SubRole(other, one, because)]
 
 
 def _members(triples: Triples, node: Node) -> tuple[Node, ...]:
@@ -251,7 +294,6 @@ _WORDS: dict[Node, str] = {
     RDFS.subClassOf: "SubClassOf",
     OWL.equivalentClass: "EquivalentClasses",
     OWL.disjointWith: "DisjointClasses",
-    OWL.disjointUnionOf: "DisjointUnion",
     RDFS.subPropertyOf: "SubPropertyOf",
     OWL.equivalentProperty: "EquivalentProperties",
     OWL.inverseOf: "InverseObjectProperties",
@@ -259,7 +301,6 @@ _WORDS: dict[Node, str] = {
     RDFS.domain: "PropertyDomain",
     RDFS.range: "PropertyRange",
     OWL.hasKey: "HasKey",
-    OWL.propertyChainAxiom: "SubObjectPropertyOf",
     OWL.sameAs: "SameIndividual",
     OWL.imports: "Import",
 }
@@ -268,7 +309,10 @@ _WORDS: dict[Node, str] = {
 def _show(triples: Triples, s: Node, p: Node, o: Node) -> str:
     """The axiom of a triple in functional syntax."""
     subject = show_node(triples, s)
-    if p == RDF.type:
+    word = _WORDS.get(p, "")
+    if word:
+        return f"{word}({subject} {_show_value(triples, o)})"
+    if p == _TYPE:
         if isinstance(o, BNode) or o in (OWL.Thing, OWL.Nothing) or not str(o).startswith(str(OWL)):
             name = "DLSafeRule" if o == SWRL.Imp else "ClassAssertion"
             return f"{name}({show_node(triples, o)} {subject})"
@@ -278,21 +322,23 @@ def _show(triples: Triples, s: Node, p: Node, o: Node) -> str:
             names = (show_node(triples, m) for x in heads for m in read_list(triples, x))
             return f"{word.replace('All', '')}({' '.join(names)})"
         return f"{word.replace('Property', 'ObjectProperty')}({subject})"
-    if p in (OWL.intersectionOf, OWL.unionOf):
-        word = "ObjectIntersectionOf" if p == OWL.intersectionOf else "ObjectUnionOf"
+    if p in _LISTED:
         names = (show_node(triples, m) for m in read_list(triples, o))
-        return f"EquivalentClasses({subject} {word}({' '.join(names)}))"
+        return _LISTED[p].format(subject, " ".join(names))
     if p == OWL.complementOf:
         return f"EquivalentClasses({subject} ObjectComplementOf({show_node(triples, o)}))"
-    if p == OWL.propertyChainAxiom:
-        chain = " ".join(show_node(triples, m) for m in read_list(triples, o))
-        return f"SubObjectPropertyOf(ObjectPropertyChain({chain}) {subject})"
-    if p == OWL.disjointUnionOf:
-        names = (show_node(triples, m) for m in read_list(triples, o))
-        return f"DisjointUnion({subject} {' '.join(names)})"
-    word = _WORDS.get(p, "")
-    value = f'"{o}"' if isinstance(o, Literal) else show_node(triples, o)
-    if not word:
-        kind = "Data" if isinstance(o, Literal) else "Object"
-        return f"{kind}PropertyAssertion({show_node(triples, p)} {subject} {value})"
-    return f"{word}({subject} {value})"
+    kind = "Data" if isinstance(o, Literal) else "Object"
+    shown = _show_value(triples, o)
+    return f"{kind}PropertyAssertion({show_node(triples, p)} {subject} {shown})"
+
+
+def _show_value(triples: Triples, o: Node) -> str:
+    return f'"{o}"' if isinstance(o, Literal) else show_node(triples, o)
+
+
+_LISTED: dict[Node, str] = {
+    OWL.intersectionOf: "EquivalentClasses({0} ObjectIntersectionOf({1}))",
+    OWL.unionOf: "EquivalentClasses({0} ObjectUnionOf({1}))",
+    OWL.propertyChainAxiom: "SubObjectPropertyOf(ObjectPropertyChain({1}) {0})",
+    OWL.disjointUnionOf: "DisjointUnion({0} {1})",
+}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from rdflib import OWL, RDF, RDFS, BNode, Literal, URIRef
+from rdflib import OWL, RDF, RDFS, XSD, BNode, Literal, URIRef
 from rdflib.term import Node
 
 from ontoweir.ontology.axioms import Basic, Exists, NamedClass, Role
@@ -215,13 +215,15 @@ def _named_construct(triples: Triples, node: Node) -> str:
     return "this expression"
 
 
+_SPACES = ((str(OWL), "owl"), (str(RDF), "rdf"), (str(RDFS), "rdfs"), (str(XSD), "xsd"))
+
+
 def show_iri(iri: str) -> str:
     """`:local` for an IRI, `owl:Thing` for the known vocabularies."""
-    for prefix, space in (("owl", OWL), ("rdf", RDF), ("rdfs", RDFS)):
-        if iri.startswith(str(space)):
-            return f"{prefix}:{iri[len(str(space)) :]}"
-    if iri.startswith("http://www.w3.org/2001/XMLSchema#"):
-        return "xsd:" + iri.rsplit("#", 1)[1]
+    if iri.startswith("http://www.w3.org/"):
+        for space, prefix in _SPACES:
+            if iri.startswith(space):
+                return f"{prefix}:{iri[len(space) :]}"
     local = iri.rsplit("#", 1)[-1] if "#" in iri else iri.rsplit("/", 1)[-1]
     return f":{local}" if local else f"<{iri}>"
 
@@ -234,14 +236,15 @@ def show_node(triples: Triples, node: Node, depth: int = 0) -> str:
         return f'"{node}"'
     if depth > 6:
         return "…"
-    for predicate, word in _CONSTRUCTS.items():
+    said = triples.predicates(node)
+    for predicate in (p for p in _CONSTRUCTS if p in said):
         for value in triples.objects(node, predicate):
             if predicate in (OWL.unionOf, OWL.intersectionOf, OWL.oneOf):
                 parts = [show_node(triples, v, depth + 1) for v in read_list(triples, value)]
             else:
                 roles = triples.objects(node, OWL.onProperty)
                 parts = [show_node(triples, v, depth + 1) for v in (*roles, value)]
-            return f"{word.split(' ')[0]}({' '.join(parts)})"
+            return f"{_CONSTRUCTS[predicate].split(' ')[0]}({' '.join(parts)})"
     for value in triples.objects(node, OWL.inverseOf):
         return f"ObjectInverseOf({show_node(triples, value, depth + 1)})"
     return "_:b" if isinstance(node, BNode) else str(node)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from ontoweir.checker.criteria.decide_aggregates import decide_aggregates
 from ontoweir.checker.criteria.decide_lag import decide_lag
@@ -41,9 +42,13 @@ from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.model.aggregation import Aggregate
 from ontoweir.rewriter.model.spj import Attribute, Compare, SpjQuery, SpjUnion
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, look
+from ontoweir.rewriter.views.expand_views import expand_views
 
 _FEW = 4
 """Of at most so many occurrences, witnesses are looked for in several orders."""
+
+_SEVERAL = 16
+"""In so many choices of branches of a query's views, witnesses are looked for."""
 
 
 class DisjunctChecker:
@@ -297,7 +302,13 @@ class DisjunctChecker:
 
     def _orders(self, query: SpjQuery) -> Iterator[tuple[NormalForm, tuple[Failure, ...]]]:
         """A failing disjunct as it is written; and, of few occurrences, in other orders, so that
-        how it is written does not decide whether a witness is found."""
+        how it is written does not decide whether a witness is found. Of one that reads views, what
+        their branches read."""
+        if any(view.name == o.table for o in query.occurrences for view in self.union.views):
+            for expanded in islice(expand_views(query, self.union.views), _SEVERAL):
+                form = self.normal(expanded)
+                yield form, decide_lag(form).failures
+            return
         yield self.forms[query]
         if 1 < len(query.occurrences) <= _FEW:
             for other in canonical_orders(query):
@@ -323,17 +334,18 @@ class DisjunctChecker:
         plain = self.query_to_refute(plain)
         checker = DisjunctChecker(plain, self.catalog, self.statistics, self.timed, size=self.size)
         for query in failing:
-            form = checker.normal(grouped(query))
-            witness = find_witness(
-                form,
-                plain,
-                decide_lag(form).failures,
-                self.catalog,
-                size=self.size,
-                again=False,  # a group that was there may get the update of one that was not
-            )
-            if witness is not None:
-                return witness
+            for expanded in islice(expand_views(grouped(query), self.union.views), _SEVERAL):
+                form = checker.normal(expanded)
+                witness = find_witness(
+                    form,
+                    plain,
+                    decide_lag(form).failures,
+                    self.catalog,
+                    size=self.size,
+                    again=False,  # a group that was there may get the update of one that was not
+                )
+                if witness is not None:
+                    return witness
         return None
 
 

@@ -25,6 +25,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, watching
@@ -60,6 +61,7 @@ def check_query(
         QueryError: a comparison mixes types.
     """
     with watching(watch):
+        catalog = extend_catalog(catalog, union)
         known = statistics or Statistics()
         simple = _simplify(union, catalog)
         verdict = _check(simple, catalog, known, timed, disprove, size)
@@ -256,6 +258,7 @@ def undecided_forms(
 
 
 def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[NormalForm]:
+    catalog = extend_catalog(catalog, union)
     union = simplify_union(union, catalog)
     if union.aggregation is None:
         yield from _lacking([union], catalog, timed, whole=True)

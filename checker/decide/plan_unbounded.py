@@ -15,6 +15,7 @@ from ontoweir.checker.plans.make_plan import make_plan
 from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
 
 
@@ -38,6 +39,7 @@ def plan_unbounded(
     Raises:
         QueryError: a comparison mixes types, or a plan would have too many steps.
     """
+    catalog = extend_catalog(catalog, union)
     known = statistics or Statistics()
     if union.aggregation is None:
         plans = _plan_union(union, catalog, known)

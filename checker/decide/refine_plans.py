@@ -10,6 +10,7 @@ from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.plans.choose_plan import choose_plan
 from ontoweir.checker.verdict.verdict import Bounded, DisjunctVerdict, Unsatisfiable, Verdict
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import extend_catalog
 
 
 def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> Verdict:
@@ -22,6 +23,7 @@ def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> 
     """
     if not statistics.rows:
         return verdict
+    catalog = extend_catalog(catalog, verdict.union)
     if verdict.parts:
         return check_query(verdict.union, catalog, statistics=statistics, disprove=False)
     refined: list[DisjunctVerdict] = []

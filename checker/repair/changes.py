@@ -17,8 +17,10 @@ from ontoweir.mappings.model.catalog import (
     Stream,
     StringType,
 )
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op, SpjQuery, SpjUnion
 from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
+from ontoweir.rewriter.views.redeclare_views import redeclare_views
 
 NUMBERS = 1000
 """How many numbers a range is tried with: whether it is bounded does not depend on them."""
@@ -143,22 +145,13 @@ def name_times(query: SpjQuery, catalog: Catalog) -> dict[str, str]:
 def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog]:
     """The union and the catalog after a change."""
     match change:
-        case DeclareDomain(stream=name, column=column, start=start):
-            stream = catalog.streams[name]
-            columns = tuple(
-                bound_column(c, start) if c.name == column else c for c in stream.columns
-            )
-            return union, _with(catalog, replace(stream, columns=columns))
-        case DeclareReference(stream=name, column=column, relation=relation, to=to):
-            stream = catalog.streams[name]
-            reference = Reference((column,), relation, (to,))
-            references = (*stream.references, reference)
-            return union, _with(catalog, replace(stream, references=references))
-        case DeclareKey(stream=name, columns=key):
-            stream = catalog.streams[name]
-            keyed = _with(catalog, replace(stream, keys=(*stream.keys, key)))
-            merged = tuple(remove_self_joins(q, keyed) for q in union.disjuncts)
-            return replace(union, disjuncts=merged), keyed
+        case DeclareDomain() | DeclareReference() | DeclareKey():
+            changed = _declare(change, catalog)
+            if isinstance(change, DeclareKey):
+                whole = extend_catalog(changed, union)
+                merged = tuple(remove_self_joins(q, whole) for q in union.disjuncts)
+                union = replace(union, disjuncts=merged)
+            return redeclare_views(union, changed), changed
         case AddWindow(earlier=earlier, later=later, steps=steps):
             return _compare_times(union, catalog, later, Op.LE, earlier, steps), catalog
         case AddOrder(earlier=earlier, later=later):
@@ -174,6 +167,27 @@ def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[Spj
             return _without_group(union, name), catalog
         case SetDistinct(distinct=distinct):
             return replace(union, distinct=distinct), catalog
+        case _:
+            assert_never(change)
+
+
+def _declare(change: DeclareDomain | DeclareReference | DeclareKey, catalog: Catalog) -> Catalog:
+    """The catalog with a declaration more."""
+    match change:
+        case DeclareDomain(stream=name, column=column, start=start):
+            stream = catalog.streams[name]
+            columns = tuple(
+                bound_column(c, start) if c.name == column else c for c in stream.columns
+            )
+            return _with(catalog, replace(stream, columns=columns))
+        case DeclareReference(stream=name, column=column, relation=relation, to=to):
+            stream = catalog.streams[name]
+            reference = Reference((column,), relation, (to,))
+            references = (*stream.references, reference)
+            return _with(catalog, replace(stream, references=references))
+        case DeclareKey(stream=name, columns=key):
+            stream = catalog.streams[name]
+            return _with(catalog, replace(stream, keys=(*stream.keys, key)))
         case _:
             assert_never(change)
 
@@ -241,6 +255,7 @@ def _with(catalog: Catalog, stream: Stream) -> Catalog:
 def _compare_times(
     union: SpjUnion, catalog: Catalog, left: str, op: Op, right: str, offset: int
 ) -> SpjUnion:
+    catalog = extend_catalog(catalog, union)
     disjuncts = []
     for query in union.disjuncts:
         names = name_times(query, catalog)

@@ -1,6 +1,6 @@
 """Changes that may make a query bounded: what its unbounded values and waits suggest."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations
 from math import floor
@@ -21,7 +21,9 @@ from ontoweir.checker.repair.changes import (
     rank_change,
 )
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, Column, Stream, TimestampType
-from ontoweir.rewriter.model.spj import Attribute, SpjUnion, output_attributes
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.spj import Attribute, SpjUnion, View, output_attributes
+from ontoweir.rewriter.views.find_origins import find_origins
 
 
 def propose_changes(
@@ -35,9 +37,11 @@ def propose_changes(
         catalog: its tables.
     """
     changes: dict[Change, None] = {}
+    views = {view.name: view for view in union.views}
+    declared, catalog = catalog, extend_catalog(catalog, union)
     for form in forms:
-        changes.update(dict.fromkeys(_keys(form, catalog)))
-        changes.update(dict.fromkeys(_columns(form, catalog)))
+        changes.update(dict.fromkeys(_keys(form, declared)))
+        changes.update(dict.fromkeys(_columns(form, declared, views)))
         changes.update(dict.fromkeys(_times(form, catalog)))
         changes.update(dict.fromkeys(_variables(form, union)))
         changes.update(dict.fromkeys(_groups(form, union)))
@@ -46,20 +50,22 @@ def propose_changes(
     return tuple(sorted(changes, key=rank_change))
 
 
-def _columns(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
-    """A domain, or a reference, for every unbounded value that someone else needs."""
+def _columns(form: NormalForm, catalog: Catalog, views: Mapping[str, View]) -> Iterator[Change]:
+    """A domain, or a reference, for every unbounded value that someone else needs; of a view's
+    column, for the columns that it is made from."""
     tables = {o.alias: o.table for o in form.query.occurrences}
     for group in form.classes:
         if group.domain.finite or not _matters(form, group):
             continue
         for attribute, _ in group.attributes:
-            stream = catalog.streams.get(tables[attribute.alias])
-            column = None if stream is None else stream.column(attribute.column)
-            if stream is None or column is None:
-                continue
-            if not isinstance(column.type, BooleanType | TimestampType):
-                yield DeclareDomain(stream.name, column.name, _start(form, group, attribute))
-            yield from _references(stream, column, catalog)
+            for table, name in find_origins(tables[attribute.alias], attribute.column, views):
+                stream = catalog.streams.get(table)
+                column = None if stream is None else stream.column(name)
+                if stream is None or column is None:
+                    continue
+                if not isinstance(column.type, BooleanType | TimestampType):
+                    yield DeclareDomain(stream.name, column.name, _start(form, group, attribute))
+                yield from _references(stream, column, catalog)
 
 
 def _start(form: NormalForm, group: ValueClass, attribute: Attribute) -> int:
@@ -97,9 +103,9 @@ def _references(stream: Stream, column: Column, catalog: Catalog) -> Iterator[Ch
 def _keys(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
     """A key of a stream that is joined with itself, of all columns that are equated there."""
     for one, other in combinations(form.members, 2):
-        stream = catalog.streams[one.stream]
-        if one.stream != other.stream:
-            continue
+        stream = catalog.streams.get(one.stream)
+        if stream is None or one.stream != other.stream:
+            continue  # (a view has a key already)
         equated = [
             c.name
             for c in stream.columns

@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias, assert_never
 
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.rewriter.algebra.equality_classes import condition_attributes
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.spj import (
@@ -31,6 +32,8 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
     TemplateLiteralOutput,
+    View,
+    ViewBranch,
     output_attributes,
 )
 from ontoweir.rewriter.model.watch_time import tick
@@ -65,6 +68,10 @@ class TooLongError(Exception):
     """An evaluation, or all of a search, looked at too much: nothing is known of it."""
 
 
+class RepeatedError(Exception):
+    """Rows with different marks make one row of a view, which then has no mark of its own."""
+
+
 def evaluate_naively(union: SpjUnion, instance: Instance) -> Counter[tuple[Any, ...]]:
     """All answers with their multiplicities (all one under DISTINCT)."""
     answers: Counter[tuple[Any, ...]] = Counter()
@@ -77,11 +84,63 @@ def count_matches(
     union: SpjUnion, instance: Instance, mark: Callable[[Tuple], int]
 ) -> Counter[tuple[tuple[Any, ...], int]]:
     """All matches of all disjuncts, counted by their answers and their marks: a match has those of
-    all rows that it is made of, as bits."""
+    all rows that it is made of, as bits.
+
+    Raises:
+        TooLongError: there are too many matches to look at.
+        RepeatedError: a row of a distinct view is made of rows with different marks.
+    """
     matches: Counter[tuple[tuple[Any, ...], int]] = Counter()
+    if union.views:
+        instance, mark = _add_views(union.views, instance, mark)
     for query in union.disjuncts:
         _count(query, instance, mark, matches)
     return matches
+
+
+def _add_views(
+    views: Sequence[View], instance: Instance, mark: Callable[[Tuple], int]
+) -> tuple[Instance, Callable[[Tuple], int]]:
+    """The rows with those of views, each with the marks of the rows that it is made of."""
+    tables = dict(instance)
+    marks: dict[int, int] = {}
+
+    def marked(row: Tuple) -> int:
+        return marks[id(row)] if id(row) in marks else mark(row)
+
+    for view in views:
+        made: Counter[tuple[tuple[Any, ...], int]] = Counter()
+        for branch in view.branches:
+            _count_branch(branch, tables, marked, made)
+        names = [c.name for c in view.table.columns]
+        if isinstance(view.table, Stream):
+            names.append(view.table.timestamp)
+        if view.distinct and len({content for content, _ in made}) < len(made):
+            raise RepeatedError
+        rows: list[Tuple] = []
+        for (content, bits), count in made.items():
+            for _ in range(1 if view.distinct else count):
+                rows.append(dict(zip(names, content, strict=True)))
+                marks[id(rows[-1])] = bits
+        tables[view.name] = rows
+    return tables, marked
+
+
+def _count_branch(
+    branch: ViewBranch,
+    instance: Instance,
+    mark: Callable[[Tuple], int],
+    made: Counter[tuple[tuple[Any, ...], int]],
+) -> None:
+    query = branch.query
+    if branch.time is not None:
+        query = replace(query, outputs=(*query.outputs, ("time", LiteralOutput(branch.time))))
+    counts: Counter[tuple[tuple[Any, ...], int]] = Counter()
+    _count(query, instance, mark, counts)
+    for (values, marked), count in counts.items():
+        given = iter(values)
+        content = [c.value if isinstance(c, Constant) else next(given) for c in branch.columns]
+        made[(*content, *given), marked] += count
 
 
 def aggregate_naively(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.mappings.r2rml.locate_turtle import locate_text, locate_word
+from ontoweir.mappings.r2rml.mapping_file import NO_IRI, PARSE_BASE, RR, MappingFile
+from ontoweir.ontology.syntax.parse_rdf import parse_rdf
 
 if TYPE_CHECKING:
     from rdflib import Graph
-from ontoweir.mappings.r2rml.mapping_file import NO_IRI, PARSE_BASE, RR, MappingFile
 
 _KNOWN = [
     "logicalTable",
@@ -64,6 +66,35 @@ def read_turtle(shown: str, text: str) -> MappingFile:
     Raises:
         MappingError: it is not Turtle; with the line.
     """
+    graph = _parse_fast(text) or _parse(shown, text)
+    return MappingFile(shown, text, graph, wrong=tuple(_find_wrong(shown, text, graph)))
+
+
+_STRING = re.compile(r"\^\^\s*\S*string")
+"""A literal that names the datatype that it would have without: rdflib alone tells them apart."""
+
+
+def _parse_fast(text: str) -> Graph | None:
+    """The graph as pyoxigraph reads it; None where it does not, or where it would differ."""
+    from rdflib import Graph
+
+    parsed = None if _STRING.search(text) else parse_rdf(text.encode(), PARSE_BASE, xml=False)
+    if parsed is None or not parsed.triples:
+        return None
+    graph = Graph()
+    for prefix, space in parsed.prefixes.items():
+        graph.bind(prefix, space)
+    for s, p, o, _ in parsed.triples:
+        graph.add((s, p, o))
+    return graph
+
+
+def _parse(shown: str, text: str) -> Graph:
+    """The graph as rdflib reads it.
+
+    Raises:
+        MappingError: it is not Turtle; with the line.
+    """
     from rdflib import Graph
 
     graph = Graph()
@@ -85,7 +116,7 @@ def read_turtle(shown: str, text: str) -> MappingFile:
         ) from None
     finally:
         noise.setLevel(level)
-    return MappingFile(shown, text, graph, wrong=tuple(_find_wrong(shown, text, graph)))
+    return graph
 
 
 def _find_wrong(shown: str, text: str, graph: Graph) -> Iterator[tuple[str, MappingError]]:

@@ -1,12 +1,13 @@
 """Read an ontology file into RDF triples that know their line.
 
-rdflib parses Turtle, N-Triples (a subset of Turtle) and RDF/XML; OWL/XML and functional syntax
-are read by read_owl_xml and read_functional. None of them reads anything but the file.
+pyoxigraph parses Turtle, N-Triples (a subset of Turtle) and RDF/XML; what it refuses, rdflib
+parses or explains. OWL/XML and functional syntax are read by read_owl_xml and read_functional. None
+of them reads anything but the file.
 """
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from rdflib.term import Node
 
 from ontoweir.errors import OntologyError, Source
 from ontoweir.ontology.syntax.check_expansion import check_expansion
+from ontoweir.ontology.syntax.parse_rdf import parse_rdf
 from ontoweir.ontology.syntax.read_functional import read_functional
 from ontoweir.ontology.syntax.read_owl_xml import read_owl_xml
 
@@ -66,9 +68,9 @@ class Triples:
         """All o of (s, p, o)."""
         return self._index.get(s, {}).get(p, [])
 
-    def predicates(self, s: Node) -> list[Node]:
+    def predicates(self, s: Node) -> Collection[Node]:
         """All p of (s, p, o)."""
-        return list(self._index.get(s, {}))
+        return self._index.get(s, {}).keys()
 
     def source(self, line: int | None, *nodes: Node) -> Source:
         """The place of an axiom: the first line of its triple and of its anonymous parts."""
@@ -173,8 +175,19 @@ def _refuse_other_formats(text: str, file: str) -> None:
             )
 
 
+def _parse_fast(data: bytes, path: Path, into: Triples, *, xml: bool) -> bool:
+    """Whether pyoxigraph could parse a file: then its triples are added. Else nothing is, and
+    rdflib, which takes many times as long, parses the file or says what is wrong in it."""
+    parsed = parse_rdf(data, path.absolute().as_uri(), xml=xml)
+    for triple in () if parsed is None else parsed.triples:
+        into.add(*triple)
+    return parsed is not None
+
+
 def _read_turtle(text: str, path: Path) -> Triples:
     made = Triples(str(path))
+    if _parse_fast(text.encode(), path, made, xml=False):
+        return made
     recorder = _Recorder(made)
     parser = SinkParser(RDFSink(recorder), baseURI=path.absolute().as_uri(), turtle=True)
     recorder.line = lambda: parser.lines + 1
@@ -212,6 +225,8 @@ def _read_turtle(text: str, path: Path) -> Triples:
 
 def _read_rdf_xml(data: bytes, path: Path) -> Triples:
     made = Triples(str(path), "RDF/XML")
+    if _parse_fast(data, path, made, xml=True):
+        return made
     recorder = _Recorder(made)
     source = create_input_source(data=data, publicID=path.absolute().as_uri())
     parser = create_parser(source, recorder)

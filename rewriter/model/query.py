@@ -2,11 +2,20 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import TypeAlias
 
 from ontoweir.errors import Source
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.spj import Op
+
+
+class Counts(StrEnum):
+    """What SELECT without DISTINCT, COUNT, SUM and AVG count: solutions over the RDF graph, a set
+    of triples, as SPARQL 1.1 has it; or matches in the rows that mappings read."""
+
+    SPARQL = "sparql"
+    MATCHES = "matches"
 
 
 @dataclass(frozen=True, slots=True, order=True)

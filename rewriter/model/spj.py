@@ -10,7 +10,7 @@ from typing import TypeAlias, assert_never
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
-from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.mappings.model.catalog import Relation, Scalar, Stream
 from ontoweir.rewriter.model.aggregation import Aggregation
 
 SHOWN_AXIOMS = 3
@@ -233,6 +233,65 @@ class SpjQuery:
     """(stream, key): keys without the timestamp by which occurrences were merged into one."""
 
 
+ViewColumn: TypeAlias = Attribute | Constant
+"""Where a view's column comes from in a branch."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewBranch:
+    """Rows of a view: those of the product of `occurrences` that satisfy `conditions`.
+
+    `columns`: what each of the view's columns is, none of them NULL, in their order; `time`: the
+    timestamp of the branch's stream (None: it reads static relations only).
+    """
+
+    occurrences: tuple[Occurrence, ...]
+    conditions: tuple[Condition, ...]
+    columns: tuple[ViewColumn, ...]
+    time: Attribute | None
+    provenance: tuple[tuple[str, Provenance], ...] = ()
+
+    @property
+    def query(self) -> SpjQuery:
+        """The branch's rows as an SPJ query; columns that are constants are left out."""
+        outputs = tuple(
+            (f"c{n}", LiteralOutput(column))
+            for n, column in enumerate(self.columns)
+            if isinstance(column, Attribute)
+        )
+        return SpjQuery(self.occurrences, self.conditions, outputs, self.provenance)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The union of branches, under a name that is a table's in queries.
+
+    `table`: its columns, and what is declared of the branches' tables as far as it holds of the
+    view's rows. `distinct`: equal rows are one (of a stream: of one timestamp). `why`: what the
+    rows are, and why they are a view.
+    """
+
+    table: Stream | Relation
+    branches: tuple[ViewBranch, ...]
+    distinct: bool
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its table."""
+        return self.table.name
+
+    @property
+    def timestamp(self) -> str | None:
+        """The timestamp of a view over streams."""
+        return self.table.timestamp if isinstance(self.table, Stream) else None
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables of its branches, each once; other views may be among them."""
+        return tuple(dict.fromkeys(o.table for b in self.branches for o in b.occurrences))
+
+
 @dataclass(frozen=True, slots=True)
 class SpjUnion:
     """A union of SPJ queries with the same variables: the unfolded query.
@@ -248,6 +307,8 @@ class SpjUnion:
     distinct: bool
     source: Source | None = None
     aggregation: Aggregation | None = None
+    views: tuple[View, ...] = ()
+    """The tables of `disjuncts` that are not in the catalog."""
 
 
 def first_axioms(axioms: tuple[str, ...]) -> tuple[str, ...]:

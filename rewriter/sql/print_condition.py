@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, assert_never
 
-from ontoweir.mappings.model.catalog import DateType, DecimalType, Scalar, TimestampType
+from ontoweir.mappings.model.catalog import ColumnType, DateType, DecimalType, Scalar, TimestampType
 from ontoweir.mappings.model.parse_duration import UNITS_US
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_domains import DomainFilter
@@ -153,26 +153,29 @@ def _constant(value: Scalar, left: Attribute, types: Types, dialect: str) -> exp
     from sqlglot import exp
 
     step = types.step_of(left)
+    if step is None:
+        return print_literal(value, types.type_of(left), dialect)
+    assert isinstance(value, int)
+    instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value * step)
+    text = instant.strftime("%Y-%m-%d %H:%M:%S")
+    if instant.microsecond:
+        text += f".{instant.microsecond:06d}"
+    timestamp = exp.DataType.build("timestamp", dialect=dialect)
+    return exp.Cast(this=exp.Literal.string(text), to=timestamp)
 
-    def timestamp() -> exp.DataType:
-        return exp.DataType.build("timestamp", dialect=dialect)
 
-    if step is not None:
-        assert isinstance(value, int)
-        instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value * step)
-        text = instant.strftime("%Y-%m-%d %H:%M:%S")
-        if instant.microsecond:
-            text += f".{instant.microsecond:06d}"
-        return exp.Cast(this=exp.Literal.string(text), to=timestamp())
+def print_literal(value: Scalar, kind: ColumnType, dialect: str) -> exp.Expr:
+    """A constant of a column type."""
+    from sqlglot import exp
+
     if isinstance(value, bool):
         return exp.true() if value else exp.false()
     if isinstance(value, str):
         literal = exp.Literal.string(value)
-        kind = types.type_of(left)
         if isinstance(kind, DateType):
             return exp.cast(literal, "date")
         if isinstance(kind, TimestampType):
-            return exp.Cast(this=literal, to=timestamp())
+            return exp.Cast(this=literal, to=exp.DataType.build("timestamp", dialect=dialect))
         return literal
     number = exp.Literal.number(format(abs(Decimal(str(value))), "f"))
     return exp.Neg(this=number) if value < 0 else number

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.algebra.list_domains import list_domains
-from ontoweir.rewriter.algebra.list_lags import list_lags
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import (
     LiteralOutput,
@@ -19,12 +18,9 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
 )
-from ontoweir.rewriter.sql.print_condition import (
-    needs_quotes,
-    print_condition,
-    print_domain,
-    print_output,
-)
+from ontoweir.rewriter.sql.print_condition import needs_quotes, print_output
+from ontoweir.rewriter.sql.print_select import print_select
+from ontoweir.rewriter.sql.print_views import print_views
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -49,6 +45,12 @@ def print_sql(
         dialect: a dialect of sqlglot.
         comments: name the mappings and axioms above every SELECT.
     """
+    catalog = extend_catalog(catalog, union)
+    if union.views:
+        rest = replace(union, views=())
+        return print_views(union.views, catalog, dialect=dialect, comments=comments) + print_sql(
+            rest, catalog, dialect=dialect, comments=comments
+        )
     if union.aggregation is not None:
         matches = print_sql(
             replace(union, aggregation=None), catalog, dialect=dialect, comments=comments
@@ -59,7 +61,8 @@ def print_sql(
     mixed = _mixed_variables(union, catalog)
     selects = []
     for number, query in enumerate(union.disjuncts, start=1):
-        tree = _select(query, catalog, mixed, distinct=union.distinct, dialect=dialect)
+        columns = _columns(query, catalog, mixed)
+        tree = print_select(query, columns, catalog, distinct=union.distinct, dialect=dialect)
         text = tree.sql(dialect=dialect, pretty=True, copy=False)
         header = _comments(query, number, len(union.disjuncts)) if comments else ""
         selects.append(header + text)
@@ -152,9 +155,7 @@ def _mixed_variables(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
     return frozenset(name for name, families in kinds.items() if len(families) > 1)
 
 
-def _select(
-    query: SpjQuery, catalog: Catalog, mixed: frozenset[str], *, distinct: bool, dialect: str
-) -> exp.Select:
+def _columns(query: SpjQuery, catalog: Catalog, mixed: frozenset[str]) -> list[exp.Expr]:
     from sqlglot import exp
 
     types = Types(catalog, query.occurrences)
@@ -164,57 +165,4 @@ def _select(
         if name in mixed and isinstance(output, LiteralOutput | NullOutput):
             value = exp.cast(value, "string")
         columns.append(exp.alias_(value, name, quoted=needs_quotes(name)))
-    if not columns:
-        columns.append(exp.alias_(exp.Literal.number(1), "matched"))
-    tables: list[exp.Table] = []
-    for occurrence in query.occurrences:
-        alias = exp.to_identifier(occurrence.alias, quoted=needs_quotes(occurrence.alias))
-        table = exp.Table(
-            this=exp.to_identifier(occurrence.table, quoted=needs_quotes(occurrence.table)),
-            alias=exp.TableAlias(this=alias) if occurrence.alias != occurrence.table else None,
-        )
-        tables.append(table)
-    where: exp.Expr | None = None
-    conjuncts = [print_condition(c, types, dialect) for c in query.conditions]
-    conjuncts += [print_domain(d, types, dialect) for d in list_domains(query, catalog)]
-    lags = dict.fromkeys(c for _, _, c in list_lags(query, catalog) if c not in query.conditions)
-    conjuncts += [print_condition(c, types, dialect) for c in lags]
-    for made in conjuncts:
-        where = made if where is None else exp.And(this=where, expression=made)
-    # select(), join() and where() would copy the tree each time, and parse
-    tree = exp.Select(expressions=columns)
-    if tables:
-        tree.from_(tables[0], copy=False)
-    for table in tables[1:]:
-        tree.append("joins", exp.Join(this=table, kind="CROSS"))
-    if where is not None:
-        tree.set("where", exp.Where(this=where))
-    if distinct:
-        tree.distinct(copy=False)
-    if dialect in _CONCAT:
-        return tree
-    made = tree.transform(_as_concatenation, dialect)
-    assert isinstance(made, exp.Select)
-    return made
-
-
-_CONCAT = ("spark", "spark2", "databricks", "duckdb", "hive")
-"""Dialects whose CONCAT takes any number of values of any type."""
-
-
-def _as_concatenation(node: exp.Expr, dialect: str) -> exp.Expr:
-    """CONCAT of values as texts, as the dialect has it."""
-    from sqlglot import exp
-
-    if not isinstance(node, exp.Anonymous) or str(node.this).upper() != "CONCAT":
-        return node
-    kind = "varchar(4000)" if dialect == "oracle" else "varchar"  # there it needs a length
-    texts: list[exp.Expr] = [
-        e if isinstance(e, exp.Literal) else exp.cast(e.copy(), kind) for e in node.expressions
-    ]
-    if dialect != "oracle":
-        return exp.Concat(expressions=texts, safe=False, coalesce=False)
-    whole = texts[0]
-    for text in texts[1:]:
-        whole = exp.DPipe(this=whole, expression=text)
-    return whole
+    return columns

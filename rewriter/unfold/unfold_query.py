@@ -13,8 +13,16 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
+from ontoweir.rewriter.model.add_views import used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
-from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, TimeFilter, Variable
+from ontoweir.rewriter.model.query import (
+    Atom,
+    ClassAtom,
+    ConjunctiveQuery,
+    Counts,
+    TimeFilter,
+    Variable,
+)
 from ontoweir.rewriter.model.spj import (
     Compare,
     Condition,
@@ -39,8 +47,8 @@ from ontoweir.rewriter.unfold.match_atoms import (
     OnWarning,
     find_assertions,
     ignore_warnings,
-    match_atoms,
 )
+from ontoweir.rewriter.unfold.match_stars import match_stars
 from ontoweir.rewriter.unfold.refuse_float_texts import refuse_float_texts
 from ontoweir.rewriter.unfold.translate_filters import (
     check_steps,
@@ -48,6 +56,7 @@ from ontoweir.rewriter.unfold.translate_filters import (
     translate_time_filter,
     translate_value_filter,
 )
+from ontoweir.rewriter.views.make_sets import SetMaker
 
 MAX_DISJUNCTS = 10_000
 """How many disjuncts a query may be unfolded into, before the passes."""
@@ -64,6 +73,20 @@ class Observer:
     on_work: OnProgress = ignore_progress
 
 
+@dataclass(frozen=True, slots=True)
+class UnfoldOptions:
+    """How to unfold.
+
+    `skip`: the names of passes to leave out, for measurements. `names`: of the answer variables
+    (None: those of the first disjunct, unless an axiom made two of them one there). `counts`: what
+    is counted.
+    """
+
+    skip: frozenset[str] = frozenset()
+    names: tuple[str, ...] | None = None
+    counts: Counts = Counts.SPARQL
+
+
 def unfold_query(
     ucq: Sequence[ConjunctiveQuery],
     mappings: MappingSet,
@@ -71,8 +94,7 @@ def unfold_query(
     tbox: Hierarchy,
     *,
     observer: Observer | None = None,
-    skip: frozenset[str] = frozenset(),
-    names: Sequence[str] | None = None,
+    options: UnfoldOptions | None = None,
 ) -> SpjUnion:
     """The union of SPJ queries that computes `ucq` over the mapped tables.
 
@@ -80,12 +102,11 @@ def unfold_query(
         ucq: disjuncts with the same head and semantics, at least one.
         mappings: if not compiled yet, the hierarchy is compiled in for the predicates of `ucq`.
         observer: hears of warnings, steps and progress.
-        skip: the names of passes to leave out, for measurements.
-        names: of the answer variables; those of the first disjunct, unless an axiom made two of
-            them one there.
+        options: how to unfold.
 
     Returns:
-        a union, possibly of no disjunct, when nothing can match.
+        a union, possibly of no disjunct, when nothing can match; the views that it reads are with
+        it (add_views), and its disjuncts are over the catalog with these.
 
     Raises:
         QueryError: an unknown predicate, a stream's predicate outside GRAPH, an unsafe time
@@ -97,21 +118,19 @@ def unfold_query(
             "an empty union of queries", why="it has no head", fix="pass at least one disjunct"
         )
     first = ucq[0]
-    head = tuple(names or (v.name for v in first.head))
-    selected = select_graphs(mappings, first.graphs, catalog)
-    if not selected.compiled:
-        asked = {a.cls if isinstance(a, ClassAtom) else a.prop for q in ucq for a in q.atoms}
-        compiled = compile_tmappings(selected, tbox, catalog, predicates=asked)
-    else:
-        compiled = selected
+    options = options or UnfoldOptions()
+    head = options.names or tuple(v.name for v in first.head)
     observer = observer or Observer()
-    for step in _count_assertions(ucq, selected, compiled):
-        observer.on_step(step)
-    unfolder = _Unfolder(mappings, compiled, catalog, tbox, skip, observer)
+    compiled = _compile(ucq, mappings, catalog, tbox, observer)
+    counted = not first.distinct and options.counts is Counts.SPARQL
+    sets = SetMaker(catalog, observer.on_step, counts=counted)
+    unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
+    matches = [unfolder.find_matches(query) for query in ucq]
+    catalog = unfolder.catalog = sets.catalog
     candidates = (
         Candidate(_name_outputs(disjunct, head), query)
-        for query in ucq
-        for disjunct in unfolder.disjuncts(query)
+        for query, found in zip(ucq, matches, strict=True)
+        for disjunct in unfolder.disjuncts(query, found)
     )
     budget = WorkBudget(
         "disjuncts over the tables",
@@ -130,7 +149,7 @@ def unfold_query(
             numbered,
             catalog,
             distinct=first.distinct,
-            skip=skip,
+            skip=options.skip,
             on_step=observer.on_step,
             on_progress=observer.on_work,
         ),
@@ -138,8 +157,27 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
+    read = {o.table for query in union.disjuncts for o in query.occurrences}
+    union = replace(union, views=used_views(read, sets.views))
     check_aggregates(union, catalog)
     return union
+
+
+def _compile(
+    ucq: Sequence[ConjunctiveQuery],
+    mappings: MappingSet,
+    catalog: Catalog,
+    tbox: Hierarchy,
+    observer: Observer,
+) -> MappingSet:
+    """The mappings of the graphs that are asked for, with the hierarchy compiled in."""
+    selected = compiled = select_graphs(mappings, ucq[0].graphs, catalog)
+    if not selected.compiled:
+        asked = {_iri(a) for q in ucq for a in q.atoms}
+        compiled = compile_tmappings(selected, tbox, catalog, predicates=asked)
+    for step in _count_assertions(ucq, selected, compiled):
+        observer.on_step(step)
+    return compiled
 
 
 def _name_outputs(disjunct: SpjQuery, names: Sequence[str]) -> SpjQuery:
@@ -171,10 +209,10 @@ def _iri(atom: Atom) -> str:
     return atom.cls if isinstance(atom, ClassAtom) else atom.prop
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Unfolder:
     """The inputs of unfolding, which `disjuncts` does: `compiled` are the mappings with the
-    hierarchy compiled in."""
+    hierarchy compiled in; `sets` makes them sets, and views."""
 
     mappings: MappingSet
     compiled: MappingSet
@@ -182,34 +220,38 @@ class _Unfolder:
     tbox: Hierarchy
     skip: frozenset[str]
     observer: Observer
+    sets: SetMaker
 
-    def disjuncts(self, query: ConjunctiveQuery) -> Iterator[SpjQuery]:
-        """The SPJ queries of a conjunctive query: a choice of assertions for its atoms each."""
-        catalog = self.catalog
-        choices = tuple(self._assertions(query, atom) for atom in query.atoms)
+    def find_matches(self, query: ConjunctiveQuery) -> tuple[Match, ...]:
+        """The ways to match a conjunctive query; none where axioms exclude it."""
+        choices = tuple(
+            self.sets.make_sets(self._assertions(query, atom), atom.source) for atom in query.atoms
+        )
         if (step := excluded_by(query, self.tbox, skip=self.skip)) is not None:
             self.observer.on_step(step)
-            return
-        matches = cases = 0
-        for match in match_atoms(query, choices, catalog, on_progress=self.observer.on_work):
-            outputs = _outputs(query, match, catalog)
-            matches += 1
-            for conditions in _filter_cases(query, match, catalog):
-                cases += 1
+            return ()
+        matches = match_stars(query, choices, self.sets, on_progress=self.observer.on_work)
+        self.observer.on_step(
+            TraceStep(
+                "terms unified",
+                f"branch {query.branch + 1}",
+                f"{len(matches)} of {prod(len(c) for c in choices)} combinations of assertions "
+                "can meet",
+            )
+        )
+        return matches
+
+    def disjuncts(self, query: ConjunctiveQuery, matches: tuple[Match, ...]) -> Iterator[SpjQuery]:
+        """The SPJ queries of a conjunctive query's matches: one for each case of its filters."""
+        for match in matches:
+            outputs = _outputs(query, match, self.catalog)
+            for conditions in _filter_cases(query, match, self.catalog):
                 yield SpjQuery(
                     match.occurrences,
                     (*match.conditions, *conditions),
                     outputs,
                     tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
                 )
-        self.observer.on_step(
-            TraceStep(
-                "terms unified",
-                f"branch {query.branch + 1}",
-                f"{matches} of {prod(len(c) for c in choices)} combinations of assertions can "
-                f"meet; {cases} disjuncts",
-            )
-        )
 
     def _assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
         return find_assertions(

@@ -41,6 +41,7 @@ from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
 from ontoweir.runtime.results.render_results import may_coincide, render_results
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_chunk import Chunk
+from ontoweir.runtime.views.feed_views import feed_views
 
 
 def reference_checks(
@@ -126,7 +127,7 @@ def _advance_plans(
             watch_keys(work.watch or work.key, stream, [key.columns], rows.steps, rows.table)
     kernels, texts = [], []
     answered: list[PlanResults] = []
-    encoded = MemberEncoder(work.catalog, admitted)
+    encoded = _encoder(work, plans, admitted)
     for index, prepared in enumerate(plans):
         pool = make_pool(prepared.texts, state.texts[index])
         before = state.kernels[index]
@@ -158,7 +159,7 @@ def advance_level(
     """Advance only the partial matches of `level` streams (ALL_SIZES: of any number), and what they
     are made of."""
     kernels, texts = list(state.kernels), list(state.texts)
-    encoded = MemberEncoder(work.catalog, admitted)
+    encoded = _encoder(work, plans, admitted)
     for index, prepared in enumerate(plans):
         tables = tables_of_size(prepared.plan, level)
         if not tables or chunk.now_us is None:
@@ -173,6 +174,15 @@ def advance_level(
             raise _dated(error, prepared.step_us, chunk.now_us) from None
         kernels[index], texts[index] = forget_texts(prepared, after, pool)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups)
+
+
+def _encoder(
+    work: ExecutionContext, plans: Sequence[PreparedPlan], admitted: Mapping[str, Admitted]
+) -> MemberEncoder:
+    """Encodes what was admitted, and the rows that it makes in views."""
+    views = {v.view.name: v for prepared in plans for v in prepared.views}
+    fed = feed_views(tuple(views.values()), work.catalog, admitted, work.statics)
+    return MemberEncoder(work.catalog, fed)
 
 
 def count_markers(admitted: Mapping[str, Admitted]) -> int:

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
+from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, used_views
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
 from ontoweir.runtime.engine.execution import ExecutionContext
-from ontoweir.runtime.engine.prepare_plan import needed_static_columns, plan_step
+from ontoweir.runtime.engine.prepare_plan import plan_step
 from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.ingest.encode_statics import needed_columns
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.ingest.list_references import EnforcedReference, list_references
 from ontoweir.runtime.results.render_results import result_schema
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.views.feed_views import fill_relations
+from ontoweir.runtime.views.prepare_view import list_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +89,14 @@ class RunConfig:
             rows_per_chunk: about how many rows a task of a replay holds at once.
         """
         job = query.job
+        catalog = extend_catalog(self.catalog, job.union)
+        tables = {n: statics[n].select(columns) for n, columns in self.relations.items()}
         return ExecutionContext(
             key=key,
             plans=job.plans,
-            catalog=self.catalog,
+            catalog=catalog,
             histories=tuple(histories),
-            statics={n: statics[n].select(columns) for n, columns in self.relations.items()},
+            statics=tables | fill_relations(job.union.views, catalog, tables),
             references=self.references,
             schema=query.schema,
             distinct=query.distinct,
@@ -101,6 +107,7 @@ class RunConfig:
             bound=job.bound,
             watched=job.watched,
             watch=watch,
+            views=job.union.views,
         )
 
 
@@ -110,14 +117,20 @@ def configure_query(job: QueryJob) -> QueryConfig:
     Raises:
         QueryError: it reads no stream, or streams with different units of time.
     """
+    catalog = extend_catalog(job.catalog, job.union)
     for plan in job.plans:
-        plan_step(plan, job.catalog)
+        plan_step(plan, catalog)
     if job.union.aggregation is None:
-        schema = result_schema(job.union, job.catalog)
+        schema = result_schema(job.union, catalog)
         return QueryConfig(job, schema, job.union.distinct, None)
     # groups are distinct as they are; SELECT DISTINCT says nothing of the matches they count
-    aggregates = plan_aggregates(job.union, job.parts, job.catalog)
+    aggregates = plan_aggregates(job.union, job.parts, catalog)
     return QueryConfig(job, aggregates.schema, False, aggregates)
+
+
+def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]]) -> None:
+    for table, columns in more.items():
+        needed.setdefault(table, set()).update(columns)
 
 
 def configure_run(jobs: Sequence[QueryJob], catalog: Catalog) -> RunConfig:
@@ -128,17 +141,21 @@ def configure_run(jobs: Sequence[QueryJob], catalog: Catalog) -> RunConfig:
     """
     queries = tuple(map(configure_query, jobs))
     needed: dict[str, set[str]] = {}
+    names: set[str] = set()
     for job in jobs:
+        read = {o.table for plan in job.plans for o in plan.form.query.occurrences}
+        views = used_views(read, job.union.views)
         for plan in job.plans:
-            for table, columns in needed_static_columns(plan).items():
-                needed.setdefault(table, set()).update(columns)
-    names = sorted({m.stream for job in jobs for plan in job.plans for m in plan.form.members})
-    references = list_references(catalog, names)
+            _add(needed, needed_columns(plan.form))
+        for view in views:
+            _add(needed, list_columns(view, extend_catalog(catalog, job.union)))
+        names |= base_tables(read, views) & catalog.streams.keys()
+    references = list_references(catalog, sorted(names))
     for reference in references:
         needed.setdefault(reference.stream, set()).add(reference.column)
         needed.setdefault(reference.relation, set()).add(reference.to)
     streams = {}
-    for name in names:
+    for name in sorted(names):
         stream = catalog.streams[name]
         used = needed.get(name, set()) | {c for key in stream.keys for c in key}
         enforced = tuple(c for c in enforced_columns(stream) if c.name not in used)

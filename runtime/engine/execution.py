@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.spj import View
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
 from ontoweir.runtime.ingest.list_references import EnforcedReference
@@ -43,6 +44,10 @@ class ExecutionContext:
 
     stored: tuple[tuple[str, str], ...] = ()
     """Static relations that are in Arrow files: (name, file)."""
+
+    views: tuple[View, ...] = ()
+    """The tables of the plans that are made from others; the catalog, and of those over static
+    relations `statics`, have them too."""
 
     parquet: bool = False
     """Whether tasks write their answers as the output has them, which is put together of them."""

@@ -8,16 +8,17 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.model.units import choose_units
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import used_views
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.encode_statics import (
     StaticData,
-    encode_static,
-    null_columns,
-    used_columns,
+    encode_statics,
+    needed_columns,
 )
 from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
 from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
+from ontoweir.runtime.views.prepare_view import PreparedView, prepare_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +32,8 @@ class PreparedPlan:
     texts: tuple[str, ...]
     step_us: int
     selections: tuple[Selection, ...]
-
-
-def needed_static_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
-    """Columns per table that a plan's intake looks at, those that limit domains included."""
-    needed = _valued_columns(plan)
-    for table, columns in null_columns(plan.form).items():
-        needed.setdefault(table, set()).update(columns)
-    return needed
-
-
-def _valued_columns(plan: SynopsisPlan) -> dict[str, set[str]]:
-    """Those of them whose values it needs."""
-    valued = used_columns(plan.form)
-    for group in plan.form.classes:
-        for table, column in group.domain.within:
-            valued.setdefault(table, set()).add(column)
-    return valued
+    views: tuple[PreparedView, ...] = ()
+    """Those that members are of."""
 
 
 def plan_step(plan: SynopsisPlan, catalog: Catalog) -> int:
@@ -74,20 +60,8 @@ def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
     pool = StringPool()
     for text in sorted(choose_units(form.query, catalog).strings):
         pool.code(text)
-    columns = needed_static_columns(plan)
-    valued, absent = _valued_columns(plan), null_columns(form)
-    statics = {
-        name: encode_static(
-            relation,
-            work.statics[name],
-            valued.get(name, set()),
-            form.unit,
-            pool,
-            absent.get(name, set()),
-        )
-        for name, relation in catalog.relations.items()
-        if name in columns
-    }
+    columns = needed_columns(form)
+    statics = encode_statics(form, catalog, work.statics, pool)
     for group in form.classes:
         if group.kind is Kind.STRING:
             for constant in group.domain.values or ():
@@ -97,4 +71,6 @@ def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
         select_candidates(m, ready.form, catalog.streams[m.stream]) for m in ready.form.members
     )
     step = plan_step(plan, catalog)
-    return PreparedPlan(ready, columns, statics, tuple(pool.texts), step, selections)
+    read = used_views((m.stream for m in ready.form.members), work.views)
+    views = tuple(prepare_view(v, catalog, work.statics) for v in read)
+    return PreparedPlan(ready, columns, statics, tuple(pool.texts), step, selections, views)

@@ -44,6 +44,9 @@ from ontoweir.runtime.ingest.encode_statics import (
     null_attributes,
 )
 
+_ROW = ""
+"""In place of a column: the number of a row."""
+
 
 class MemberBuilder:
     """Makes the batches of one plan's members from a chunk's arrivals."""
@@ -79,34 +82,8 @@ class MemberBuilder:
 
     def batch(self, member: Member, arrival: Arrival) -> Frame:
         """A member's tuples: EVENT, the stamp, values, WEIGHT."""
-        mine = {member.alias, *(o.alias for o in member.statics)}
-        attributes = [a for a in self.form.class_of if a.alias in mine]
-        rows: dict[Attribute, Array] = {}
-        good = _in_dates(member, arrival.steps)
-        for a in attributes:
-            if a.alias == member.alias:
-                good &= arrival.columns[a.column].valid
-        for a in self.absent:
-            if a.alias == member.alias:
-                good &= ~arrival.present[a.column]
-        stream = self.tables[member.alias]
-        assert isinstance(stream, Stream)
-        time = Attribute(member.alias, stream.timestamp)
-        for a in attributes:
-            if a.alias == member.alias:
-                rows[a] = arrival.columns[a.column].values
-        rows[time] = arrival.steps
-        unchecked = list(member.local)
-        good &= self._holding(rows, unchecked, len(arrival.steps))
-        rows = _only(rows, good)
-        rows = _only(rows, self._in_class_domains(rows, len(rows[time])))
-        unchecked = [c for c in unchecked if not self._available(c, rows)]
-        rows, unchecked = self._fold(member, rows, unchecked)
-        count = len(rows[time])
-        good = self._equal_in_class(rows, count)
-        if member.statics:
-            good &= self._in_class_domains(rows, count)
-        rows = _only(rows, good)
+        time = self._time(member)
+        rows = self._match(member, arrival, {})
         count = len(rows[time])
         columns: dict[Name, Array] = {}
         for group in self.form.classes:
@@ -125,11 +102,60 @@ class MemberBuilder:
         merged = merge_repeats(frame, by, bag=not self.form.distinct)
         return merged.with_columns({stamp(member.index): merged[EVENT]})
 
+    def positions(self, member: Member, arrival: Arrival) -> dict[str, Array]:
+        """Of the member's tuples, one after the other as the stream's rows are: for the stream and
+        every static occurrence, by alias, which of its rows each is made of."""
+        numbers = {member.alias: np.arange(len(arrival.steps))}
+        for occurrence in member.statics:
+            numbers[occurrence.alias] = np.arange(self.statics[occurrence.table].rows)
+        rows = self._match(member, arrival, numbers)
+        return {alias: rows[Attribute(alias, _ROW)] for alias in numbers}
+
+    def _time(self, member: Member) -> Attribute:
+        stream = self.tables[member.alias]
+        assert isinstance(stream, Stream)
+        return Attribute(member.alias, stream.timestamp)
+
+    def _match(
+        self, member: Member, arrival: Arrival, numbers: Mapping[str, Array]
+    ) -> dict[Attribute, Array]:
+        """The rows that satisfy all conditions within the member; `numbers`, by alias, are carried
+        along."""
+        mine = {member.alias, *(o.alias for o in member.statics)}
+        attributes = [a for a in self.form.class_of if a.alias in mine]
+        rows: dict[Attribute, Array] = {}
+        good = _in_dates(member, arrival.steps)
+        for a in attributes:
+            if a.alias == member.alias:
+                good &= arrival.columns[a.column].valid
+        for a in self.absent:
+            if a.alias == member.alias:
+                good &= ~arrival.present[a.column]
+        time = self._time(member)
+        if member.alias in numbers:
+            rows[Attribute(member.alias, _ROW)] = numbers[member.alias]
+        for a in attributes:
+            if a.alias == member.alias:
+                rows[a] = arrival.columns[a.column].values
+        rows[time] = arrival.steps
+        unchecked = list(member.local)
+        good &= self._holding(rows, unchecked, len(arrival.steps))
+        rows = _only(rows, good)
+        rows = _only(rows, self._in_class_domains(rows, len(rows[time])))
+        unchecked = [c for c in unchecked if not self._available(c, rows)]
+        rows, unchecked = self._fold(member, rows, unchecked, numbers)
+        count = len(rows[time])
+        good = self._equal_in_class(rows, count)
+        if member.statics:
+            good &= self._in_class_domains(rows, count)
+        return _only(rows, good)
+
     def _fold(
         self,
         member: Member,
         rows: dict[Attribute, Array],
         unchecked: list[Condition],
+        numbers: Mapping[str, Array],
     ) -> tuple[dict[Attribute, Array], list[Condition]]:
         """Join the static occurrences, one by one, those tied by an equality first."""
         waiting = list(member.statics)
@@ -158,10 +184,13 @@ class MemberBuilder:
             right = [own[other].values[usable] for _, other, _ in ties]
             count = len(next(iter(rows.values())))
             order, start, length = pair_up(left, right, count, int(usable.sum()))
-            index, position = expand(start, length)
-            partner = order[position]
+            index, place = expand(start, length)
+            partner = order[place]
             rows = {a: c[index] for a, c in rows.items()}
             rows.update({a: c.values[usable][partner] for a, c in own.items()})
+            if occurrence.alias in numbers:
+                position = numbers[occurrence.alias][usable]
+                rows[Attribute(occurrence.alias, _ROW)] = position[partner]
             there.add(occurrence.alias)
             good = self._holding(rows, unchecked, len(index))
             rows = {a: c[good] for a, c in rows.items()}

@@ -41,8 +41,8 @@ class MemberEncoder:
         columns = sorted({a.column for a in form.class_of if a.alias == member.alias})
         absent = {a.column for a in null_attributes(form) if a.alias == member.alias}
         present = {c: find_present(rows.table.column(c)) for c in absent}
-        index = self._select(name, selection)
-        if index is None or len(index) * self.few > len(rows.steps):
+        index = self.candidates(name, selection)
+        if index is None:
             encoded = {c: self._encode(name, c, form.unit, pool) for c in columns}
             return Arrival(rows.steps, encoded, present)
         return Arrival(
@@ -50,6 +50,14 @@ class MemberEncoder:
             {c: self._encode_some(name, c, form.unit, pool, selection, index) for c in columns},
             {c: mask[index] for c, mask in present.items()},
         )
+
+    def candidates(self, stream: str, selection: Selection) -> Array | None:
+        """The rows of a stream, by number, that are encoded for members with that selection (None:
+        all of them)."""
+        index = self._select(stream, selection)
+        if index is None or len(index) * self.few > len(self.admitted[stream].steps):
+            return None
+        return index
 
     def _select(self, stream: str, selection: Selection) -> Array | None:
         """The rows of a stream, by number, that keep some limits (None: all, or not known). Several

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Kind, NormalForm
 from ontoweir.checker.model.units import Units
-from ontoweir.mappings.model.catalog import Relation, Scalar
+from ontoweir.mappings.model.catalog import Catalog, Relation, Scalar
 from ontoweir.rewriter.model.spj import (
     Attribute,
     IsNull,
@@ -60,6 +60,24 @@ def used_columns(form: NormalForm) -> dict[str, set[str]]:
     return used
 
 
+def valued_columns(form: NormalForm) -> dict[str, set[str]]:
+    """Per table, the columns whose values a disjunct's intake looks at, those that limit domains
+    included."""
+    valued = used_columns(form)
+    for group in form.classes:
+        for table, column in group.domain.within:
+            valued.setdefault(table, set()).add(column)
+    return valued
+
+
+def needed_columns(form: NormalForm) -> dict[str, set[str]]:
+    """These, and the columns that have to be NULL."""
+    needed = valued_columns(form)
+    for table, columns in null_columns(form).items():
+        needed.setdefault(table, set()).update(columns)
+    return needed
+
+
 def null_attributes(form: NormalForm) -> tuple[Attribute, ...]:
     """The attributes that have to be NULL."""
     return tuple(c.attribute for c in form.query.conditions if isinstance(c, IsNull))
@@ -100,6 +118,25 @@ def encode_static(
         },
         {name: find_present(table.column(name)) for name in absent},
     )
+
+
+def encode_statics(
+    form: NormalForm, catalog: Catalog, tables: Mapping[str, pa.Table], pool: StringPool
+) -> dict[str, StaticData]:
+    """The static relations that a form looks at, encoded."""
+    valued, absent = valued_columns(form), null_columns(form)
+    return {
+        name: encode_static(
+            relation,
+            tables[name],
+            valued.get(name, set()),
+            form.unit,
+            pool,
+            absent.get(name, set()),
+        )
+        for name, relation in catalog.relations.items()
+        if name in valued or name in absent
+    }
 
 
 def code_constant(constant: Scalar, kind: Kind, units: Units, pool: StringPool) -> int | float:

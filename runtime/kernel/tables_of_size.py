@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
+from ontoweir.rewriter.model.add_views import base_tables
+from ontoweir.rewriter.model.spj import View
 
 ALL_SIZES = 0
 """Stands for all levels together: a range that begins without any state needs no other before."""
@@ -35,10 +37,13 @@ def members_of(tables: Sequence[SynopsisTable]) -> frozenset[int]:
     return frozenset(m for t in tables for step in t.steps for m in step.now)
 
 
-def level_streams(plans: Sequence[SynopsisPlan], level: int) -> frozenset[str]:
-    """The streams that have to be read for a level."""
-    return frozenset(
+def level_streams(
+    plans: Sequence[SynopsisPlan], level: int, views: Sequence[View] = ()
+) -> frozenset[str]:
+    """The streams that have to be read for a level; of views, those that they are made from."""
+    names = {
         plan.form.members[m].stream
         for plan in plans
         for m in members_of(tables_of_size(plan, level))
-    )
+    }
+    return frozenset(base_tables(names, views))

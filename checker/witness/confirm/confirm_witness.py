@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from ontoweir.checker.witness.confirm.confirm_aggregates import confirm_aggregates, confirm_medians
 from ontoweir.checker.witness.confirm.matrix_rank import matrix_rank
 from ontoweir.checker.witness.confirm.trace_matches import trace_matches
+from ontoweir.checker.witness.evaluate_naively import RepeatedError
 from ontoweir.checker.witness.is_legal import is_legal
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
@@ -48,12 +49,15 @@ def confirm_witness(
         for r in prefix
     ):
         return False
-    if union.aggregation is not None:
-        confirm = confirm_medians if by_median else confirm_aggregates
-        return confirm(union, catalog, witness)
-    if union.distinct:
-        return _confirms_set(union, catalog, witness)
-    return _confirms_bag(union, catalog, witness)
+    try:
+        if union.aggregation is not None:
+            confirm = confirm_medians if by_median else confirm_aggregates
+            return confirm(union, catalog, witness)
+        if union.distinct:
+            return _confirms_set(union, catalog, witness)
+        return _confirms_bag(union, catalog, witness)
+    except RepeatedError:
+        return False  # which rows a triple is made of cannot be told
 
 
 def _confirms_set(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:

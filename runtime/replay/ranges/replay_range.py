@@ -210,7 +210,7 @@ def _replay(
     work, plans, checks = prepared.work, prepared.plans, prepared.checks
     histories = work.histories
     if task.level is not None:
-        wanted = level_streams(work.plans, task.level)
+        wanted = level_streams(work.plans, task.level, work.views)
         histories = tuple(h for h in histories if h.stream.name in wanted)
     state, progress, most = task.state, RangeProgress(), 0
     rejected: Counter[str] = Counter()

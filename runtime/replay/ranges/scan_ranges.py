@@ -124,7 +124,7 @@ class _Scan:
 
     def _rows(self, level: int | None) -> int:
         """The rows that a level reads (None: the answers)."""
-        names = None if level is None else level_streams(self.work.plans, level)
+        names = None if level is None else level_streams(self.work.plans, level, self.work.views)
         return sum(h.rows for h in self.work.histories if names is None or h.stream.name in names)
 
     def begin(self, index: int) -> ExecutionState:

@@ -41,6 +41,7 @@ from ontoweir.files.mark_source import mark_source
 from ontoweir.mappings.model.catalog import Catalog, Column, FloatType
 from ontoweir.mappings.model.column_types import XSD
 from ontoweir.mappings.model.parse_duration import UNITS_US
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 
 
@@ -285,6 +286,7 @@ def replaced_lines(edit: Edit) -> tuple[str, ...]:
 
 def _step(change: AddWindow, union: SpjUnion, catalog: Catalog) -> int:
     """The step of the streams that a window is between, microseconds."""
+    catalog = extend_catalog(catalog, union)
     names = {change.earlier, change.later}
     for query in union.disjuncts:
         times = {alias: p.time for alias, p in query.provenance}

@@ -34,7 +34,7 @@ from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from ontoweir.rewriter.ucq.show_ucq import format_cq
-from ontoweir.rewriter.unfold.unfold_query import Observer, unfold_query
+from ontoweir.rewriter.unfold.unfold_query import Observer, UnfoldOptions, unfold_query
 
 OnWarning = Callable[[str], None]
 
@@ -214,8 +214,9 @@ class Workspace:
             catalog or self.project.catalog,
             self.tbox,
             observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.on_progress),
-            skip=self.skip,
-            names=[v.name for v in first.head],
+            options=UnfoldOptions(
+                self.skip, tuple(v.name for v in first.head), self.project.counts
+            ),
         )
         return CompiledQuery(first.name, branches, rewritten, union, tuple(warnings), tuple(trace))
 

@@ -14,6 +14,7 @@ from ontoweir.mappings.catalog.load_catalog import load_catalog
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.locate_toml import TomlLines, locate_toml, split_path
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
+from ontoweir.rewriter.model.query import Counts
 
 PROJECT_FILE = "ontoweir.toml"
 SECTIONS = ("project", "streams", "relations")
@@ -27,7 +28,7 @@ class Project:
     """A project file and the files it names; all paths are absolute, globs expanded and sorted.
 
     `imports`: local files for the IRIs that ontologies import. `queries_source`: where the
-    queries are named.
+    queries are named. `counts`: what SELECT and COUNT count.
     """
 
     file: Path
@@ -38,6 +39,7 @@ class Project:
     catalog: Catalog
     queries_source: Source
     imports: Mapping[str, Path] = field(default_factory=dict)
+    counts: Counts = Counts.SPARQL
 
 
 def load_project(
@@ -79,7 +81,7 @@ def load_project(
                 fix=did_you_mean(key, SECTIONS),
             )
     project = whole.table("project")
-    project.refuse_unknown((*_PATH_LISTS, "imports"))
+    project.refuse_unknown((*_PATH_LISTS, "imports", "counts"))
     folder = file.resolve().parent
     _resolve_sources(data, lines, root or folder)
     files = {key: _expand(project, key, folder) for key in _PATH_LISTS}
@@ -92,7 +94,20 @@ def load_project(
         catalog=load_catalog(TomlTable(data, (), lines)),
         queries_source=lines.place("project", "queries"),
         imports=_read_imports(project.table("imports"), folder),
+        counts=_read_counts(project),
     )
+
+
+def _read_counts(project: TomlTable) -> Counts:
+    chosen = project.text("counts") or Counts.SPARQL.value
+    if chosen not in list(Counts):
+        raise project.error(
+            "counts",
+            f'unknown counts "{chosen}"',
+            why="what is counted are solutions over triples, as SPARQL has it, or matches of rows",
+            fix=f"write {' or '.join(f'{chr(34)}{c}{chr(34)}' for c in Counts)}",
+        )
+    return Counts(chosen)
 
 
 def _read_toml(file: Path, shown: str) -> tuple[dict[str, object], TomlLines]:

@@ -21,6 +21,7 @@ from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import Source
 from ontoweir.files.mark_source import mark_label
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
 
@@ -29,6 +30,7 @@ def describe_verdict(
     verdict: Verdict, catalog: Catalog, repairs: Sequence[DescribedRepair] = ()
 ) -> dict[str, Any]:
     """A verdict and its repairs, as `ontoweir check --format json` prints them."""
+    catalog = extend_catalog(catalog, verdict.union)
     bound, blame = verdict.bound, explain_union(verdict)
     return {
         "query": verdict.union.name,

@@ -15,6 +15,7 @@ from ontoweir.errors import Source
 from ontoweir.files.mark_source import Marked, mark_label
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
+from ontoweir.rewriter.model.add_views import extend_catalog
 
 _STYLE = {
     Tier.UNBOUNDED: "bold red",
@@ -57,6 +58,7 @@ def render_verdict(
         width: the width of the longest query name.
         verbose: also print every criterion, and the reasons of a bounded query.
     """
+    catalog = extend_catalog(catalog, verdict.union)
     style = _STYLE.get(verdict.tier, "bold green")
     line = Text(verdict.union.name.ljust(width + 2))
     line.append("set  " if verdict.union.distinct else "bag  ", style="dim")

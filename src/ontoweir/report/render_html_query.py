@@ -29,6 +29,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.report.render_check import short_place
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
 
@@ -57,6 +58,7 @@ def render_query(
     """The section of a query: verdict, reasons, text, repairs, counterexample; of each disjunct
     SQL, plan and graphs. `number`: of the section on its page."""
     union = verdict.union
+    catalog = extend_catalog(catalog, union)
     parts = [
         f'<section id="q{number}"><h2>{escape(union.name)}</h2>',
         f"<p>{show_tier(verdict)} · {_name_semantics(union)} semantics · "

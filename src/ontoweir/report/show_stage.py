@@ -16,6 +16,7 @@ from ontoweir.pipeline.pipeline import CompiledQuery, OnWarning, Workspace, read
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.algebra.print_spj import print_spj
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.closest_term import closest_term
 from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -62,7 +63,8 @@ def show_stage(
 ) -> tuple[list[str], bool]:
     """The lines of a stage ("ucq", "sql", "spj", "lto", "plan",
     "trace"), and whether more were left out."""
-    catalog, union = workspace.project.catalog, compiled.union
+    union = compiled.union
+    catalog = extend_catalog(workspace.project.catalog, union)
     match stage:
         case "ucq":
             return _ucq(

@@ -13,6 +13,7 @@ from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,12 +61,28 @@ def prepare_jobs(
 
     compiled = [query for query, _ in decided]
     statics = load_relations(workspace, compiled, spark, beside=beside, here=here)
-    known = gather_statistics(statics)
     made = [
-        make_job(workspace, query, verdict, known, allow_unbounded=allow_unbounded)
+        make_job(
+            workspace,
+            query,
+            verdict,
+            gather_statistics(fill_views(query, workspace.project.catalog, statics)),
+            allow_unbounded=allow_unbounded,
+        )
         for query, verdict in decided
     ]
     return PreparedJobs(tuple(job for job, _ in made), tuple(v for _, v in made), statics)
+
+
+def fill_views(
+    compiled: CompiledQuery, catalog: Catalog, statics: "Mapping[str, pa.Table]"
+) -> "dict[str, pa.Table]":
+    """The static relations, and the rows of a query's views over them."""
+    from ontoweir.runtime.views.feed_views import fill_relations
+
+    union = compiled.union
+    filled = fill_relations(union.views, extend_catalog(catalog, union), statics)
+    return {**statics, **filled}
 
 
 def load_relations(
@@ -91,7 +108,7 @@ def load_relations(
 
 def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:
     """The tables that a query reads, those its streams reference, and those views are made of."""
-    names = {o.table for q in compiled.union.disjuncts for o in q.occurrences}
+    names = tables_of(compiled.union)
     for name in names & catalog.streams.keys():
         names |= {r.relation for r in catalog.streams[name].references}
     unread = list(names)

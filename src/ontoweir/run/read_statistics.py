@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.run.prepare_jobs import load_relations
+from ontoweir.run.prepare_jobs import fill_views, load_relations
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,4 +25,8 @@ def read_statistics(
     from ontoweir.runtime.spark.start_session import start_session
     from ontoweir.runtime.statics.gather_statistics import gather_statistics
 
-    return gather_statistics(load_relations(workspace, compiled, spark or start_session()))
+    tables = load_relations(workspace, compiled, spark or start_session())
+    filled = dict(tables)
+    for query in compiled:
+        filled |= fill_views(query, workspace.project.catalog, tables)
+    return gather_statistics(filled)

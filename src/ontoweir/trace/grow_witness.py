@@ -15,6 +15,7 @@ from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, DataSource
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.rewriter.model.add_views import tables_of
 from ontoweir.rewriter.model.spj import SpjUnion
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _run(name: str, repair: DescribedRepair, catalog: Catalog, witness: Witness)
     from ontoweir.trace.write_witness import make_tables
 
     union = repair.verdict.union
-    used = {o.table for d in union.disjuncts for o in d.occurrences}
+    used = tables_of(union)
     rows = (*witness.fixed, *witness.optional)
     names = sorted(used | {r.table for r in rows} | set(catalog.relations))
     streams = [n for n in names if n in catalog.streams]

@@ -18,6 +18,7 @@ from ontoweir.files.write_folder import write_folder
 from ontoweir.mappings.model.catalog import Catalog, DecimalType, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.write_tables import list_related, write_tables
+from ontoweir.rewriter.model.add_views import tables_of
 from ontoweir.runtime.columnar.check_domain import arrow_type
 
 SCRIPT = "replay.sh"
@@ -87,7 +88,7 @@ def write_witness(
     _check_place(folder)
     catalog, union = workspace.project.catalog, query.union
     prefix = [*witness.fixed, *witness.optional]
-    used = {o.table for d in union.disjuncts for o in d.occurrences}
+    used = tables_of(union)
     rows = (row for suffix in witness.suffixes for row in (*prefix, *suffix))
     tables = list_related(catalog, used | {row.table for row in rows})
     report = (

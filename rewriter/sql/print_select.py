@@ -1,0 +1,82 @@
+"""One SELECT of an SPJ query: FROM, WHERE, DISTINCT."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.list_domains import list_domains
+from ontoweir.rewriter.algebra.list_lags import list_lags
+from ontoweir.rewriter.model.spj import SpjQuery
+from ontoweir.rewriter.sql.print_condition import needs_quotes, print_condition, print_domain
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def print_select(
+    query: SpjQuery, columns: list[exp.Expr], catalog: Catalog, *, distinct: bool, dialect: str
+) -> exp.Select:
+    """SELECT of some columns over the rows of an SPJ query (its outputs are not looked at)."""
+    from sqlglot import exp
+
+    types = Types(catalog, query.occurrences)
+    if not columns:
+        columns.append(exp.alias_(exp.Literal.number(1), "matched"))
+    tables: list[exp.Table] = []
+    for occurrence in query.occurrences:
+        alias = exp.to_identifier(occurrence.alias, quoted=needs_quotes(occurrence.alias))
+        table = exp.Table(
+            this=exp.to_identifier(occurrence.table, quoted=needs_quotes(occurrence.table)),
+            alias=exp.TableAlias(this=alias) if occurrence.alias != occurrence.table else None,
+        )
+        tables.append(table)
+    where: exp.Expr | None = None
+    conjuncts = [print_condition(c, types, dialect) for c in query.conditions]
+    conjuncts += [
+        print_domain(d, types, dialect)
+        for d in list_domains(query, catalog)
+        if types.tables[d.attribute.alias].data.format != "derived"  # its branches say it
+    ]
+    lags = dict.fromkeys(c for _, _, c in list_lags(query, catalog) if c not in query.conditions)
+    conjuncts += [print_condition(c, types, dialect) for c in lags]
+    for made in conjuncts:
+        where = made if where is None else exp.And(this=where, expression=made)
+    # select(), join() and where() would copy the tree each time, and parse
+    tree = exp.Select(expressions=columns)
+    if tables:
+        tree.from_(tables[0], copy=False)
+    for table in tables[1:]:
+        tree.append("joins", exp.Join(this=table, kind="CROSS"))
+    if where is not None:
+        tree.set("where", exp.Where(this=where))
+    if distinct:
+        tree.distinct(copy=False)
+    if dialect in _CONCAT:
+        return tree
+    made = tree.transform(_as_concatenation, dialect)
+    assert isinstance(made, exp.Select)
+    return made
+
+
+_CONCAT = ("spark", "spark2", "databricks", "duckdb", "hive")
+"""Dialects whose CONCAT takes any number of values of any type."""
+
+
+def _as_concatenation(node: exp.Expr, dialect: str) -> exp.Expr:
+    """CONCAT of values as texts, as the dialect has it."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Anonymous) or str(node.this).upper() != "CONCAT":
+        return node
+    kind = "varchar(4000)" if dialect == "oracle" else "varchar"  # there it needs a length
+    texts: list[exp.Expr] = [
+        e if isinstance(e, exp.Literal) else exp.cast(e.copy(), kind) for e in node.expressions
+    ]
+    if dialect != "oracle":
+        return exp.Concat(expressions=texts, safe=False, coalesce=False)
+    whole = texts[0]
+    for text in texts[1:]:
+        whole = exp.DPipe(this=whole, expression=text)
+    return whole

@@ -1,0 +1,59 @@
+"""Views as common table expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.rewriter.model.spj import Attribute, Constant, View, ViewBranch
+from ontoweir.rewriter.sql.print_condition import needs_quotes, print_column, print_literal
+from ontoweir.rewriter.sql.print_select import print_select
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def print_views(views: Sequence[View], catalog: Catalog, *, dialect: str, comments: bool) -> str:
+    """WITH, and each view as the union of its branches.
+
+    Args:
+        views: at least one.
+        catalog: the tables, the views among them.
+        dialect: a dialect of sqlglot.
+        comments: say above each what it is.
+    """
+    printed = [_print(view, catalog, dialect, comments) for view in views]
+    return "WITH " + ",\n".join(printed) + "\n"
+
+
+def _print(view: View, catalog: Catalog, dialect: str, comments: bool) -> str:
+    selects = [_branch(view, b, catalog, dialect) for b in view.branches]
+    union = "\nUNION\n" if view.distinct else "\nUNION ALL\n"
+    note = f"  -- {' '.join(view.why.split())}\n" if comments and view.why else ""
+    name = f'"{view.name}"' if needs_quotes(view.name) else view.name
+    return f"{name} AS (\n{note}{indent(union.join(selects), '  ')}\n)"
+
+
+def _branch(view: View, branch: ViewBranch, catalog: Catalog, dialect: str) -> str:
+    from sqlglot import exp
+
+    given: list[tuple[str, Attribute | Constant]] = [
+        (declared.name, column)
+        for declared, column in zip(view.table.columns, branch.columns, strict=True)
+    ]
+    kinds = {declared.name: declared.type for declared in view.table.columns}
+    if branch.time is not None and isinstance(view.table, Stream):
+        given.append((view.table.timestamp, branch.time))
+    columns: list[exp.Expr] = []
+    for name, column in given:
+        value = (
+            print_column(column)
+            if isinstance(column, Attribute)
+            else print_literal(column.value, kinds[name], dialect)
+        )
+        columns.append(exp.alias_(value, name, quoted=needs_quotes(name)))
+    distinct = view.distinct and len(view.branches) == 1
+    tree = print_select(branch.query, columns, catalog, distinct=distinct, dialect=dialect)
+    return tree.sql(dialect=dialect, pretty=True, copy=False)

@@ -1,0 +1,132 @@
+"""Matches the stars of a conjunctive query, so that unions stay inside.
+
+Atoms with one subject and one time form a star. Its matches (one for each way to choose assertions
+that meet) are rows of few tables, so that all of them together are a view; the query joins views,
+where it would be a union of all combinations of matches of its stars.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import prod
+
+from ontoweir.mappings.model.assertion import MappingAssertion
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.progress.progress import OnProgress, ignore_progress
+from ontoweir.rewriter.algebra.equality_classes import Types, map_condition, map_output
+from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, Term, Variable
+from ontoweir.rewriter.model.spj import Attribute, Occurrence
+from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
+from ontoweir.rewriter.unfold.match_atoms import Match, match_atoms
+from ontoweir.rewriter.unfold.unite_matches import unite_matches
+from ontoweir.rewriter.views.make_sets import SetMaker
+
+MAX_APART = 12
+"""Up to so many combinations are disjuncts of their own: each is decided, and explained, apart."""
+
+_Choices = tuple[tuple[MappingAssertion, ...], ...]
+
+
+def match_stars(
+    query: ConjunctiveQuery,
+    choices: _Choices,
+    sets: SetMaker,
+    *,
+    on_progress: OnProgress = ignore_progress,
+) -> tuple[Match, ...]:
+    """The matches of a query: few in all, as match_atoms has them; else with a view for the matches
+    of a star that can be one table.
+
+    Args:
+        query: a conjunctive query.
+        choices: the assertions for each of its atoms.
+        sets: makes views, and has the catalog with them.
+        on_progress: hears how many combinations were tried.
+
+    Raises:
+        QueryError: as match_atoms.
+    """
+    stars = _list_stars(query)
+    if prod(map(len, choices)) <= MAX_APART or len(stars) == 0:
+        return tuple(match_atoms(query, choices, sets.catalog, on_progress=on_progress))
+    matched: list[Sequence[Match]] = []
+    for star in stars:
+        own = replace(query, atoms=tuple(query.atoms[n] for n in star))
+        mine = tuple(choices[n] for n in star)
+        matched.append(tuple(match_atoms(own, mine, sets.catalog, on_progress=on_progress)))
+    if prod(map(len, matched)) > MAX_APART:
+        matched = [
+            unite_matches(found, _name(query, star), sets)
+            for found, star in zip(matched, stars, strict=True)
+        ]
+    order = sorted(range(len(stars)), key=lambda n: stars[n][0])
+    return tuple(_combine([matched[n] for n in order], Match(), sets.catalog, query))
+
+
+def _list_stars(query: ConjunctiveQuery) -> tuple[tuple[int, ...], ...]:
+    """The places of atoms with one subject and one time."""
+    stars: dict[tuple[Term, Variable | None], list[int]] = {}
+    for place, atom in enumerate(query.atoms):
+        stars.setdefault((_subject(atom), atom.time), []).append(place)
+    return tuple(map(tuple, stars.values()))
+
+
+def _subject(atom: Atom) -> Term:
+    return atom.term if isinstance(atom, ClassAtom) else atom.subject
+
+
+def _name(query: ConjunctiveQuery, star: tuple[int, ...]) -> str:
+    """What a star's view is called: after its subject."""
+    subject = _subject(query.atoms[star[0]])
+    return f"{subject.name}_star" if isinstance(subject, Variable) else "star"
+
+
+def _combine(
+    matched: Sequence[Sequence[Match]], match: Match, catalog: Catalog, query: ConjunctiveQuery
+) -> Iterator[Match]:
+    if not matched:
+        yield match
+        return
+    for following in matched[0]:
+        both = _join(match, following, catalog, query)
+        if both is not None:
+            yield from _combine(matched[1:], both, catalog, query)
+
+
+def _join(
+    match: Match, following: Match, catalog: Catalog, query: ConjunctiveQuery
+) -> Match | None:
+    """Two matches as one, where the variables that they share can be equal."""
+    names: dict[str, str] = {}
+    for number, o in enumerate(following.occurrences, len(match.occurrences) + 1):
+        names[o.alias] = f"{o.alias.rpartition('_')[0] or o.alias}_{number}"
+
+    def rename(a: Attribute) -> Attribute:
+        return Attribute(names[a.alias], a.column)
+
+    occurrences = (
+        *match.occurrences,
+        *(Occurrence(names[o.alias], o.table) for o in following.occurrences),
+    )
+    types = Types(catalog, occurrences)
+    conditions = [*match.conditions, *(map_condition(c, rename) for c in following.conditions)]
+    bindings = dict(match.bindings)
+    for variable, output in following.bindings.items():
+        made = map_output(output, rename)
+        if variable not in bindings:
+            bindings[variable] = made
+            continue
+        equations = unify_outputs(bindings[variable], made, types, query.source)
+        if equations is None:
+            return None
+        conditions.extend(equations)
+    times = dict(match.times)
+    for variable, attributes in following.times.items():
+        times[variable] = (*times.get(variable, ()), *map(rename, attributes))
+    return Match(
+        occurrences,
+        tuple(conditions),
+        bindings,
+        times,
+        (*match.provenance, *((names.get(a, a), p) for a, p in following.provenance)),
+        match.repeating or following.repeating,
+    )

@@ -1,0 +1,261 @@
+"""What is declared of a view: as far as the declarations of its branches' tables hold of it."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    ColumnType,
+    DataSource,
+    DecimalType,
+    IntType,
+    Lag,
+    Reference,
+    Relation,
+    Scalar,
+    Stream,
+)
+from ontoweir.mappings.model.column_types import name_column_type
+from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Constant,
+    OneOf,
+    Op,
+    ViewBranch,
+)
+from ontoweir.rewriter.views.find_key import determine_rows
+
+_DATA = DataSource("derived", None)
+
+
+def declare_relation(
+    name: str, branches: Sequence[ViewBranch], catalog: Catalog, *, distinct: bool
+) -> Relation:
+    """A view over static relations: its columns, their types, and its key where it is a set."""
+    columns = _columns(branches, catalog, frozenset())
+    names = tuple(c.name for c in columns)
+    return Relation(name, _DATA, columns, (names,) if distinct and names else ())
+
+
+def declare_stream(
+    name: str, branches: Sequence[ViewBranch], catalog: Catalog, *, distinct: bool
+) -> Stream:
+    """A view over streams (and static relations that their rows join): one stream, with the
+    weakest of what is declared of each branch. Keys, which are about pairs of rows, do not pass,
+    but the one of a set.
+
+    Raises:
+        QueryError: the branches have different units of time, or columns of different types.
+    """
+    streams = [_stream(b, catalog) for b in branches]
+    first = streams[0]
+    for stream in streams:
+        if stream.step_us != first.step_us:
+            raise _differ(
+                f"{first.name} and {stream.name} make the same triples, in different units of time",
+                "declare the same unit for their timestamps",
+                stream.source,
+            )
+    columns = _columns(branches, catalog, frozenset({first.timestamp}))
+    rates = [_rate(b, s, catalog) for b, s in zip(branches, streams, strict=True)]
+    known = [r for r in rates if r is not None]
+    starts = [s.start_us for s in streams if s.start_us is not None]
+    return Stream(
+        name,
+        _DATA,
+        first.timestamp,
+        first.step_us,
+        sum(known) if len(known) == len(rates) else None,
+        columns,
+        ((*(c.name for c in columns), first.timestamp),) if distinct else (),
+        _references(branches, columns, catalog),
+        first.source,
+        lags=_lags(branches[0], first, columns) if len(branches) == 1 else (),
+        start_us=min(starts) if len(starts) == len(streams) else None,
+    )
+
+
+def _stream(branch: ViewBranch, catalog: Catalog) -> Stream:
+    assert branch.time is not None
+    alias = branch.time.alias
+    return catalog.streams[next(o.table for o in branch.occurrences if o.alias == alias)]
+
+
+def _columns(
+    branches: Sequence[ViewBranch], catalog: Catalog, taken: frozenset[str]
+) -> tuple[Column, ...]:
+    """The view's columns, named as in the first branch that has a column there."""
+    used = set(taken)
+    columns = []
+    for place in range(len(branches[0].columns)):
+        domains = [_domain(b, place, catalog) for b in branches]
+        given = next(b.columns[place] for b in branches if isinstance(b.columns[place], Attribute))
+        assert isinstance(given, Attribute)
+        name = wanted = given.column
+        number = 2
+        while name in used:
+            name, number = f"{wanted}_{number}", number + 1
+        used.add(name)
+        columns.append(_unite(name, [d for d in domains if d is not None]))
+    return tuple(columns)
+
+
+def _domain(branch: ViewBranch, place: int, catalog: Catalog) -> Column | None:
+    """What a branch says of a column: its type, and its domain, narrowed by its conditions (None:
+    it is a constant, and fits wherever it is compared)."""
+    attribute = branch.columns[place]
+    if isinstance(attribute, Constant):
+        return Column("", IntType(), enum=(attribute.value,))
+    types = Types(catalog, branch.occurrences)
+    table = types.tables[attribute.alias]
+    declared = table.column(attribute.column)
+    kind = types.type_of(attribute)
+    if declared is None or isinstance(table, Relation):
+        declared = Column(attribute.column, kind)
+    classes = EqualityClasses(branch.occurrences, branch.conditions)
+    low, high, enum = declared.minimum, declared.maximum, declared.enum
+    for c in branch.conditions:
+        if isinstance(c, OneOf) and classes.same(c.attribute, attribute):
+            enum = c.values if enum is None else tuple(v for v in enum if v in c.values)
+        if not isinstance(c, Compare) or not isinstance(c.right, Constant):
+            continue
+        if classes.find(c.left) != classes.find(attribute):
+            continue
+        number = c.right.value
+        if c.op is Op.EQ:
+            enum = (number,)
+        if isinstance(number, str | bool) or (
+            isinstance(kind, IntType) and not isinstance(number, int)
+        ):
+            continue
+        if c.op in (Op.GE, Op.GT, Op.EQ):
+            low = number if low is None or _less(low, number) else low
+        if c.op in (Op.LE, Op.LT, Op.EQ):
+            high = number if high is None or _less(number, high) else high
+    return Column(attribute.column, kind, low, high, enum, declared.source)
+
+
+def _less(left: Scalar, right: Scalar) -> bool:
+    return Decimal(str(left)) < Decimal(str(right))
+
+
+def _unite(name: str, domains: Sequence[Column]) -> Column:
+    """The union of what branches say of a column."""
+    kinds = list(dict.fromkeys(d.type for d in domains if d.name))
+    enum: tuple[Scalar, ...] | None = ()
+    for d in domains:
+        both = enum is not None and d.enum is not None
+        enum = tuple(dict.fromkeys((*(enum or ()), *(d.enum or ())))) if both else None
+    spans = [(d.minimum, d.maximum) for d in domains if d.name]
+    constants = [v for d in domains if not d.name for v in d.enum or ()]
+    low = _outermost([low for low, _ in spans], constants, least=True)
+    high = _outermost([high for _, high in spans], constants, least=False)
+    if enum is not None:
+        low = high = None
+    return Column(name, _widest(kinds, domains), low, high, enum, domains[0].source)
+
+
+def _outermost(
+    ends: Sequence[Scalar | None], constants: Sequence[Scalar], *, least: bool
+) -> Scalar | None:
+    given = [e for e in ends if e is not None]
+    if len(given) < len(ends):
+        return None
+    if any(isinstance(v, str | bool) for v in (*given, *constants)):
+        return given[0] if len(set(given)) == 1 and not constants else None
+    choose = min if least else max
+    return choose((*given, *constants), key=lambda v: Decimal(str(v)))
+
+
+def _widest(kinds: Sequence[ColumnType], domains: Sequence[Column]) -> ColumnType:
+    """The type that has all values of the given ones.
+
+    Raises:
+        QueryError: there is none.
+    """
+    if len(kinds) == 1:
+        return kinds[0]
+    decimals = [k for k in kinds if isinstance(k, DecimalType)]
+    if len(decimals) + (IntType() in kinds) == len(kinds):
+        scale = max(k.scale for k in decimals)
+        digits = [k.precision - k.scale for k in decimals] + [19] * (IntType() in kinds)
+        if max(digits) + scale <= 38:
+            return DecimalType(max(digits) + scale, scale)
+    raise _differ(
+        "the same triples are made from columns of different types: "
+        + " and ".join(map(name_column_type, kinds)),
+        "declare the columns with one type in ontoweir.toml, or write SELECT DISTINCT",
+        domains[0].source,
+    )
+
+
+def _references(
+    branches: Sequence[ViewBranch], columns: Sequence[Column], catalog: Catalog
+) -> tuple[Reference, ...]:
+    """The columns of static relations that hold every value of a column."""
+    references = []
+    for place, column in enumerate(columns):
+        of_each = [_held_in(b, place, catalog) for b in branches]
+        common = [h for h in of_each[0] if all(h in other for other in of_each[1:])]
+        references += [Reference((column.name,), table, (to,)) for table, to in common]
+    return tuple(references)
+
+
+def _held_in(branch: ViewBranch, place: int, catalog: Catalog) -> list[tuple[str, str]]:
+    attribute = branch.columns[place]
+    if isinstance(attribute, Constant):
+        return []
+    held: list[tuple[str, str]] = []
+    classes = EqualityClasses(branch.occurrences, branch.conditions)
+    for occurrence in branch.occurrences:
+        table = catalog.table(occurrence.table)
+        if isinstance(table, Relation):
+            held += [
+                (table.name, c.name)
+                for c in table.columns
+                if classes.find(Attribute(occurrence.alias, c.name)) == classes.find(attribute)
+            ]
+            continue
+        held += [
+            (r.relation, r.to[0])
+            for r in table.references
+            if len(r.columns) == 1
+            and classes.find(Attribute(occurrence.alias, r.columns[0])) == classes.find(attribute)
+        ]
+    return list(dict.fromkeys(held))
+
+
+def _rate(branch: ViewBranch, stream: Stream, catalog: Catalog) -> int | None:
+    """The most rows of one timestamp, where each row of the stream makes one at most."""
+    assert branch.time is not None
+    alias = branch.time.alias
+    row = {Attribute(alias, c.name) for c in stream.columns} | {branch.time}
+    others = [o for o in branch.occurrences if o.alias != alias]
+    if determine_rows(others, branch.conditions, row, catalog) is None:
+        return None
+    return stream.max_per_timestamp
+
+
+def _lags(branch: ViewBranch, stream: Stream, columns: Sequence[Column]) -> tuple[Lag, ...]:
+    """The lags of a branch's stream on columns that the view has."""
+    assert branch.time is not None
+    names = {
+        a.column: c.name
+        for a, c in zip(branch.columns, columns, strict=True)
+        if isinstance(a, Attribute) and a.alias == branch.time.alias
+    }
+    return tuple(
+        Lag(lag.behind, tuple(names[c] for c in lag.columns), lag.to, lag.within_us, lag.source)
+        for lag in stream.lags
+        if set(lag.columns) <= set(names)
+    )
+
+
+def _differ(what: str, fix: str, source: Source | None) -> QueryError:
+    return QueryError(
+        what, why="equal triples count once, and these do not compare", fix=fix, source=source
+    )

@@ -1,0 +1,142 @@
+"""Queries over what views read: each view as one of its branches."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from itertools import product
+
+from ontoweir.mappings.model.catalog import Scalar, Stream
+from ontoweir.rewriter.algebra.equality_classes import map_condition, map_output
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    IsNull,
+    NotNull,
+    Occurrence,
+    OneOf,
+    SpjQuery,
+    View,
+    ViewBranch,
+    compare_scalars,
+    output_attributes,
+)
+
+
+def expand_views(query: SpjQuery, views: Sequence[View]) -> Iterator[SpjQuery]:
+    """The query with a branch in place of each view, in every choice of branches.
+
+    The rows of all choices together are those of the query but for their multiplicities, which are
+    its own where no row of a view is made twice. Choices that no row satisfies are left out, and
+    those in which a constant would be what is shown or folded.
+    """
+    known = {view.name: view for view in views}
+    if not any(o.table in known for o in query.occurrences):
+        yield query
+        return
+    places = [(o, known[o.table]) for o in query.occurrences if o.table in known]
+    for chosen in product(*(view.branches for _, view in places)):
+        expanded: SpjQuery | None = query
+        for (occurrence, view), branch in zip(places, chosen, strict=True):
+            if expanded is not None:
+                expanded = _expand(expanded, occurrence, view, branch)
+        if expanded is None:
+            continue
+        if any(o.table in known for o in expanded.occurrences):
+            yield from expand_views(expanded, views)
+        else:
+            yield expanded
+
+
+def _expand(
+    query: SpjQuery, occurrence: Occurrence, view: View, branch: ViewBranch
+) -> SpjQuery | None:
+    """The query with a branch in place of an occurrence of its view."""
+    taken = {o.alias for o in query.occurrences} - {occurrence.alias}
+    renamed: dict[str, str] = {}
+    for own in branch.occurrences:
+        alias, number = own.alias, 1
+        while alias in taken:
+            alias, number = f"{own.alias}_{number}", number + 1
+        taken.add(alias)
+        renamed[own.alias] = alias
+
+    def rename(a: Attribute) -> Attribute:
+        return Attribute(renamed[a.alias], a.column)
+
+    made: dict[Attribute, Attribute | Constant] = {
+        Attribute(occurrence.alias, column.name): rename(c) if isinstance(c, Attribute) else c
+        for column, c in zip(view.table.columns, branch.columns, strict=True)
+    }
+    if branch.time is not None and isinstance(view.table, Stream):
+        made[Attribute(occurrence.alias, view.table.timestamp)] = rename(branch.time)
+    conditions: list[Condition] = [map_condition(c, rename) for c in branch.conditions]
+    for condition in query.conditions:
+        holds = _substitute(condition, made)
+        if holds is False:
+            return None
+        if holds is not True:
+            conditions.append(holds)
+    constants = {a for a, c in made.items() if isinstance(c, Constant)}
+    shown = {a for _, output in query.outputs for a in output_attributes(output)}
+    folded = {fold.attribute for fold in query.folds or ()}
+    if constants & (shown | folded):
+        return None
+
+    def change(a: Attribute) -> Attribute:
+        new = made.get(a, a)
+        assert isinstance(new, Attribute)
+        return new
+
+    position = query.occurrences.index(occurrence)
+    mine = tuple(Occurrence(renamed[o.alias], o.table) for o in branch.occurrences)
+    return replace(
+        query,
+        occurrences=(*query.occurrences[:position], *mine, *query.occurrences[position + 1 :]),
+        conditions=tuple(dict.fromkeys(conditions)),
+        outputs=tuple((name, map_output(o, change)) for name, o in query.outputs),
+        provenance=tuple(
+            (renamed.get(branch.occurrences[0].alias, "") if branch.occurrences else "", p)
+            if alias == occurrence.alias
+            else (alias, p)
+            for alias, p in query.provenance
+        ),
+        folds=None
+        if query.folds is None
+        else tuple(replace(f, attribute=change(f.attribute)) for f in query.folds),
+    )
+
+
+def _substitute(
+    condition: Condition, made: Mapping[Attribute, Attribute | Constant]
+) -> Condition | bool:
+    """The condition over what a view's columns are; or whether it holds."""
+    match condition:
+        case NotNull(attribute=a) | IsNull(attribute=a) | OneOf(attribute=a):
+            new = made.get(a, a)
+            if isinstance(new, Attribute):
+                return map_condition(condition, lambda _: new)
+            if isinstance(condition, OneOf):
+                return new.value in condition.values
+            return isinstance(condition, NotNull)
+        case Compare(left=left, op=op, right=right, offset=offset, source=source):
+            first = made.get(left, left)
+            second = made.get(right, right) if isinstance(right, Attribute) else right
+            if isinstance(first, Attribute):
+                if isinstance(second, Attribute) or not offset:
+                    return Compare(first, op, second, offset, source)
+                return Compare(first, op, Constant(_add(second.value, offset)), 0, source)
+            if isinstance(second, Attribute):
+                return Compare(
+                    second, op.flipped(), Constant(_add(first.value, -offset)), 0, source
+                )
+            return compare_scalars(first.value, op, _add(second.value, offset))
+
+
+def _add(number: Scalar, offset: int | Decimal) -> Scalar:
+    """A constant and an offset, which only numbers have."""
+    if not offset or isinstance(number, str | bool):
+        return number
+    total = Decimal(str(number)) + offset
+    return int(total) if total == total.to_integral_value() else total

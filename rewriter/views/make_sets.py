@@ -1,0 +1,187 @@
+"""Makes the assertions of a predicate a set of triples: SPARQL counts triples, not rows.
+
+An RDF graph is a set (SPARQL 1.1 section 18.5, RDF 1.1 section 3): a triple that several rows make,
+or several assertions, is one; of streams, at one time.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.assertion import (
+    ColumnMap,
+    ConstantMap,
+    MappingAssertion,
+    MappingSource,
+    SourceColumn,
+    SourceTable,
+    TemplateMap,
+    TermMap,
+    TriplesMapName,
+)
+from ontoweir.mappings.model.catalog import Catalog, Relation
+from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
+from ontoweir.rewriter.model.add_views import add_views
+from ontoweir.rewriter.model.spj import Attribute, View, ViewBranch
+from ontoweir.rewriter.tmappings.instantiate_assertion import instantiate_assertion
+from ontoweir.rewriter.views.align_branches import Aligned, align_branches
+from ontoweir.rewriter.views.declare_view import declare_relation, declare_stream
+from ontoweir.rewriter.views.find_key import find_key
+from ontoweir.rewriter.views.may_coincide import may_coincide
+
+_ALIAS = "view"
+
+
+@dataclass(slots=True)
+class SetMaker:
+    """Makes sets of the assertions for the atoms of one query, and collects their views.
+
+    `catalog`: the tables, the views made so far among them. `counts`: whether it matters how often
+    a triple is made (else assertions stay as they are).
+    """
+
+    catalog: Catalog
+    on_step: OnStep = ignore_steps
+    counts: bool = True
+    views: list[View] = field(default_factory=list)
+    _made: dict[tuple[MappingAssertion, ...], tuple[MappingAssertion, ...]] = field(
+        default_factory=dict
+    )
+
+    def make_sets(
+        self, assertions: tuple[MappingAssertion, ...], place: Source | None
+    ) -> tuple[MappingAssertion, ...]:
+        """Assertions that make the same triples, each by one row: the given ones where keys prove
+        it, else over views that are distinct.
+
+        Raises:
+            QueryError: triples may be equal in a way that no comparison of columns tells.
+        """
+        if not self.counts:
+            return assertions
+        if assertions not in self._made:
+            self._made[assertions] = tuple(self._make(assertions, place))
+        return self._made[assertions]
+
+    def _make(
+        self, assertions: Sequence[MappingAssertion], place: Source | None
+    ) -> Iterable[MappingAssertion]:
+        static = [a for a in assertions if a.stream_alias is None]
+        flowing = [a for a in assertions if a.stream_alias is not None]
+        for group in self._group(static):
+            yield self._unite(group, place)
+        for group in self._group(flowing):
+            always = next((s for s in static for a in group if self._meet(s, a)), None)
+            if always is not None:
+                raise QueryError(
+                    f"triples of {_name(assertions[0])} are made from streams and from static "
+                    f"relations: {always.id} and {group[0].id} may make the same",
+                    why="a static triple holds at all times, so that it counts once, and the "
+                    "stream's may be the same one",
+                    fix='write SELECT DISTINCT, or set counts = "matches" in [project]',
+                    source=place,
+                )
+            yield self._unite(group, place)
+
+    def _group(self, assertions: Sequence[MappingAssertion]) -> list[list[MappingAssertion]]:
+        """The assertions in groups, so that those of different groups make no triple both."""
+        groups: list[list[MappingAssertion]] = []
+        for assertion in assertions:
+            near = [g for g in groups if any(self._meet(assertion, other) for other in g)]
+            merged = [a for g in near for a in g] + [assertion]
+            groups = [g for g in groups if not any(g is n for n in near)] + [merged]
+        return groups
+
+    def _meet(self, first: MappingAssertion, second: MappingAssertion) -> bool:
+        return may_coincide(first, second, self.catalog)
+
+    def _unite(self, group: list[MappingAssertion], place: Source | None) -> MappingAssertion:
+        subject = _name(group[0])
+        if len(group) == 1:
+            keys = find_key(instantiate_assertion(group[0], 1, self.catalog), self.catalog)
+            if keys is not None:
+                if keys:
+                    told = f"rows of {group[0].id} make each once, by {', '.join(keys)}"
+                    self.on_step(TraceStep("triples as sets", subject, told))
+                return replace(group[0], repeats=None)
+        aligned = align_branches(group, self.catalog, place)
+        view = self.add_view(
+            _name_view(group[0]), aligned.branches, distinct=True, why=_say_why(group, aligned)
+        )
+        self.on_step(TraceStep("triples as sets", subject, f"{view.name}: {view.why}"))
+        return _over(view, group, aligned)
+
+    def add_view(
+        self, name: str, branches: tuple[ViewBranch, ...], *, distinct: bool, why: str
+    ) -> View:
+        """A view under a name that is free, as a table of `catalog`."""
+        wanted, number = name, 2
+        while name in self.catalog.streams or name in self.catalog.relations:
+            name, number = f"{wanted}_{number}", number + 1
+        declare = declare_relation if branches[0].time is None else declare_stream
+        table = declare(name, branches, self.catalog, distinct=distinct)
+        view = View(table, branches, distinct, why)
+        self.views.append(view)
+        self.catalog = add_views(self.catalog, [view])
+        return view
+
+
+def _over(view: View, group: list[MappingAssertion], aligned: Aligned) -> MappingAssertion:
+    """The assertion over a view: its pattern's terms with the view's columns."""
+    names = (
+        view.timestamp if place is None else view.table.columns[place].name
+        for place in aligned.places
+    )
+    columns = iter([SourceColumn(_ALIAS, name or "") for name in names])
+    pattern = aligned.pattern
+    subject = _with_columns(pattern.subject, columns)
+    return replace(
+        group[0],
+        source=MappingSource((SourceTable(_ALIAS, view.name),)),
+        subject=subject,
+        object=None if pattern.object is None else _with_columns(pattern.object, columns),
+        stream_alias=None if isinstance(view.table, Relation) else _ALIAS,
+        because=tuple(dict.fromkeys(b for a in group for b in a.because)),
+        repeats=None,
+        others=tuple(
+            dict.fromkeys(n for a in group[1:] for n in (TriplesMapName(a.id, a.place), *a.others))
+        ),
+    )
+
+
+def _name_view(assertion: MappingAssertion) -> str:
+    """After the predicate."""
+    local = "".join(c if c.isalnum() else "_" for c in _name(assertion)).strip("_") or "view"
+    name = f"{local}_triples" if assertion.object is not None else f"{local}_members"
+    return name if assertion.stream_alias is not None else f"static_{name}"
+
+
+def _with_columns(term: TermMap, columns: "Iterable[SourceColumn]") -> TermMap:
+    following = iter(columns)
+    match term:
+        case ConstantMap():
+            return term
+        case ColumnMap():
+            return replace(term, column=next(following))
+        case TemplateMap(parts=parts):
+            made = tuple(next(following) if isinstance(p, SourceColumn) else p for p in parts)
+            return replace(term, parts=made)
+
+
+def _name(assertion: MappingAssertion) -> str:
+    """The local name of the predicate."""
+    return assertion.predicate.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]
+
+
+def _say_why(group: list[MappingAssertion], aligned: Aligned) -> str:
+    branch = aligned.branches[0]
+    if len(group) > 1:
+        some = ", ".join(dict.fromkeys(a.id for a in group[:3]))
+        more = f" and {len(group) - 3} more" if len(group) > 3 else ""
+        return f"equal triples of {some}{more} are one"
+    columns = [c.column for c in branch.columns if isinstance(c, Attribute)]
+    key = ", ".join([*columns, *([] if branch.time is None else [branch.time.column])])
+    tables = ", ".join(t.table for t in group[0].source.tables)
+    return (
+        f"rows of {group[0].id} may make a triple twice; a key ({key}) of {tables} would spare it"
+    )

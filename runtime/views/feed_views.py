@@ -1,0 +1,149 @@
+"""The rows of views in a chunk, as if they had been admitted as a stream's."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.mappings.model.catalog import Catalog, Column, Relation, Stream
+from ontoweir.rewriter.model.spj import Attribute, Constant, View, ViewColumn
+from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.columnar.encode import StringPool
+from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.ingest.build_members import MemberBuilder
+from ontoweir.runtime.ingest.encode_members import MemberEncoder
+from ontoweir.runtime.views.prepare_view import (
+    ONE_ROW,
+    PreparedBranch,
+    PreparedView,
+    prepare_view,
+)
+
+
+def feed_views(
+    views: Sequence[PreparedView],
+    catalog: Catalog,
+    admitted: Mapping[str, Admitted],
+    statics: Mapping[str, pa.Table],
+) -> Mapping[str, Admitted]:
+    """What was admitted of every stream, and the rows that it makes in views.
+
+    Args:
+        views: those over streams; others are left alone.
+        catalog: the tables.
+        admitted: of the streams that the views read, in order of time.
+        statics: the static relations that they read.
+    """
+    flowing = [v for v in views if isinstance(v.view.table, Stream)]
+    if not flowing:
+        return admitted
+    made = dict(admitted)
+    encoder = MemberEncoder(catalog, made)  # of views that others are made from too
+    for view in flowing:
+        steps, table = _unite(view, [_select(b, view, encoder, statics) for b in view.branches])
+        made[view.view.name] = Admitted(steps, steps, table, 0, {})
+    return made
+
+
+def fill_relations(
+    views: Sequence[View], catalog: Catalog, statics: Mapping[str, pa.Table]
+) -> dict[str, pa.Table]:
+    """The rows of the views over static relations, by name."""
+    filled: dict[str, pa.Table] = {}
+    for view in views:
+        if not isinstance(view.table, Relation):
+            continue
+        there = {**statics, **filled}
+        prepared = prepare_view(view, catalog, there)
+        one = Admitted(np.zeros(1, np.int64), np.zeros(1, np.int64), _nothing(1), 1, {})
+        encoder = MemberEncoder(prepared.catalog, {ONE_ROW.name: one})
+        parts = [_select(b, prepared, encoder, there) for b in prepared.branches]
+        filled[view.name] = _unite(prepared, parts)[1]
+    return filled
+
+
+def _nothing(rows: int) -> pa.Table:
+    return pa.table({"": pa.nulls(rows)})
+
+
+def _select(
+    prepared: PreparedBranch,
+    view: PreparedView,
+    encoder: MemberEncoder,
+    statics: Mapping[str, pa.Table],
+) -> tuple[Array, pa.Table]:
+    """The rows of a branch: their steps, in order, and the view's columns."""
+    (member,) = prepared.form.members
+    pool = StringPool(
+        list(prepared.texts), {text: code for code, text in enumerate(prepared.texts)}
+    )
+    builder = MemberBuilder(prepared.form, view.catalog, prepared.statics, pool)
+    arrival = encoder.arrival(member, prepared.form, pool, prepared.selection)
+    places = builder.positions(member, arrival)
+    candidates = encoder.candidates(member.stream, prepared.selection)
+    if candidates is not None:
+        places[member.alias] = candidates[places[member.alias]]
+    rows = encoder.admitted[member.stream]
+    tables = {o.alias: statics[o.table] for o in member.statics} | {member.alias: rows.table}
+
+    def pick(attribute: Attribute) -> pa.ChunkedArray:
+        column = tables[attribute.alias].column(attribute.column)
+        place = places[attribute.alias]
+        return column if _is_all(place, len(column)) else column.take(pa.array(place))
+
+    steps = rows.steps[places[member.alias]]
+    good = np.ones(len(steps), dtype=np.bool_)
+    for attribute in prepared.present:
+        if attribute.column in tables[attribute.alias].column_names:
+            column = pick(attribute)
+            if column.null_count:
+                good &= pc.is_valid(column).to_numpy()
+    if not good.all():
+        places = {alias: place[good] for alias, place in places.items()}
+        steps = steps[good]
+    names = [c.name for c in view.view.table.columns]
+    columns = [
+        _column(given, declared, pick, len(steps))
+        for given, declared in zip(prepared.branch.columns, view.view.table.columns, strict=True)
+    ]
+    return steps, pa.table(columns, names=names) if columns else _nothing(len(steps))
+
+
+def _is_all(place: Array, rows: int) -> bool:
+    """Whether places are all rows in order."""
+    return len(place) == rows and bool((place == np.arange(rows)).all())
+
+
+def _column(
+    given: ViewColumn,
+    declared: Column,
+    pick: "Callable[[Attribute], pa.ChunkedArray]",
+    rows: int,
+) -> "pa.ChunkedArray":
+    kind = arrow_type(declared.type)
+    if isinstance(given, Constant):
+        return pa.chunked_array([pa.repeat(pa.scalar(given.value).cast(kind), rows)])
+    column = pick(given)
+    return column if column.type == kind else column.cast(kind)
+
+
+def _unite(view: PreparedView, parts: Sequence[tuple[Array, pa.Table]]) -> tuple[Array, pa.Table]:
+    """The rows of all branches in order of time, of a set each once."""
+    steps = np.concatenate([s for s, _ in parts])
+    table = parts[0][1] if len(parts) == 1 else pa.concat_tables([t for _, t in parts])
+    if len(parts) > 1 and len(steps) and not (np.diff(steps) >= 0).all():
+        order = np.argsort(steps, kind="stable")
+        steps, table = steps[order], table.take(pa.array(order))
+    if not view.view.distinct or len(steps) < 2:
+        return steps, table
+    if not view.view.table.columns:
+        first = np.concatenate([[True], np.diff(steps) != 0])
+    else:
+        first = ~find_repeated_keys(steps, table.columns)
+    if first.all():
+        return steps, table
+    index = np.flatnonzero(first)
+    return steps[index], table.take(pa.array(index))
