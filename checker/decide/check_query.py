@@ -30,6 +30,10 @@ from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, watching
 from ontoweir.rewriter.passes.remove_redundant_occurrences import remove_redundant_occurrences
+from ontoweir.rewriter.views.expand_views import expand_unions
+
+MAX_EXPANDED = 400
+"""A query that is not bounded over views is decided as so many disjuncts over their branches."""
 
 MAX_STEPS = 20_000
 """How long redundant occurrences are looked for: a query with all of them is decided, too."""
@@ -63,16 +67,31 @@ def check_query(
     with watching(watch):
         catalog = extend_catalog(catalog, union)
         known = statistics or Statistics()
-        simple = _simplify(union, catalog)
-        verdict = _check(simple, catalog, known, timed, disprove, size)
-        if all(d.kind != "key" for d in verdict.conditions):
-            return verdict
-        # occurrences that are one row by a key that no run can enforce are so only where it helps
-        apart = _simplify(union, catalog, whole=False)
-        if apart == simple:
-            return verdict
-        other = _check(apart, catalog, known, timed, False, size)
-        return other if _needs_fewer_declarations(other, verdict) else verdict
+        apart = expand_unions(union, MAX_EXPANDED)
+        if apart is not None:
+            whole = _decide(union, catalog, known, timed, False, size)
+            return whole if whole.plans else _decide(apart, catalog, known, timed, disprove, size)
+        return _decide(union, catalog, known, timed, disprove, size)
+
+
+def _decide(
+    union: SpjUnion,
+    catalog: Catalog,
+    known: Statistics,
+    timed: bool,
+    disprove: bool,
+    size: int,
+) -> Verdict:
+    simple = _simplify(union, catalog)
+    verdict = _check(simple, catalog, known, timed, disprove, size)
+    if all(d.kind != "key" for d in verdict.conditions):
+        return verdict
+    # occurrences that are one row by a key that no run can enforce are so only where it helps
+    apart = _simplify(union, catalog, whole=False)
+    if apart == simple:
+        return verdict
+    other = _check(apart, catalog, known, timed, False, size)
+    return other if _needs_fewer_declarations(other, verdict) else verdict
 
 
 def _check(

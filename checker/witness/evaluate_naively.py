@@ -117,8 +117,14 @@ def _add_views(
             names.append(view.table.timestamp)
         if view.distinct and len({content for content, _ in made}) < len(made):
             raise RepeatedError
+        always: Counter[tuple[tuple[Any, ...], int]] = Counter()
+        for branch in view.without:
+            _count_branch(branch, tables, marked, always)
+        held = {content for content, _ in always}
         rows: list[Tuple] = []
         for (content, bits), count in made.items():
+            if held and content[: len(view.table.columns)] in held:
+                continue
             for _ in range(1 if view.distinct else count):
                 rows.append(dict(zip(names, content, strict=True)))
                 marks[id(rows[-1])] = bits

@@ -275,6 +275,9 @@ class View:
     branches: tuple[ViewBranch, ...]
     distinct: bool
     why: str = ""
+    without: tuple[ViewBranch, ...] = ()
+    """Branches over static relations, of a view over streams: their rows, at any time, are not rows
+    of the view. (A triple that always holds is told apart.)"""
 
     @property
     def name(self) -> str:
@@ -289,7 +292,8 @@ class View:
     @property
     def tables(self) -> tuple[str, ...]:
         """The tables of its branches, each once; other views may be among them."""
-        return tuple(dict.fromkeys(o.table for b in self.branches for o in b.occurrences))
+        branches = (*self.branches, *self.without)
+        return tuple(dict.fromkeys(o.table for b in branches for o in b.occurrences))
 
 
 @dataclass(frozen=True, slots=True)

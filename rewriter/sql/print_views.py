@@ -31,9 +31,25 @@ def print_views(views: Sequence[View], catalog: Catalog, *, dialect: str, commen
 def _print(view: View, catalog: Catalog, dialect: str, comments: bool) -> str:
     selects = [_branch(view, b, catalog, dialect) for b in view.branches]
     union = "\nUNION\n" if view.distinct else "\nUNION ALL\n"
+    body = union.join(selects)
+    if view.without:
+        body = _except(view, body, catalog, dialect)
     note = f"  -- {' '.join(view.why.split())}\n" if comments and view.why else ""
     name = f'"{view.name}"' if needs_quotes(view.name) else view.name
-    return f"{name} AS (\n{note}{indent(union.join(selects), '  ')}\n)"
+    return f"{name} AS (\n{note}{indent(body, '  ')}\n)"
+
+
+def _except(view: View, body: str, catalog: Catalog, dialect: str) -> str:
+    """The rows that no static branch has."""
+    always = "\nUNION\n".join(_branch(view, b, catalog, dialect) for b in view.without)
+    equal = " AND ".join(
+        f"made.{name} = always.{name}"
+        for name in (f'"{c.name}"' if needs_quotes(c.name) else c.name for c in view.table.columns)
+    )
+    return (
+        f"SELECT *\nFROM (\n{indent(body, '  ')}\n) AS made\nWHERE NOT EXISTS (\n  SELECT 1\n"
+        f"  FROM (\n{indent(always, '    ')}\n  ) AS always\n  WHERE {equal or 'TRUE'}\n)"
+    )
 
 
 def _branch(view: View, branch: ViewBranch, catalog: Catalog, dialect: str) -> str:

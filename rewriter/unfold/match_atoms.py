@@ -24,6 +24,7 @@ from ontoweir.rewriter.model.spj import (
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.tmappings.instantiate_assertion import Instance, instantiate_assertion
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
+from ontoweir.rewriter.unfold.index_prefixes import PrefixIndex
 from ontoweir.rewriter.unfold.translate_filters import term_output
 
 OnWarning: TypeAlias = Callable[[str, Source | None], None]
@@ -177,6 +178,10 @@ class _Choices:
         self.count = len(assertions)
         self.mapped = tuple(a for a in assertions if a.source.tables)
         self.facts = tuple(a for a in assertions if not a.source.tables)
+        self.by_prefix = (
+            PrefixIndex((a, a.subject) for a in self.mapped),
+            PrefixIndex((a, a.object) for a in self.mapped),
+        )
         self.by_end: tuple[dict[str, list[MappingAssertion]], ...] = ({}, {})
         for fact in self.facts:
             for place, term in enumerate((fact.subject, fact.object)):
@@ -185,13 +190,17 @@ class _Choices:
 
     def fitting(self, atom: Atom, match: Match) -> Iterator[MappingAssertion]:
         """The assertions that may match, given what is bound."""
-        yield from self.mapped
+        mapped: Sequence[MappingAssertion] = self.mapped
         candidates: Sequence[MappingAssertion] = self.facts
-        for index, term in zip(self.by_end, _terms(atom), strict=False):
+        for index, prefixes, term in zip(self.by_end, self.by_prefix, _terms(atom), strict=False):
             known = match.bindings.get(term) if isinstance(term, Variable) else term_output(term)
             if isinstance(known, ConstantOutput):
                 exact = index.get(known.value, [])
                 candidates = exact if len(exact) < len(candidates) else candidates
+            meeting = None if known is None else prefixes.meeting(known)
+            if meeting is not None and len(meeting) < len(mapped):
+                mapped = meeting
+        yield from mapped
         yield from candidates
 
 

@@ -13,7 +13,14 @@ from ontoweir.mappings.model.assertion import MappingAssertion
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types, map_condition, map_output
-from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, Term, Variable
+from ontoweir.rewriter.model.query import (
+    Atom,
+    ClassAtom,
+    ConjunctiveQuery,
+    Term,
+    Variable,
+    atom_terms,
+)
 from ontoweir.rewriter.model.spj import Attribute, Occurrence
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
 from ontoweir.rewriter.unfold.match_atoms import Match, match_atoms
@@ -55,7 +62,7 @@ def match_stars(
         matched.append(tuple(match_atoms(own, mine, sets.catalog, on_progress=on_progress)))
     if prod(map(len, matched)) > MAX_APART:
         matched = [
-            unite_matches(found, _name(query, star), sets)
+            unite_matches(found, _list_needed(query, star), _name(query, star), sets)
             for found, star in zip(matched, stars, strict=True)
         ]
     order = sorted(range(len(stars)), key=lambda n: stars[n][0])
@@ -68,6 +75,19 @@ def _list_stars(query: ConjunctiveQuery) -> tuple[tuple[int, ...], ...]:
     for place, atom in enumerate(query.atoms):
         stars.setdefault((_subject(atom), atom.time), []).append(place)
     return tuple(map(tuple, stars.values()))
+
+
+def _list_needed(query: ConjunctiveQuery, star: tuple[int, ...]) -> frozenset[Variable]:
+    """The variables of a star that something else asks for: answers, filters, other stars."""
+    needed = set(query.head)
+    for place, atom in enumerate(query.atoms):
+        if place not in star:
+            needed |= {t for t in atom_terms(atom) if isinstance(t, Variable)}
+    for condition in query.filters:
+        needed.add(condition.left)
+        if isinstance(condition.right, Variable):
+            needed.add(condition.right)
+    return frozenset(needed)
 
 
 def _subject(atom: Atom) -> Term:

@@ -32,7 +32,9 @@ from ontoweir.rewriter.views.make_sets import SetMaker
 _TIME = "the time"
 
 
-def unite_matches(matches: Sequence[Match], name: str, sets: SetMaker) -> tuple[Match, ...]:
+def unite_matches(
+    matches: Sequence[Match], needed: frozenset[Variable], name: str, sets: SetMaker
+) -> tuple[Match, ...]:
     """The matches of a star, those that can be rows of one table as one match of a view.
 
     Rows of different branches make different triples, or are chosen by different assertions, which
@@ -40,13 +42,14 @@ def unite_matches(matches: Sequence[Match], name: str, sets: SetMaker) -> tuple[
 
     Args:
         matches: of one star.
+        needed: the variables that have columns in the view.
         name: for its view.
         sets: makes views, and has the catalog with them.
     """
     groups: dict[object, list[tuple[Match, SpjQuery]]] = {}
     apart: list[Match] = []
     for match in matches:
-        reduced = _reduce(match, sets.catalog)
+        reduced = _reduce(match, needed, sets.catalog)
         if reduced is None:
             continue  # no row satisfies it
         signature = _signature(reduced, sets.catalog)
@@ -58,12 +61,12 @@ def unite_matches(matches: Sequence[Match], name: str, sets: SetMaker) -> tuple[
     return (*united, *apart)
 
 
-def _reduce(match: Match, catalog: Catalog) -> SpjQuery | None:
-    """A star's match as a query of all its variables and its time, with few occurrences."""
+def _reduce(match: Match, needed: frozenset[Variable], catalog: Catalog) -> SpjQuery | None:
+    """A star's match as a query of the variables needed and its time, with few occurrences."""
     times = [a for attributes in match.times.values() for a in attributes]
     equal = tuple(Compare(times[0], Op.EQ, other) for other in times[1:])
     outputs: tuple[tuple[str, Output], ...] = tuple(
-        (variable.name, output) for variable, output in match.bindings.items()
+        (variable.name, output) for variable, output in match.bindings.items() if variable in needed
     )
     if times:
         outputs = (*outputs, (_TIME, LiteralOutput(times[0])))

@@ -52,7 +52,9 @@ def align_branches(
     places: list[int | None] = []
     kept: list[int] = []
     for n in range(len(_attributes(pattern))):
-        times = {row[n] == one.time for row, one in zip(rows, made, strict=True)}
+        times = {
+            one.time is not None and row[n] == one.time for row, one in zip(rows, made, strict=True)
+        }
         if times == {True}:
             places.append(None)
             continue

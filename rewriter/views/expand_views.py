@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import product
+from itertools import islice, product
 
 from ontoweir.mappings.model.catalog import Scalar, Stream
 from ontoweir.rewriter.algebra.equality_classes import map_condition, map_output
@@ -17,6 +17,7 @@ from ontoweir.rewriter.model.spj import (
     Occurrence,
     OneOf,
     SpjQuery,
+    SpjUnion,
     View,
     ViewBranch,
     compare_scalars,
@@ -47,6 +48,21 @@ def expand_views(query: SpjQuery, views: Sequence[View]) -> Iterator[SpjQuery]:
             yield from expand_views(expanded, views)
         else:
             yield expanded
+
+
+def expand_unions(union: SpjUnion, limit: int) -> SpjUnion | None:
+    """The query with the branches of its views apart, but for those that are distinct: the same
+    rows, as often.
+
+    Returns:
+        None: it has no such view, or more than `limit` disjuncts.
+    """
+    apart = [view for view in union.views if not view.distinct]
+    if not any(o.table == v.name for q in union.disjuncts for o in q.occurrences for v in apart):
+        return None
+    expanded = (made for query in union.disjuncts for made in expand_views(query, apart))
+    disjuncts = tuple(islice(expanded, limit + 1))
+    return replace(union, disjuncts=disjuncts) if len(disjuncts) <= limit else None
 
 
 def _expand(

@@ -7,7 +7,7 @@ or several assertions, is one; of streams, at one time.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ontoweir.errors import QueryError, Source
+from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import (
     ColumnMap,
     ConstantMap,
@@ -71,17 +71,8 @@ class SetMaker:
         for group in self._group(static):
             yield self._unite(group, place)
         for group in self._group(flowing):
-            always = next((s for s in static for a in group if self._meet(s, a)), None)
-            if always is not None:
-                raise QueryError(
-                    f"triples of {_name(assertions[0])} are made from streams and from static "
-                    f"relations: {always.id} and {group[0].id} may make the same",
-                    why="a static triple holds at all times, so that it counts once, and the "
-                    "stream's may be the same one",
-                    fix='write SELECT DISTINCT, or set counts = "matches" in [project]',
-                    source=place,
-                )
-            yield self._unite(group, place)
+            always = [s for s in static if any(self._meet(s, a) for a in group)]
+            yield self._unite(group, place, always)
 
     def _group(self, assertions: Sequence[MappingAssertion]) -> list[list[MappingAssertion]]:
         """The assertions in groups, so that those of different groups make no triple both."""
@@ -95,24 +86,45 @@ class SetMaker:
     def _meet(self, first: MappingAssertion, second: MappingAssertion) -> bool:
         return may_coincide(first, second, self.catalog)
 
-    def _unite(self, group: list[MappingAssertion], place: Source | None) -> MappingAssertion:
+    def _unite(
+        self,
+        group: list[MappingAssertion],
+        place: Source | None,
+        always: Sequence[MappingAssertion] = (),
+    ) -> MappingAssertion:
+        """One assertion for those that may make the same triples, without the triples that static
+        ones (`always`) make."""
         subject = _name(group[0])
-        if len(group) == 1:
+        if len(group) == 1 and not always:
             keys = find_key(instantiate_assertion(group[0], 1, self.catalog), self.catalog)
             if keys is not None:
                 if keys:
                     told = f"rows of {group[0].id} make each once, by {', '.join(keys)}"
                     self.on_step(TraceStep("triples as sets", subject, told))
                 return replace(group[0], repeats=None)
-        aligned = align_branches(group, self.catalog, place)
+        aligned = align_branches([*group, *always], self.catalog, place)
+        count = len(group)
+        why = _say_why(group, aligned)
+        if always:
+            why += f"; those that {_list(always)} always makes are not counted again"
         view = self.add_view(
-            _name_view(group[0]), aligned.branches, distinct=True, why=_say_why(group, aligned)
+            _name_view(group[0]),
+            aligned.branches[:count],
+            distinct=True,
+            why=why,
+            without=aligned.branches[count:],
         )
         self.on_step(TraceStep("triples as sets", subject, f"{view.name}: {view.why}"))
         return _over(view, group, aligned)
 
     def add_view(
-        self, name: str, branches: tuple[ViewBranch, ...], *, distinct: bool, why: str
+        self,
+        name: str,
+        branches: tuple[ViewBranch, ...],
+        *,
+        distinct: bool,
+        why: str,
+        without: tuple[ViewBranch, ...] = (),
     ) -> View:
         """A view under a name that is free, as a table of `catalog`."""
         wanted, number = name, 2
@@ -120,7 +132,7 @@ class SetMaker:
             name, number = f"{wanted}_{number}", number + 1
         declare = declare_relation if branches[0].time is None else declare_stream
         table = declare(name, branches, self.catalog, distinct=distinct)
-        view = View(table, branches, distinct, why)
+        view = View(table, branches, distinct, why, without)
         self.views.append(view)
         self.catalog = add_views(self.catalog, [view])
         return view
@@ -173,12 +185,16 @@ def _name(assertion: MappingAssertion) -> str:
     return assertion.predicate.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]
 
 
+def _list(assertions: Sequence[MappingAssertion]) -> str:
+    names = list(dict.fromkeys(a.id for a in assertions))
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
+
+
 def _say_why(group: list[MappingAssertion], aligned: Aligned) -> str:
     branch = aligned.branches[0]
     if len(group) > 1:
-        some = ", ".join(dict.fromkeys(a.id for a in group[:3]))
-        more = f" and {len(group) - 3} more" if len(group) > 3 else ""
-        return f"equal triples of {some}{more} are one"
+        return f"equal triples of {_list(group)} are one"
     columns = [c.column for c in branch.columns if isinstance(c, Attribute)]
     key = ", ".join([*columns, *([] if branch.time is None else [branch.time.column])])
     tables = ", ".join(t.table for t in group[0].source.tables)

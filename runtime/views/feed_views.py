@@ -22,6 +22,8 @@ from ontoweir.runtime.views.prepare_view import (
     prepare_view,
 )
 
+_NUMBER = "the number of a row"
+
 
 def feed_views(
     views: Sequence[PreparedView],
@@ -44,6 +46,8 @@ def feed_views(
     encoder = MemberEncoder(catalog, made)  # of views that others are made from too
     for view in flowing:
         steps, table = _unite(view, [_select(b, view, encoder, statics) for b in view.branches])
+        if view.without:
+            steps, table = _leave_out(steps, table, _select_static(view.without, view, statics))
         made[view.view.name] = Admitted(steps, steps, table, 0, {})
     return made
 
@@ -58,11 +62,26 @@ def fill_relations(
             continue
         there = {**statics, **filled}
         prepared = prepare_view(view, catalog, there)
-        one = Admitted(np.zeros(1, np.int64), np.zeros(1, np.int64), _nothing(1), 1, {})
-        encoder = MemberEncoder(prepared.catalog, {ONE_ROW.name: one})
-        parts = [_select(b, prepared, encoder, there) for b in prepared.branches]
-        filled[view.name] = _unite(prepared, parts)[1]
+        filled[view.name] = _select_static(prepared.branches, prepared, there)
     return filled
+
+
+def _select_static(
+    branches: Sequence[PreparedBranch], view: PreparedView, statics: Mapping[str, pa.Table]
+) -> pa.Table:
+    """The rows of branches over static relations."""
+    one = Admitted(np.zeros(1, np.int64), np.zeros(1, np.int64), _nothing(1), 1, {})
+    encoder = MemberEncoder(view.catalog, {ONE_ROW.name: one})
+    return _unite(view, [_select(b, view, encoder, statics) for b in branches])[1]
+
+
+def _leave_out(steps: Array, table: pa.Table, always: pa.Table) -> tuple[Array, pa.Table]:
+    """The rows that are not among some others."""
+    names = table.column_names
+    numbered = table.append_column(_NUMBER, pa.array(np.arange(len(steps))))
+    left = numbered.join(always, names, join_type="left anti") if always.num_rows else numbered
+    index = np.sort(left.column(_NUMBER).to_numpy())
+    return steps[index], table.take(pa.array(index))
 
 
 def _nothing(rows: int) -> pa.Table:

@@ -41,25 +41,29 @@ class PreparedBranch:
 
 @dataclass(frozen=True, slots=True)
 class PreparedView:
-    """A view with its branches ready; `catalog`: with ONE_ROW."""
+    """A view with its branches ready; `catalog`: with ONE_ROW; `without`: those whose rows it does
+    not have."""
 
     view: View
     branches: tuple[PreparedBranch, ...]
     catalog: Catalog
+    without: tuple[PreparedBranch, ...] = ()
 
 
 def prepare_view(view: View, catalog: Catalog, statics: Mapping[str, pa.Table]) -> PreparedView:
     """A view's branches with their static data encoded."""
     catalog = replace(catalog, streams={**catalog.streams, ONE_ROW.name: ONE_ROW})
-    branches = tuple(_prepare(b, catalog, statics) for b in view.branches)
-    return PreparedView(view, branches, catalog)
+    branches, without = (
+        tuple(_prepare(b, catalog, statics) for b in some) for some in (view.branches, view.without)
+    )
+    return PreparedView(view, branches, catalog, without)
 
 
 def list_columns(view: View, catalog: Catalog) -> dict[str, set[str]]:
     """Per table, the columns (other than timestamps) that a view's branches look at."""
     catalog = replace(catalog, streams={**catalog.streams, ONE_ROW.name: ONE_ROW})
     needed: dict[str, set[str]] = {}
-    for branch in view.branches:
+    for branch in (*view.branches, *view.without):
         form, present = _select_rows(branch, catalog)
         for table, columns in needed_columns(form).items():
             needed.setdefault(table, set()).update(columns)

@@ -1,0 +1,86 @@
+"""The bag of answers that rdflib's SPARQL engine finds, after every timestamp.
+
+Each timestamp is a named graph; the default graph has what always holds. rdflib does not compare
+differences of times: in the query a time is a whole number of seconds, and so are durations. Of a
+join, rdflib 7.6 takes the right side as a set, so that of `VALUES ?n { 1 1 }` one is lost; here
+both sides are bags, as section 18.5 of SPARQL 1.1 has it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, TypeAlias
+from unittest.mock import patch
+
+from rdflib import Dataset, Graph, Literal, URIRef
+from rdflib.plugins.sparql import evaluate, prepareQuery
+from rdflib.plugins.sparql.evalutils import _join
+from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib.plugins.sparql.sparql import Query, QueryContext
+
+from tests.sparql_counts.read_graphs import Graphs
+
+Answer: TypeAlias = tuple[str, ...]
+Answers: TypeAlias = Counter[Answer]
+HOLDS_AT = URIRef("urn:holds-at")
+_TIME = re.compile(r"GRAPH \?(\w+) \{")
+_AGGREGATES = re.compile(r"^(SELECT .*\))\n", re.MULTILINE)
+_FROM = re.compile(r"FROM \S+\n")
+_DURATION = re.compile(r'"PT(\d+)M"\^\^xsd:dayTimeDuration')
+_MOMENT = re.compile(r'"([^"]*)"\^\^xsd:dateTime')
+
+
+def translate_query(text: str) -> Query:
+    """The query as it is asked of rdflib; its times are those of the named graphs.
+
+    Of a query with aggregates and no GROUP BY, the last column is the number of matches.
+    """
+    if "GROUP BY" not in text:
+        text = _AGGREGATES.sub(r"\1 (COUNT(*) AS ?matches)\n", text)
+    text = _FROM.sub("", text)
+    text = _DURATION.sub(lambda m: str(60 * int(m[1])), text)
+    text = _MOMENT.sub(lambda m: str(_seconds(datetime.fromisoformat(m[1]))), text)
+    text = _TIME.sub(r"?\1_graph <urn:holds-at> ?\1 . GRAPH ?\1_graph {", text)
+    return prepareQuery(text)
+
+
+def ask_rdflib(query: Query, graphs: Graphs) -> Iterator[tuple[datetime, Answers]]:
+    """The answers over all that was known at each timestamp."""
+    dataset = Dataset()
+    for triple in graphs.static:
+        dataset.default_graph.add(triple)
+    for moment, triples in graphs.at.items():
+        name = URIRef(f"urn:at:{_seconds(moment)}")
+        graph = Graph(store=dataset.store, identifier=name)
+        for triple in triples:
+            graph.add(triple)
+        dataset.default_graph.add((name, HOLDS_AT, Literal(_seconds(moment))))
+        yield moment, _count(dataset, query)
+
+
+def _count(dataset: Dataset, query: Query) -> Answers:
+    found: Answers = Counter()
+    with patch.object(evaluate, "evalJoin", _join_bags):
+        result: Any = dataset.query(query)
+        for row in result:
+            found[tuple(write_cell(term) for term in row)] += 1
+    return found
+
+
+def _join_bags(ctx: QueryContext, join: CompValue) -> Any:
+    left, right = evaluate.evalPart(ctx, join.p1), evaluate.evalPart(ctx, join.p2)
+    return _join(list(left), list(right))
+
+
+def write_cell(term: object) -> str:
+    """A term or a value of the pipeline's as text: of numbers one form for each value."""
+    value = term.toPython() if isinstance(term, Literal) else term
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return str(value)
+    return f"{float(value):.10g}"
+
+
+def _seconds(moment: datetime) -> int:
+    return int(moment.replace(tzinfo=UTC).timestamp())

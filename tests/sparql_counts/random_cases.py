@@ -1,0 +1,382 @@
+"""Random cases: mappings whose subjects are no keys, with NULLs, templates that collide, constants,
+several maps of one predicate; hierarchies; queries over one and several times."""
+
+import random
+import re
+from dataclasses import dataclass, replace
+
+from tests.sparql_counts.case import Atom, Branch, Case, Cell, Map, Query, Row, Table
+
+STREAM_COLUMNS = {"s": ("id", "n", "a"), "u": ("id", "k", "b")}
+RELATION_COLUMNS = {"r": ("id", "m", "c"), "w": ("id", "l", "d")}
+COLUMNS = STREAM_COLUMNS | RELATION_COLUMNS
+TEXTS = ("x", "y", "1", "x/y", "é", None)
+GRAPH = "g"
+AXIOMS = (
+    ":A rdfs:subClassOf :D .",
+    ":B rdfs:subClassOf :D .",
+    ":C rdfs:subClassOf :D .",
+    ":B rdfs:subClassOf :A .",
+    ":D rdfs:subClassOf :C .",
+    ":P rdfs:subPropertyOf :R .",
+    ":Q rdfs:subPropertyOf :R .",
+    ":P rdfs:subPropertyOf :Q .",
+    ":P owl:inverseOf :Q .",
+    ":R owl:inverseOf :R .",
+    ":P rdfs:domain :A .",
+    ":P rdfs:range :B .",
+    ":Q rdfs:domain :B .",
+    ":R rdfs:range :A .",
+    ":v rdfs:domain :A .",
+    ":z rdfs:subPropertyOf :v .",
+    ":v rdfs:domain :C .",
+)
+FACTS = (":1 a :A .", ":1 a :B .", ":1 :P :2 .", ":2 :v 1 .", ":3 :Q :1 .")
+
+
+@dataclass(frozen=True, slots=True)
+class Taste:
+    """What random cases may have."""
+
+    keyed: bool = False
+    """Every subject template has a key of its table."""
+    distinct: bool | None = None
+    """SELECT DISTINCT always, never, or (None) now and then."""
+    static: bool = False
+    """Static relations alone."""
+    mixed: bool = False
+    """Numbers and texts make the same IRIs, and are values of the same property."""
+
+
+def random_case(seed: int, taste: Taste = Taste()) -> Case:
+    """The case of a seed; its rows are one of many contents (`random_rows`)."""
+    draw = random.Random(seed)
+    while True:
+        tables = tuple(_make_table(draw, name, taste) for name in COLUMNS)
+        maps = tuple(_make_map(draw, taste) for _ in range(draw.choice((2, 3, 3, 4, 5))))
+        maps = tuple(_refer(draw, made, maps) for made in maps)
+        axioms = tuple(a for a in AXIOMS if draw.random() < 0.2)
+        facts = tuple(f for f in FACTS if draw.random() < 0.08)
+        words = _Vocabulary(maps, axioms, facts, "")
+        if words.static if taste.static else words.timed:
+            break
+    case = Case(tables, maps, _make_query(draw, words, taste), {}, axioms, facts, f"seed {seed}")
+    return replace(case, rows=random_rows(seed, case))
+
+
+def random_query(seed: int, case: Case, taste: Taste = Taste()) -> Query:
+    """Another query over the mappings of a case."""
+    draw = random.Random(seed)
+    words = _Vocabulary(case.maps, case.axioms, (), GRAPH)
+    if draw.random() < 0.5 or not (words.static if taste.static else words.timed):
+        words = _Vocabulary(case.maps, case.axioms, case.facts, "")
+    return _make_query(draw, words, taste)
+
+
+def random_rows(seed: int, case: Case) -> dict[str, tuple[Row, ...]]:
+    """Rows that keep what the tables of a case declare."""
+    draw = random.Random(seed)
+    found: dict[str, tuple[Row, ...]] = {}
+    for table in sorted(case.tables, key=lambda t: t.stream):
+        rows: list[Row] = []
+        for _ in range(draw.choice((2, 3, 4, 6)) * (2 if table.stream else 1)):
+            cells = tuple(_make_cell(draw, kind) for _, kind in table.columns)
+            row: Row = (draw.randrange(3), *cells) if table.stream else cells
+            if _keeps(row, rows, table, found):
+                rows.append(row)
+        found[table.name] = tuple(rows)
+    return found
+
+
+def _make_table(draw: random.Random, name: str, taste: Taste) -> Table:
+    first, number, text = COLUMNS[name]
+    columns = ((first, "int"), (number, "int"), (text, "string"))
+    keys: tuple[tuple[str, ...], ...] = ()
+    if taste.keyed or draw.random() < 0.4:
+        keys = (draw.choice(((first,), (first,), (first,), (first, number))),)
+    if taste.keyed:
+        keys = ((first,),)
+    references: tuple[tuple[str, str, str], ...] = ()
+    if name in STREAM_COLUMNS and draw.random() < 0.3:
+        references = ((number, "r", "id"),)
+    ranges = ((first, 0, 3), (number, 0, 3)) if draw.random() < 0.8 else ()
+    return Table(name, columns, name in STREAM_COLUMNS, keys, references, ranges)
+
+
+def _make_cell(draw: random.Random, kind: str) -> Cell:
+    if kind == "int":
+        return draw.choice((0, 1, 1, 2, 3, None)) if draw.random() < 0.7 else 1
+    return draw.choice(TEXTS)
+
+
+def _keeps(row: Row, rows: list[Row], table: Table, found: dict[str, tuple[Row, ...]]) -> bool:
+    """Whether a row keeps the keys and references; no key of a relation is NULL."""
+    names = (["step"] if table.stream else []) + [name for name, _ in table.columns]
+    for key in table.keys:
+        places = [names.index(c) for c in (*(["step"] if table.stream else []), *key)]
+        mine = [row[i] for i in places]
+        if None in mine:
+            if not table.stream:
+                return False
+        elif any([other[i] for i in places] == mine for other in rows):
+            return False
+    for column, relation, _ in table.references:
+        if row[names.index(column)] not in {other[0] for other in found[relation]}:
+            return False
+    return True
+
+
+def _make_map(draw: random.Random, taste: Taste) -> Map:
+    name = draw.choice("rw") if taste.static else draw.choice("sssuurrw")
+    first, number, text = COLUMNS[name]
+    source = name
+    if not taste.keyed and draw.random() < 0.4:
+        source = draw.choice(_views(name))
+    iris = (
+        *(f"http://e/{{{first}}}",) * 8,
+        *(f"http://e/{{{number}}}",) * 5,
+        *(f"http://g/{{{first}}}/{{{text}}}",) * 3,
+        *(f"http://h/{{{text}}}",) * 3,
+        f"http://c/{{{first}}}{{{number}}}",
+        *(f"http://e/{{{text}}}",) * (5 if taste.mixed else 0),
+    )
+    if taste.keyed:
+        subject = f'rr:template "http://e/{{{first}}}"'
+    elif draw.random() < 0.07:
+        subject = "rr:constant :1"
+    else:
+        subject = f'rr:template "{draw.choice(iris)}"'
+    objects = []
+    for _ in range(draw.choice((0, 1, 1, 2, 3))):
+        match draw.randrange(6):
+            case 0 | 1:
+                objects.append((draw.choice("vz"), f'rr:column "{draw.choice((first, number))}"'))
+            case 2:
+                column = draw.choice((text, number)) if taste.mixed else text
+                objects.append(("w", f'rr:column "{column}"'))
+            case 3 if draw.random() < 0.3:
+                objects.append((draw.choice("PQR"), "rr:constant :1"))
+            case _:
+                objects.append((draw.choice("PQR"), f'rr:template "{draw.choice(iris)}"'))
+    classes = tuple(draw.sample("ABCD", draw.choice((0, 1, 1, 2))))
+    if not objects and not classes:
+        classes = (draw.choice("ABCD"),)
+    graph = GRAPH if draw.random() < 0.08 else ""
+    return Map(source, subject, classes, tuple(dict.fromkeys(objects)), graph)
+
+
+def _refer(draw: random.Random, made: Map, maps: tuple[Map, ...]) -> Map:
+    """The map, now and then with the subjects of a static one as objects, joined by columns."""
+    parents = [i for i, m in enumerate(maps) if m.source in RELATION_COLUMNS and m is not made]
+    if not parents or made.source not in COLUMNS or draw.random() > 0.2:
+        return made
+    number = draw.choice(parents)
+    child, there = COLUMNS[made.source][1], COLUMNS[maps[number].source][0]
+    join = f'rr:joinCondition [ rr:child "{child}" ; rr:parent "{there}" ]'
+    reference = (draw.choice("PQR"), f"rr:parentTriplesMap <#M{number}> ; {join}")
+    return replace(made, objects=(*made.objects, reference))
+
+
+def _views(name: str) -> tuple[str, ...]:
+    """SQL over a table with the same columns: filters that overlap, a join, a constant."""
+    first, number, text = COLUMNS[name]
+    columns = f"{first}, {number}, {text}"
+    plain = (
+        f"SELECT * FROM {name} WHERE {number} > 1",
+        f"SELECT * FROM {name} WHERE {number} < 3",
+        f"SELECT {columns} FROM {name} WHERE {number} = 1 OR {number} = 2",
+        f"SELECT {columns} FROM {name} WHERE {text} = 'x'",
+        f"SELECT {first}, {number}, 'x' AS {text} FROM {name}",
+        f"SELECT {number} AS {first}, {first} AS {number}, {text} FROM {name}",
+        f"SELECT DISTINCT {columns} FROM {name}",
+        f"SELECT {columns} FROM {name} UNION ALL SELECT {columns} FROM {name} WHERE {number} > 0",
+    )
+    if name == "w":
+        return plain
+    other = "w" if name == "r" else "r"
+    there, value, word = COLUMNS[other]
+    selected = f"{name}.{first}, {other}.{value} AS {number}, {other}.{word} AS {text}"
+    joined = f"{name} JOIN {other} ON {name}.{number} = {other}.{there}"
+    return (*plain, f"SELECT {selected} FROM {joined}")
+
+
+class _Vocabulary:
+    """Which names the mappings make in a graph; `timed`: those that no static relation makes."""
+
+    def __init__(
+        self,
+        maps: tuple[Map, ...],
+        axioms: tuple[str, ...],
+        facts: tuple[str, ...],
+        graph: str,
+    ) -> None:
+        self.graphs = (graph,) if graph else ()
+        static, timed = set[str](), set[str]()
+        for made in (m for m in maps if m.graph == graph):
+            words = {f"a {c}" for c in made.classes} | {p for p, _ in made.objects}
+            streams = made.source in STREAM_COLUMNS or re.search(r"FROM [su]\b", made.source)
+            (timed if streams else static).update(words)
+        for fact in facts:
+            static |= {f"a {w}" if w in "ABCD" else w for w in fact.replace(":", "").split()}
+        timed, static = _close(timed, axioms), _close(static, axioms)
+        self.all = sorted((timed | static) & _NAMES)
+        self.timed = sorted((timed - static) & _NAMES)
+        self.static = sorted(static & _NAMES)
+
+
+_NAMES = {"a A", "a B", "a C", "a D", *"PQRvwz"}
+
+
+def _close(names: set[str], axioms: tuple[str, ...]) -> set[str]:
+    names = set(names)
+    for _ in AXIOMS:
+        for axiom in axioms:
+            left, relation, right = _parse(axiom)
+            match relation:
+                case "subClassOf" if f"a {left}" in names:
+                    names.add(f"a {right}")
+                case "subPropertyOf" if left in names:
+                    names.add(right)
+                case "inverseOf" if {left, right} & names:
+                    names |= {left, right}
+                case "domain" | "range" if left in names:
+                    names.add(f"a {right}")
+                case _:
+                    pass
+    return names
+
+
+def _parse(axiom: str) -> tuple[str, str, str]:
+    left, relation, right, _ = axiom.split()
+    return left[1:], relation.partition(":")[2], right[1:]
+
+
+def _make_query(draw: random.Random, words: _Vocabulary, taste: Taste) -> Query:
+    while True:
+        made = _try_query(draw, words, taste)
+        if made is not None:
+            return made
+
+
+def _try_query(draw: random.Random, words: _Vocabulary, taste: Taste) -> Query | None:
+    common = _make_atoms(draw, words, taste)
+    branches = [_make_branch(draw, common, taste)]
+    if draw.random() < 0.2:
+        more = _make_atoms(draw, words, taste)
+        branches.append(_make_branch(draw, more, taste))
+    for branch in branches:
+        for time in {a.time for a in branch.atoms} - {""}:
+            inside = [a for a in branch.atoms if a.time == time]
+            if not any(set(a.predicates) <= set(words.timed) for a in inside):
+                return None  # at which times there are answers would not be known
+        if not taste.static and not any(a.time for a in branch.atoms):
+            return None
+        if any(not set(a.predicates) & set(words.static) for a in branch.atoms if not a.time):
+            return None
+    shared = set(_variables(branches[0]))
+    for branch in branches[1:]:
+        shared &= set(_variables(branch))
+    names = sorted(shared)
+    if not names:
+        return None
+    head = tuple(v for v in names if draw.random() < 0.6) or tuple(names[:1])
+    if draw.random() < 0.3 and taste.distinct is not True:
+        return replace(_make_aggregation(draw, names, tuple(branches)), graphs=words.graphs)
+    distinct = draw.random() < 0.25 if taste.distinct is None else taste.distinct
+    return Query(head, tuple(branches), distinct, graphs=words.graphs)
+
+
+def _make_aggregation(draw: random.Random, names: list[str], branches: tuple[Branch, ...]) -> Query:
+    group = tuple(v for v in names if draw.random() < 0.4)[:2]
+    numbers = [v for v in ("?n", "?m") if v in names and v not in group]
+    made = []
+    for i in range(draw.choice((1, 1, 2))):
+        if numbers and draw.random() < 0.6:
+            function = draw.choice(("SUM", "SUM", "AVG", "MIN", "MAX", "COUNT"))
+            call = f"{function}({draw.choice(numbers)})"
+        elif draw.random() < 0.3:
+            call = f"COUNT(DISTINCT {draw.choice(names)})"
+        else:
+            call = "COUNT(*)"
+        made.append(f"({call} AS ?c{i})")
+    return Query((*group, *made), branches, group=group)
+
+
+def _make_atoms(draw: random.Random, words: _Vocabulary, taste: Taste) -> tuple[Atom, ...]:
+    times = ("",) if taste.static else draw.choice((("t1",), ("t1",), ("t1", "t2"), ("t1", "")))
+    atoms = []
+    for time in times:
+        subject = draw.choice(("?x", "?x", "?x", "?y"))
+        for i in range(draw.choice((1, 1, 2, 3) if len(times) == 1 else (1, 1, 2))):
+            known = words.static if not time else words.timed if i == 0 else words.all
+            if not known:
+                continue
+            name = draw.choice(known)
+            at = subject if draw.random() < 0.85 else draw.choice(("?y", "?z", "<http://e/1>"))
+            names = [name]
+            if draw.random() < 0.08:
+                like = [w for w in known if _sort(w) == _sort(name) and w != name]
+                names += draw.sample(like, min(1, len(like)))
+            atoms.append(Atom(time, at, tuple(names), _make_object(draw, name)))
+    return tuple(dict.fromkeys(atoms))
+
+
+def _sort(name: str) -> str:
+    return "class" if name[0] == "a" else "object" if name in "PQR" else name
+
+
+def _make_object(draw: random.Random, name: str) -> str:
+    match _sort(name):
+        case "class":
+            return ""
+        case "object":
+            return draw.choice(("?y", "?y", "?z", "?x", "<http://e/1>"))
+        case "w":
+            return draw.choice(("?a", "?a", "?b", '"x"'))
+        case _:
+            return draw.choice(("?n", "?n", "?n", "?m", "1"))
+
+
+def _make_branch(draw: random.Random, atoms: tuple[Atom, ...], taste: Taste) -> Branch:
+    names = _variables(Branch(atoms))
+    lines = []
+    if "?n" in names and draw.random() < 0.3:
+        lines.append(
+            draw.choice(
+                (
+                    "FILTER(?n > 1)",
+                    "FILTER(?n != 1)",
+                    "FILTER(?n > 0 || ?n < 2)",
+                    "FILTER(?n IN (1, 2))",
+                    "VALUES ?n { 1 2 1 }",
+                )
+            )
+        )
+    if {"?n", "?m"} <= set(names) and draw.random() < 0.4:
+        lines.append(draw.choice(("FILTER(?n = ?m)", "FILTER(?n != ?m)", "FILTER(?n < ?m)")))
+    if "?x" in names and draw.random() < 0.08:
+        lines.append("FILTER(?x != <http://e/1>)")
+    if {"?x", "?y"} <= set(names) and draw.random() < 0.05:
+        lines.append("FILTER(?x != ?y)")
+    times = {a.time for a in atoms} - {""}
+    if len(times) == 2:
+        lines.append(
+            draw.choice(
+                (
+                    "FILTER(?t1 < ?t2)",
+                    "FILTER(?t1 <= ?t2)",
+                    "FILTER(?t1 != ?t2)",
+                    'FILTER(?t2 > ?t1 && ?t2 - ?t1 <= "PT5M"^^xsd:dayTimeDuration)',
+                    'FILTER(?t2 = ?t1 + "PT5M"^^xsd:dayTimeDuration)',
+                )
+            )
+        )
+    elif times and draw.random() < 0.1:
+        lines.append('FILTER(?t1 <= "2020-01-01T00:05:00"^^xsd:dateTime)')
+    return Branch(atoms, tuple(lines))
+
+
+def _variables(branch: Branch) -> list[str]:
+    return list(
+        dict.fromkeys(t for a in branch.atoms for t in (a.subject, a.object) if t.startswith("?"))
+    )

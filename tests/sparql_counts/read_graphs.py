@@ -1,0 +1,139 @@
+"""The RDF graph of every timestamp of a project: R2RML section 11, of the rows that hold then.
+
+It reads the files itself: ontoweir.toml, CSV, R2RML in Turtle. SQLite runs the SQL. What `ontoweir
+materialize` has for this is not used, because `check` reads mappings by the same reader: a mistake
+there would be on both sides.
+"""
+
+import csv
+import sqlite3
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rdflib import OWL, RDF, Graph, URIRef
+
+from tests.sparql_counts.close_graph import Triple, close_graph
+from tests.sparql_counts.read_maps import DEFAULT, TriplesMap, read_maps
+
+_AFFINITY = {"int": "INT", "string": "TEXT"}
+
+
+@dataclass(frozen=True, slots=True)
+class Graphs:
+    """Closed graphs: what always holds, and what holds at each timestamp, in order of time."""
+
+    static: frozenset[Triple]
+    at: Mapping[datetime, frozenset[Triple]]
+
+
+class Project:
+    """The mappings and the ontology of a project; its data is read whenever it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.catalog = tomllib.loads((folder / "ontoweir.toml").read_text(encoding="utf-8"))
+        mapping, self.ontology = Graph(), Graph()
+        for name in self.catalog["project"]["mappings"]:
+            mapping.parse(folder / name, format="turtle")
+        for name in self.catalog["project"]["ontology"]:
+            self.ontology.parse(folder / name, format="turtle")
+        self.maps = read_maps(mapping)
+        kinds = (OWL.Class, OWL.ObjectProperty, OWL.DatatypeProperty)
+        named = {name for kind in kinds for name in self.ontology.subjects(RDF.type, kind)}
+        self.facts = {
+            (s, p, o) for s, p, o in self.ontology if p in named or (p == RDF.type and o in named)
+        }
+
+    def read_graphs(self, chosen: tuple[str, ...] = ()) -> Graphs:
+        """The graphs that the data makes.
+
+        Args:
+            chosen: the IRIs after FROM; none: the default graph.
+        """
+        wanted = {URIRef(g) for g in chosen} or {DEFAULT}
+        facts = self.facts if DEFAULT in wanted else set()
+        streams, relations = self.catalog.get("streams", {}), self.catalog.get("relations", {})
+        base = sqlite3.connect(":memory:")
+        for name, table in (*relations.items(), *streams.items()):
+            columns = [f'"{c}" {_AFFINITY[_kind(d)]}' for c, d in table["columns"].items()]
+            base.execute(f'CREATE TABLE "{name}" ({", ".join(columns)})')
+        for name, table in relations.items():
+            _insert(base, name, table, [row for _, row in self._rows(table)])
+
+        def close() -> frozenset[Triple]:
+            made = {t for m in self.maps for t in _list_triples(m, base, wanted)}
+            return frozenset(close_graph(made | facts, self.ontology))
+
+        static = close()
+        moments: dict[datetime, dict[str, list[tuple[Any, ...]]]] = {}
+        for name, table in streams.items():
+            for moment, row in self._rows(table):
+                moments.setdefault(moment, {}).setdefault(name, []).append(row)
+        at = {}
+        for moment in sorted(moments):
+            for name, table in streams.items():
+                base.execute(f'DELETE FROM "{name}"')
+                _insert(base, name, table, moments[moment].get(name, []))
+            at[moment] = close()
+        base.close()
+        return Graphs(static, at)
+
+    def _rows(self, table: dict[str, Any]) -> Iterator[tuple[datetime, tuple[Any, ...]]]:
+        """The rows of a table with their times; an empty cell is NULL."""
+        time = table.get("timestamp", {}).get("column")
+        kinds = {c: _kind(d) for c, d in table["columns"].items()}
+        with (self.folder / table["source"]["path"]).open(newline="", encoding="utf-8") as file:
+            for line in csv.DictReader(file):
+                moment = datetime.fromisoformat(line[time]) if time else datetime.min
+                yield moment, tuple(_read(line[c], kinds[c]) for c in kinds)
+
+
+def _list_triples(
+    made: TriplesMap, base: sqlite3.Connection, wanted: set[URIRef]
+) -> Iterator[Triple]:
+    """The triples of a map that are in the wanted graphs."""
+    rows = [(row, s) for row in _select(base, made.sql) if (s := made.subject(row)) is not None]
+    if made.graphs & wanted:
+        yield from ((s, RDF.type, c) for c in made.classes for _, s in rows)
+    for pair in made.pairs:
+        if not pair.graphs & wanted:
+            continue
+        if pair.parent is None:
+            for row, s in rows:
+                o = pair.term(row)
+                if o is not None:
+                    yield s, pair.predicate, o
+            continue
+        for other in _select(base, pair.parent):
+            o = pair.term(other)
+            for row, s in rows:
+                if o is not None and all(row[a] == other[b] is not None for a, b in pair.joins):
+                    yield s, pair.predicate, o
+
+
+def _kind(declared: Any) -> str:
+    return str(declared["type"] if isinstance(declared, dict) else declared)
+
+
+def _read(text: str, kind: str) -> int | str | None:
+    if text == "":
+        return None
+    return int(text) if kind == "int" else text
+
+
+def _insert(
+    base: sqlite3.Connection, name: str, table: dict[str, Any], rows: list[tuple[Any, ...]]
+) -> None:
+    places = ", ".join("?" * len(table["columns"]))
+    base.executemany(f'INSERT INTO "{name}" VALUES ({places})', rows)
+
+
+def _select(base: sqlite3.Connection, sql: str) -> Iterator[dict[str, Any]]:
+    cursor = base.execute(sql)
+    names = [column[0] for column in cursor.description]
+    for row in cursor.fetchall():
+        yield dict(zip(names, row, strict=True))
