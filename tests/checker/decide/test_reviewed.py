@@ -184,7 +184,7 @@ def test_constants_of_several_types_are_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sql", "formula"),
     [
-        ("SELECT a, COUNT(*) AS n FROM r GROUP BY a", "groups of static data"),
+        ("SELECT a, COUNT(*) AS n FROM r WHERE a > 0 GROUP BY a", "groups of static data"),
         ("SELECT COUNT(*) AS n FROM r", "1"),
     ],
 )
