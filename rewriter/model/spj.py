@@ -233,7 +233,16 @@ class SpjQuery:
     """(stream, key): keys without the timestamp by which occurrences were merged into one."""
 
 
-ViewColumn: TypeAlias = Attribute | Constant
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """The text of an IRI or of a string that a template makes: text parts and attributes in turn
+    (`encoded`: percent-encoded values)."""
+
+    parts: tuple[str | Attribute, ...]
+    encoded: bool
+
+
+ViewColumn: TypeAlias = Attribute | Constant | TextColumn
 """Where a view's column comes from in a branch."""
 
 
@@ -254,12 +263,28 @@ class ViewBranch:
     @property
     def query(self) -> SpjQuery:
         """The branch's rows as an SPJ query; columns that are constants are left out."""
-        outputs = tuple(
-            (f"c{n}", LiteralOutput(column))
+        outputs: tuple[tuple[str, Output], ...] = tuple(
+            (
+                f"c{n}",
+                LiteralOutput(column)
+                if isinstance(column, Attribute)
+                else TemplateLiteralOutput(column.parts),
+            )
             for n, column in enumerate(self.columns)
-            if isinstance(column, Attribute)
+            if not isinstance(column, Constant)
         )
         return SpjQuery(self.occurrences, self.conditions, outputs, self.provenance)
+
+
+def column_attributes(column: ViewColumn) -> tuple[Attribute, ...]:
+    """The attributes that a view's column is made from."""
+    match column:
+        case Attribute():
+            return (column,)
+        case TextColumn(parts=parts):
+            return tuple(p for p in parts if isinstance(p, Attribute))
+        case Constant():
+            return ()
 
 
 @dataclass(frozen=True, slots=True)
