@@ -16,6 +16,7 @@ from ontoweir.mappings.model.catalog import (
     Relation,
     Scalar,
     Stream,
+    StringType,
 )
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
@@ -25,6 +26,7 @@ from ontoweir.rewriter.model.spj import (
     Constant,
     OneOf,
     Op,
+    TextColumn,
     ViewBranch,
 )
 from ontoweir.rewriter.views.find_key import determine_rows
@@ -118,6 +120,8 @@ def _domain(branch: ViewBranch, place: int, catalog: Catalog) -> Column:
     attribute = branch.columns[place]
     if isinstance(attribute, Constant):
         return Column("", IntType(), enum=(attribute.value,))
+    if isinstance(attribute, TextColumn):
+        return Column("iri", StringType())
     types = Types(catalog, branch.occurrences)
     table = types.tables[attribute.alias]
     declared = table.column(attribute.column)
@@ -215,7 +219,7 @@ def _references(
 
 def _held_in(branch: ViewBranch, place: int, catalog: Catalog) -> list[tuple[str, str]]:
     attribute = branch.columns[place]
-    if isinstance(attribute, Constant):
+    if not isinstance(attribute, Attribute):
         return []
     held: list[tuple[str, str]] = []
     classes = EqualityClasses(branch.occurrences, branch.conditions)

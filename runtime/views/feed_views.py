@@ -7,11 +7,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Catalog, Column, Relation, Stream
-from ontoweir.rewriter.model.spj import Attribute, Constant, View, ViewColumn
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.spj import Attribute, Constant, TextColumn, View, ViewColumn
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.write_texts import encode_texts, write_texts
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
@@ -47,7 +49,9 @@ def feed_views(
     for view in flowing:
         steps, table = _unite(view, [_select(b, view, encoder, statics) for b in view.branches])
         if view.without:
-            steps, table = _leave_out(steps, table, _select_static(view.without, view, statics))
+            steps, table = _leave_out(
+                view.view, steps, table, _select_static(view.without, view, statics)
+            )
         made[view.view.name] = Admitted(steps, steps, table, 0, {})
     return made
 
@@ -75,15 +79,17 @@ def _select_static(
     return _unite(view, [_select(b, view, encoder, statics) for b in branches])[1]
 
 
-def _leave_out(steps: Array, table: pa.Table, always: pa.Table) -> tuple[Array, pa.Table]:
+def _leave_out(
+    view: View, steps: Array, table: pa.Table, always: pa.Table
+) -> tuple[Array, pa.Table]:
     """The rows that are not among some others."""
     if not always.num_rows:
         return steps, table
-    if not columns:
+    if not view.table.columns:
         return steps[:0], table.slice(0, 0)
     names = table.column_names
     numbered = table.append_column(_NUMBER, pa.array(np.arange(len(steps))))
-    left = numbered.join(always, names, join_type="left anti") if always.num_rows else numbered
+    left = numbered.join(always, names, join_type="left anti")
     index = np.sort(left.column(_NUMBER).to_numpy())
     return steps[index], table.take(pa.array(index))
 
@@ -112,8 +118,12 @@ def _select(
     rows = encoder.admitted[member.stream]
     tables = {o.alias: statics[o.table] for o in member.statics} | {member.alias: rows.table}
 
+    types = Types(view.catalog, prepared.branch.occurrences)
+
     def pick(attribute: Attribute) -> pa.ChunkedArray:
         column = tables[attribute.alias].column(attribute.column)
+        kind = arrow_type(types.type_of(attribute))
+        column = column if column.type == kind else column.cast(kind)
         place = places[attribute.alias]
         return column if _is_all(place, len(column)) else column.take(pa.array(place))
 
@@ -149,8 +159,25 @@ def _column(
     kind = arrow_type(declared.type)
     if isinstance(given, Constant):
         return pa.chunked_array([pa.repeat(pa.scalar(given.value).cast(kind), rows)])
+    if isinstance(given, TextColumn):
+        pieces = [
+            pa.chunked_array([pa.repeat(pa.scalar(part), rows)])
+            if isinstance(part, str)
+            else _write(pick(part), encoded=given.encoded)
+            for part in given.parts
+        ]
+        return pc.binary_join_element_wise(*pieces, "")
     column = pick(given)
     return column if column.type == kind else column.cast(kind)
+
+
+def _write(column: "pa.ChunkedArray", *, encoded: bool) -> "pa.ChunkedArray":
+    """The texts of values in a template; each value is written once."""
+    values = pc.unique(column)
+    texts = write_texts(values)
+    if encoded and not pa.types.is_integer(values.type):
+        texts = encode_texts(texts)
+    return texts.take(pc.index_in(column, values).combine_chunks())
 
 
 def _unite(view: PreparedView, parts: Sequence[tuple[Array, pa.Table]]) -> tuple[Array, pa.Table]:

@@ -32,7 +32,11 @@ KEYED = {
         ("s (id, n, ts)", "r (id)"),
     ),
     "a column that a determined row has, as the key of another": (
-        ("SELECT u.id, r.c FROM u JOIN r x ON u.n = x.id JOIN r ON x.k = r.id", "http://e/{id}", ":C"),
+        (
+            "SELECT u.id, r.c FROM u JOIN r x ON u.n = x.id JOIN r ON x.k = r.id",
+            "http://e/{id}",
+            ":C",
+        ),
         ("u (id, ts)", "r (id)"),
     ),
     "numbers apart by a letter": (

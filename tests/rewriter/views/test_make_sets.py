@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.rewriter.model.spj import Constant, SpjUnion, View
+from ontoweir.rewriter.model.spj import Constant, SpjUnion, TextColumn, View
 from tests.rewriter.views.view_project import TOML, open_project, triples_map
 
 STREAM = "SELECT ?x { GRAPH ?t { ?x a :C } }"
@@ -65,11 +65,11 @@ def test_matches_are_counted_where_the_project_says_so(tmp_path: Path) -> None:
 
 
 def test_two_maps_that_may_make_one_triple_are_one_view(tmp_path: Path) -> None:
-    overlapping = "SELECT id FROM u WHERE n < 6", "SELECT id FROM u WHERE n > 4"
+    parts = "SELECT id FROM u WHERE n < 6", "SELECT id FROM u WHERE n > 4"
     view = only(
         compile_maps(
             tmp_path,
-            *(triples_map(f"T{n}", sql, "http://e/{id}", ":C") for n, sql in enumerate(overlapping)),
+            *(triples_map(f"T{n}", sql, "http://e/{id}", ":C") for n, sql in enumerate(parts)),
         )
     )
     assert tables(view) == [["u"], ["u"]]
@@ -162,14 +162,24 @@ def test_views_of_one_name_are_numbered(tmp_path: Path) -> None:
     assert [v.name for v in union.views] == ["static_C_members", "static_C_members_2"]
 
 
-def test_equal_texts_of_different_shapes_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(QueryError, match='counts = "matches"') as caught:
+def test_terms_of_different_shapes_are_told_apart_by_their_texts(tmp_path: Path) -> None:
+    view = only(
         compile_maps(
             tmp_path,
             triples_map("T", "w", "http://e/{id}/{k}", ":C"),
-            triples_map("S", "w", "http://e/{c}", ":C"),
-            triples_map("R", "w", "http://e/{id}{k}", ":C"),
+            triples_map("S", "w", "http://e/{id}{k}", ":C"),
             query="SELECT ?x { ?x a :C }",
         )
+    )
+    assert [c.name for c in view.table.columns] == ["iri"]
+    assert all(isinstance(c, TextColumn) for b in view.branches for c in b.columns)
+
+
+def test_blank_nodes_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
+    blank = triples_map("T", "w", "{id}{k}", ":C").replace(
+        '}" ]', '}" ; rr:termType rr:BlankNode ]'
+    )
+    with pytest.raises(QueryError, match='counts = "matches"') as caught:
+        compile_maps(tmp_path, blank, query="SELECT ?x { ?x a :C }")
     assert caught.value.source is not None
     assert caught.value.source.line == 2
