@@ -71,7 +71,9 @@ def refused(found: pytest.ExceptionInfo[QueryError], *words: str) -> None:
 def test_many_facts_are_joined_by_the_individual(tmp_path: Path) -> None:
     ontology = people("A", range(2000)) + people("B", range(1000, 3000))
     union = compile_query(tmp_path, ontology, "?x a :A . ?x a :B")
-    assert len(union.disjuncts) == 1000
+    (view,) = union.views
+    assert [[o.table for o in q.occurrences] for q in union.disjuncts] == [[view.name]]
+    assert len(view.branches) == 1000
 
 
 def test_and_whatever_the_order_of_the_patterns(tmp_path: Path) -> None:
@@ -88,11 +90,22 @@ def test_many_facts_meet_a_stream(tmp_path: Path) -> None:
     assert len(union.disjuncts) == 1000
 
 
-def test_disjuncts_over_the_tables(tmp_path: Path) -> None:
+def test_pairs_of_facts_are_a_join_of_two_views(tmp_path: Path) -> None:
+    """14,400 combinations, were each fact a choice."""
     ontology = people("A", range(120)) + people("B", range(120))
+    union = compile_query(tmp_path, ontology, "?x a :A . ?y a :B", "DISTINCT ?x ?y")
+    (query,) = union.disjuncts
+    assert sorted(o.table for o in query.occurrences) == sorted(v.name for v in union.views)
+    assert [len(v.branches) for v in union.views] == [120, 120]
+
+
+def test_disjuncts_over_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unfold_query, "MAX_DISJUNCTS", 10)
+    patterns = " ".join(f"GRAPH ?t{i} {{ ?x{i} :v ?v{i} }}" for i in range(4))
+    apart = " ".join(f"FILTER(?v{i} < 2 || ?v{i} > 7)" for i in range(4))
     with pytest.raises(QueryError) as found:
-        compile_query(tmp_path, ontology, "?x a :A . ?y a :B", "DISTINCT ?x ?y")
-    refused(found, f"{unfold_query.MAX_DISJUNCTS:,} disjuncts", "static relation")
+        compile_query(tmp_path, "", f"{patterns} {apart}", "DISTINCT ?v0 ?v1 ?v2 ?v3")
+    refused(found, "10 disjuncts", "static relation")
 
 
 def test_combinations_to_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
