@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Relation, Scalar, Stream
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.model.aggregation import Aggregation
 
 SHOWN_AXIOMS = 3
@@ -233,7 +234,16 @@ class SpjQuery:
     """(stream, key): keys without the timestamp by which occurrences were merged into one."""
 
 
-ViewColumn: TypeAlias = Attribute | Constant
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """The text of an IRI or of a string that a template makes: text parts and attributes in turn
+    (`encoded`: percent-encoded values)."""
+
+    parts: tuple[str | Attribute, ...]
+    encoded: bool
+
+
+ViewColumn: TypeAlias = Attribute | Constant | TextColumn
 """Where a view's column comes from in a branch."""
 
 
@@ -254,12 +264,28 @@ class ViewBranch:
     @property
     def query(self) -> SpjQuery:
         """The branch's rows as an SPJ query; columns that are constants are left out."""
-        outputs = tuple(
-            (f"c{n}", LiteralOutput(column))
+        outputs: tuple[tuple[str, Output], ...] = tuple(
+            (
+                f"c{n}",
+                LiteralOutput(column)
+                if isinstance(column, Attribute)
+                else TemplateLiteralOutput(column.parts),
+            )
             for n, column in enumerate(self.columns)
-            if isinstance(column, Attribute)
+            if not isinstance(column, Constant)
         )
         return SpjQuery(self.occurrences, self.conditions, outputs, self.provenance)
+
+
+def column_attributes(column: ViewColumn) -> tuple[Attribute, ...]:
+    """The attributes that a view's column is made from."""
+    match column:
+        case Attribute():
+            return (column,)
+        case TextColumn(parts=parts):
+            return tuple(p for p in parts if isinstance(p, Attribute))
+        case Constant():
+            return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +357,25 @@ def output_attributes(output: Output) -> tuple[Attribute, ...]:
             return ()
         case IriOutput() | TemplateLiteralOutput() | BlankOutput():
             return tuple(p for p in output.parts if isinstance(p, Attribute))
+
+
+def term_kind(output: Output) -> str:
+    """What a term is besides its text: an IRI, a blank node, a literal of a datatype or a language.
+    Terms that differ in it are different, whatever their texts."""
+    match output:
+        case IriOutput() | ConstantOutput(is_iri=True):
+            return "IRI"
+        case BlankOutput():
+            return "blank node"
+        case NullOutput():
+            return "no value"
+        case (
+            LiteralOutput(datatype=datatype, language=language)
+            | TemplateLiteralOutput(datatype=datatype, language=language)
+            | ConstantOutput(datatype=datatype, language=language)
+        ):
+            plain = datatype is None or datatype == f"{XSD}string"
+            return f"@{language}" if language else "string" if plain else datatype or ""
 
 
 def compare_scalars(left: Scalar, op: Op, right: Scalar) -> bool:

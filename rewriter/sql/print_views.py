@@ -7,8 +7,22 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.rewriter.model.spj import Attribute, Constant, View, ViewBranch
-from ontoweir.rewriter.sql.print_condition import needs_quotes, print_column, print_literal
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Constant,
+    IriOutput,
+    TextColumn,
+    View,
+    ViewBranch,
+    ViewColumn,
+)
+from ontoweir.rewriter.sql.print_condition import (
+    needs_quotes,
+    print_column,
+    print_literal,
+    print_output,
+)
 from ontoweir.rewriter.sql.print_select import print_select
 
 if TYPE_CHECKING:
@@ -55,7 +69,8 @@ def _except(view: View, body: str, catalog: Catalog, dialect: str) -> str:
 def _branch(view: View, branch: ViewBranch, catalog: Catalog, dialect: str) -> str:
     from sqlglot import exp
 
-    given: list[tuple[str, Attribute | Constant]] = [
+    types = Types(catalog, branch.occurrences)
+    given: list[tuple[str, ViewColumn]] = [
         (declared.name, column)
         for declared, column in zip(view.table.columns, branch.columns, strict=True)
     ]
@@ -64,11 +79,13 @@ def _branch(view: View, branch: ViewBranch, catalog: Catalog, dialect: str) -> s
         given.append((view.table.timestamp, branch.time))
     columns: list[exp.Expr] = []
     for name, column in given:
-        value = (
-            print_column(column)
-            if isinstance(column, Attribute)
-            else print_literal(column.value, kinds[name], dialect)
-        )
+        match column:
+            case Attribute():
+                value: exp.Expr = print_column(column)
+            case Constant(value=constant):
+                value = print_literal(constant, kinds[name], dialect)
+            case TextColumn(parts=parts):
+                value = print_output(IriOutput(parts), types)
         columns.append(exp.alias_(value, name, quoted=needs_quotes(name)))
     distinct = view.distinct and len(view.branches) == 1
     tree = print_select(branch.query, columns, catalog, distinct=distinct, dialect=dialect)

@@ -107,7 +107,7 @@ def _say_why_none(iri: str, graphs: tuple[str, ...]) -> str:
 
 
 def _refuse_unknown(iri: str, atom: Atom, mapped: MappingSet, tbox: Hierarchy) -> None:
-    if tbox.knows(iri) or iri in mapped.classes() | mapped.properties():
+    if tbox.knows(iri) or mapped.knows(iri):
         return
     is_class = isinstance(atom, ClassAtom)
     if is_class:

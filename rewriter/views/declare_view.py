@@ -16,6 +16,7 @@ from ontoweir.mappings.model.catalog import (
     Relation,
     Scalar,
     Stream,
+    StringType,
 )
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
@@ -25,7 +26,9 @@ from ontoweir.rewriter.model.spj import (
     Constant,
     OneOf,
     Op,
+    TextColumn,
     ViewBranch,
+    column_attributes,
 )
 from ontoweir.rewriter.views.find_key import determine_rows
 
@@ -93,9 +96,9 @@ def _columns(
     columns = []
     for place in range(len(branches[0].columns)):
         domains = [_domain(b, place, catalog) for b in branches]
-        given = next(b.columns[place] for b in branches if isinstance(b.columns[place], Attribute))
-        assert isinstance(given, Attribute)
-        name = wanted = given.column
+        given = [a.column for b in branches for a in column_attributes(b.columns[place])]
+        text = any(isinstance(b.columns[place], TextColumn) for b in branches)
+        name = wanted = "iri" if text or not given else given[0]
         number = 2
         while name in used:
             name, number = f"{wanted}_{number}", number + 1
@@ -110,6 +113,8 @@ def _domain(branch: ViewBranch, place: int, catalog: Catalog) -> Column | None:
     attribute = branch.columns[place]
     if isinstance(attribute, Constant):
         return Column("", IntType(), enum=(attribute.value,))
+    if isinstance(attribute, TextColumn):
+        return Column("iri", StringType())
     types = Types(catalog, branch.occurrences)
     table = types.tables[attribute.alias]
     declared = table.column(attribute.column)
@@ -207,7 +212,7 @@ def _references(
 
 def _held_in(branch: ViewBranch, place: int, catalog: Catalog) -> list[tuple[str, str]]:
     attribute = branch.columns[place]
-    if isinstance(attribute, Constant):
+    if not isinstance(attribute, Attribute):
         return []
     held: list[tuple[str, str]] = []
     classes = EqualityClasses(branch.occurrences, branch.conditions)

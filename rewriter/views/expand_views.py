@@ -1,23 +1,31 @@
 """Queries over what views read: each view as one of its branches."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import islice, product
 
 from ontoweir.mappings.model.catalog import Scalar, Stream
-from ontoweir.rewriter.algebra.equality_classes import map_condition, map_output
+from ontoweir.rewriter.algebra.equality_classes import (
+    condition_attributes,
+    map_condition,
+    map_output,
+)
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
     Condition,
     Constant,
+    IriOutput,
     IsNull,
     NotNull,
     Occurrence,
     OneOf,
+    Output,
     SpjQuery,
     SpjUnion,
+    TemplateLiteralOutput,
+    TextColumn,
     View,
     ViewBranch,
     compare_scalars,
@@ -30,7 +38,7 @@ def expand_views(query: SpjQuery, views: Sequence[View]) -> Iterator[SpjQuery]:
 
     The rows of all choices together are those of the query but for their multiplicities, which are
     its own where no row of a view is made twice. Choices that no row satisfies are left out, and
-    those in which a constant would be what is shown or folded.
+    those in which a constant would be what is shown or folded, or a text be compared.
     """
     known = {view.name: view for view in views}
     if not any(o.table in known for o in query.occurrences):
@@ -81,14 +89,25 @@ def _expand(
     def rename(a: Attribute) -> Attribute:
         return Attribute(renamed[a.alias], a.column)
 
-    made: dict[Attribute, Attribute | Constant] = {
-        Attribute(occurrence.alias, column.name): rename(c) if isinstance(c, Attribute) else c
-        for column, c in zip(view.table.columns, branch.columns, strict=True)
-    }
+    made: dict[Attribute, Attribute | Constant] = {}
+    texts: dict[Attribute, tuple[str | Attribute, ...]] = {}
+    for declared, column in zip(view.table.columns, branch.columns, strict=True):
+        own_name = Attribute(occurrence.alias, declared.name)
+        match column:
+            case Attribute():
+                made[own_name] = rename(column)
+            case Constant():
+                made[own_name] = column
+            case TextColumn(parts=parts):
+                texts[own_name] = tuple(rename(p) if isinstance(p, Attribute) else p for p in parts)
     if branch.time is not None and isinstance(view.table, Stream):
         made[Attribute(occurrence.alias, view.table.timestamp)] = rename(branch.time)
     conditions: list[Condition] = [map_condition(c, rename) for c in branch.conditions]
     for condition in query.conditions:
+        if not texts.keys().isdisjoint(condition_attributes(condition)):
+            if isinstance(condition, NotNull):
+                continue
+            return None  # no conditions on columns say it
         holds = _substitute(condition, made)
         if holds is False:
             return None
@@ -111,7 +130,7 @@ def _expand(
         query,
         occurrences=(*query.occurrences[:position], *mine, *query.occurrences[position + 1 :]),
         conditions=tuple(dict.fromkeys(conditions)),
-        outputs=tuple((name, map_output(o, change)) for name, o in query.outputs),
+        outputs=tuple((name, _show(o, texts, change)) for name, o in query.outputs),
         provenance=tuple(
             (renamed.get(branch.occurrences[0].alias, "") if branch.occurrences else "", p)
             if alias == occurrence.alias
@@ -122,6 +141,19 @@ def _expand(
         if query.folds is None
         else tuple(replace(f, attribute=change(f.attribute)) for f in query.folds),
     )
+
+
+def _show(
+    output: Output,
+    texts: Mapping[Attribute, tuple[str | Attribute, ...]],
+    change: Callable[[Attribute], Attribute],
+) -> Output:
+    """An output over what a view's columns are; a text alone is the template that makes it."""
+    if isinstance(output, IriOutput | TemplateLiteralOutput) and len(output.parts) == 1:
+        (part,) = output.parts
+        if isinstance(part, Attribute) and part in texts:
+            return replace(output, parts=texts[part])
+    return map_output(output, change)
 
 
 def _substitute(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from ontoweir.rewriter.model.spj import Attribute, View
+from ontoweir.rewriter.model.spj import View, column_attributes
 
 
 def find_origins(table: str, column: str, views: Mapping[str, View]) -> Iterator[tuple[str, str]]:
@@ -15,5 +15,5 @@ def find_origins(table: str, column: str, views: Mapping[str, View]) -> Iterator
     for branch in view.branches:
         tables = {o.alias: o.table for o in branch.occurrences}
         given = branch.time if place is None else branch.columns[place]
-        if isinstance(given, Attribute):
-            yield from find_origins(tables[given.alias], given.column, views)
+        for made in () if given is None else column_attributes(given):
+            yield from find_origins(tables[made.alias], made.column, views)

@@ -16,13 +16,14 @@ from ontoweir.mappings.model.assertion import (
     SourceColumn,
     SourceTable,
     TemplateMap,
+    TermKind,
     TermMap,
     TriplesMapName,
 )
 from ontoweir.mappings.model.catalog import Catalog, Relation
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.model.add_views import add_views
-from ontoweir.rewriter.model.spj import Attribute, View, ViewBranch
+from ontoweir.rewriter.model.spj import View, ViewBranch, column_attributes
 from ontoweir.rewriter.tmappings.instantiate_assertion import instantiate_assertion
 from ontoweir.rewriter.views.align_branches import Aligned, align_branches
 from ontoweir.rewriter.views.declare_view import declare_relation, declare_stream
@@ -146,12 +147,16 @@ def _over(view: View, group: list[MappingAssertion], aligned: Aligned) -> Mappin
     )
     columns = iter([SourceColumn(_ALIAS, name or "") for name in names])
     pattern = aligned.pattern
-    subject = _with_columns(pattern.subject, columns)
+    by_subject, by_object = aligned.texts
+    subject = _with_columns(pattern.subject, columns, text=by_subject)
+    value = pattern.object
+    if value is not None:
+        value = _with_columns(value, columns, text=by_object)
     return replace(
         group[0],
         source=MappingSource((SourceTable(_ALIAS, view.name),)),
         subject=subject,
-        object=None if pattern.object is None else _with_columns(pattern.object, columns),
+        object=value,
         stream_alias=None if isinstance(view.table, Relation) else _ALIAS,
         because=tuple(dict.fromkeys(b for a in group for b in a.because)),
         repeats=None,
@@ -168,8 +173,13 @@ def _name_view(assertion: MappingAssertion) -> str:
     return name if assertion.stream_alias is not None else f"static_{name}"
 
 
-def _with_columns(term: TermMap, columns: "Iterable[SourceColumn]") -> TermMap:
+def _with_columns(term: TermMap, columns: "Iterable[SourceColumn]", *, text: bool) -> TermMap:
     following = iter(columns)
+    if text:  # of an IRI or a string: it is taken as it is
+        assert not isinstance(term, ColumnMap)
+        literal = not term.is_iri if isinstance(term, ConstantMap) else term.kind == "literal"
+        kind: TermKind = "literal" if literal else "iri"
+        return TemplateMap((next(following),), kind, term.datatype, term.language)
     match term:
         case ConstantMap():
             return term
@@ -195,7 +205,7 @@ def _say_why(group: list[MappingAssertion], aligned: Aligned) -> str:
     branch = aligned.branches[0]
     if len(group) > 1:
         return f"equal triples of {_list(group)} are one"
-    columns = [c.column for c in branch.columns if isinstance(c, Attribute)]
+    columns = [a.column for c in branch.columns for a in column_attributes(c)]
     key = ", ".join([*columns, *([] if branch.time is None else [branch.time.column])])
     tables = ", ".join(t.table for t in group[0].source.tables)
     return (

@@ -1,18 +1,15 @@
 """From a kernel's results to rows: terms rendered, one column per variable."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import assert_never
-from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import NormalForm
-from ontoweir.mappings.materialize.write_value import write_value
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
@@ -43,18 +40,11 @@ from ontoweir.runtime.columnar.columns import value
 from ontoweir.runtime.columnar.encode import StringPool, unscale_floats
 from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame
+from ontoweir.runtime.columnar.write_texts import RESERVED, encode_texts, show_texts, write_texts
 
 AT, MULTIPLICITY = "at", "multiplicity"
 INSTANT = pa.timestamp("us")
 """Points in time are UTC without a zone, as the sources have them."""
-
-# R2RML section 7.3: what is not `iunreserved` (RFC 3987) is percent-encoded.
-_RESERVED = re.compile(
-    "[^A-Za-z0-9\\-._~\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef"
-    "\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd\U00040000-\U000dfffd]"
-)
-
-_PLAIN = r"\A[A-Za-z0-9\-._~]*\z"
 
 
 def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
@@ -112,23 +102,7 @@ def render_results(
 def _as(column: "pa.Array", kind: pa.DataType) -> "pa.Array":
     if column.type == kind:
         return column
-    return _texts(column) if pa.types.is_string(kind) else column.cast(kind)
-
-
-def _texts(column: "pa.Array") -> "pa.Array":
-    """Lexical forms."""
-    if pa.types.is_timestamp(column.type):
-        texts = column.cast(pa.timestamp("us")).cast(pa.string())
-        texts = pc.replace_substring(texts, " ", "T")
-        return pc.replace_substring(texts, ".000000", "")
-    return column.cast(pa.string())
-
-
-def _written(column: "pa.Array") -> "pa.Array":
-    """The texts of values in templates."""
-    if pa.types.is_string(column.type) or pa.types.is_integer(column.type):
-        return _texts(column)
-    return pa.array([write_value(v) for v in column.to_pylist()], pa.string())
+    return show_texts(column) if pa.types.is_string(kind) else column.cast(kind)
 
 
 def may_coincide(query: SpjQuery) -> bool:
@@ -147,7 +121,7 @@ def may_coincide(query: SpjQuery) -> bool:
         columns = [i for i, part in enumerate(parts) if isinstance(part, Attribute)]
         for left, right in pairwise(columns):
             between = "".join(str(part) for part in parts[left + 1 : right])
-            if not encoded or not _RESERVED.search(between.replace("%", "")):
+            if not encoded or not RESERVED.search(between.replace("%", "")):
                 return True
     return False
 
@@ -173,7 +147,7 @@ class _Rendering:
                 return pa.nulls(self.results.rows, _result_type(self.types.type_of(attribute)))
             case IriOutput(parts=(Attribute() as attribute,)):
                 codes, inner = self._codes(attribute)
-                return _written(self._decode(codes, attribute)).take(pa.array(inner))
+                return write_texts(self._decode(codes, attribute)).take(pa.array(inner))
             case IriOutput(parts=parts):
                 return self._template(parts, encoded=True)
             case TemplateLiteralOutput(parts=parts):
@@ -206,9 +180,9 @@ class _Rendering:
                 pieces.append(pa.repeat(pa.scalar(part), rows))
                 continue
             distinct, inner = codes[part]
-            texts = _written(self._decode(distinct, part))
+            texts = write_texts(self._decode(distinct, part))
             if encoded and not isinstance(self.types.type_of(part), IntType):
-                texts = _encode_all(texts)
+                texts = encode_texts(texts)
             pieces.append(texts if inner is None else texts.take(pa.array(inner)))
         return pc.binary_join_element_wise(*pieces, "")
 
@@ -246,14 +220,3 @@ class _Rendering:
                 return pa.array(codes).cast(INSTANT)
             case _:
                 assert_never(kind)
-
-
-def _encode_all(texts: "pa.Array") -> "pa.Array":
-    """Texts percent-encoded; most need not be."""
-    if pc.all(pc.match_substring_regex(texts, _PLAIN), min_count=0).as_py():
-        return texts
-    return pa.array([_encode(t) for t in texts.to_pylist()], pa.string())
-
-
-def _encode(text: str) -> str:
-    return _RESERVED.sub(lambda match: quote(match[0], safe=""), text)

@@ -7,11 +7,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Catalog, Column, Relation, Stream
-from ontoweir.rewriter.model.spj import Attribute, Constant, View, ViewColumn
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.spj import Attribute, Constant, TextColumn, View, ViewColumn
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.write_texts import encode_texts, write_texts
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
@@ -108,8 +110,12 @@ def _select(
     rows = encoder.admitted[member.stream]
     tables = {o.alias: statics[o.table] for o in member.statics} | {member.alias: rows.table}
 
+    types = Types(view.catalog, prepared.branch.occurrences)
+
     def pick(attribute: Attribute) -> pa.ChunkedArray:
         column = tables[attribute.alias].column(attribute.column)
+        kind = arrow_type(types.type_of(attribute))
+        column = column if column.type == kind else column.cast(kind)
         place = places[attribute.alias]
         return column if _is_all(place, len(column)) else column.take(pa.array(place))
 
@@ -145,8 +151,25 @@ def _column(
     kind = arrow_type(declared.type)
     if isinstance(given, Constant):
         return pa.chunked_array([pa.repeat(pa.scalar(given.value).cast(kind), rows)])
+    if isinstance(given, TextColumn):
+        pieces = [
+            pa.chunked_array([pa.repeat(pa.scalar(part), rows)])
+            if isinstance(part, str)
+            else _write(pick(part), encoded=given.encoded)
+            for part in given.parts
+        ]
+        return pc.binary_join_element_wise(*pieces, "")
     column = pick(given)
     return column if column.type == kind else column.cast(kind)
+
+
+def _write(column: "pa.ChunkedArray", *, encoded: bool) -> "pa.ChunkedArray":
+    """The texts of values in a template; each value is written once."""
+    values = pc.unique(column)
+    texts = write_texts(values)
+    if encoded and not pa.types.is_integer(values.type):
+        texts = encode_texts(texts)
+    return texts.take(pc.index_in(column, values).combine_chunks())
 
 
 def _unite(view: PreparedView, parts: Sequence[tuple[Array, pa.Table]]) -> tuple[Array, pa.Table]:

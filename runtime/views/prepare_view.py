@@ -17,6 +17,7 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     View,
     ViewBranch,
+    column_attributes,
 )
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.ingest.encode_statics import StaticData, encode_statics, needed_columns
@@ -68,7 +69,7 @@ def list_columns(view: View, catalog: Catalog) -> dict[str, set[str]]:
         for table, columns in needed_columns(form).items():
             needed.setdefault(table, set()).update(columns)
         tables = {o.alias: o.table for o in branch.occurrences}
-        for attribute in (*present, *(c for c in branch.columns if isinstance(c, Attribute))):
+        for attribute in (*present, *(a for c in branch.columns for a in column_attributes(c))):
             name = tables[attribute.alias]
             if catalog.table(name).column(attribute.column) is not None:
                 needed.setdefault(name, set()).add(attribute.column)

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 
+from ontoweir.cache.open_cache import Cache
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.repair.changes import Change
@@ -17,12 +18,18 @@ from ontoweir.edit.describe_repairs import DescribedRepair, Draft, describe_edit
 from ontoweir.errors import CatalogError, OntoweirError, QueryError, Source, UsageError
 from ontoweir.mappings.compile.assert_facts import assert_facts
 from ontoweir.mappings.compile.load_mappings import load_mappings
-from ontoweir.mappings.model.assertion import MappingSet
+from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
 from ontoweir.mappings.model.catalog import Catalog, ColumnType
 from ontoweir.mappings.model.read_table import did_you_mean
-from ontoweir.ontology.load_ontology import load_ontology
+from ontoweir.ontology.load_ontology import OntologyReading
 from ontoweir.ontology.tbox import TBox
-from ontoweir.pipeline.warn_mappings import warn_mappings
+from ontoweir.pipeline.read_cached import (
+    KnownInputs,
+    ReadMappings,
+    read_mappings_cached,
+    read_ontology_cached,
+)
+from ontoweir.pipeline.refused_query import describe_incomplete
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
@@ -45,7 +52,8 @@ SECONDS, REPAIR_SECONDS = 10.0, 3.0
 @dataclass(frozen=True, slots=True)
 class CompiledQuery:
     """A query on its way down: as written (its branches; none for plain SQL), rewritten over the
-    TBox, unfolded into SPJ."""
+    TBox, unfolded into SPJ. `incomplete`: the triples maps that are refused and left out, and could
+    make what it asks for."""
 
     name: str
     branches: tuple[ConjunctiveQuery, ...]
@@ -53,6 +61,7 @@ class CompiledQuery:
     union: SpjUnion
     warnings: tuple[str, ...] = ()
     trace: tuple[TraceStep, ...] = ()
+    incomplete: tuple[RefusedMap, ...] = ()
 
 
 @dataclass
@@ -60,7 +69,8 @@ class Workspace:
     """An open project: its TBox and mappings are read when first needed.
 
     `partial`: a triples map that is wrong is listed in `mappings.refused`, and only queries that it
-    could concern are refused; else it is an error whatever is asked. `skip` names passes of the
+    could concern are refused; else it is an error whatever is asked. `skip_refused`: these queries
+    are compiled without it, warned of, and marked as incomplete. `skip` names passes of the
     rewriter to leave out (`PASSES` in run_passes), for measurements.
 
     Called while work goes on: `on_warning` with every warning, `file:line: what; why; fix`;
@@ -70,11 +80,17 @@ class Workspace:
 
     `time_limit`, `repair_time_limit`: seconds of computing that the decision of a query, and the
     search for its repairs, may take (None or 0: no limit).
+
+    `cache`: where what is read is kept between runs (None: nowhere).
+
+    `ran_out`: a decision or a search for repairs has taken all its time, so that another one could
+    find more.
     """
 
     project: Project
     strict: bool = False
     partial: bool = False
+    skip_refused: bool = False
     on_warning: OnWarning = field(default=lambda _: None)
     skip: frozenset[str] = frozenset()
     on_stage: Callable[[str, float], None] = field(default=lambda what, seconds: None)
@@ -82,6 +98,8 @@ class Workspace:
     on_progress: OnProgress = ignore_progress
     time_limit: float | None = SECONDS
     repair_time_limit: float | None = REPAIR_SECONDS
+    cache: Cache | None = None
+    ran_out: bool = field(default=False, init=False)
 
     @contextmanager
     def _showing(self) -> Iterator[None]:
@@ -98,30 +116,42 @@ class Workspace:
         self.on_stage(what, perf_counter() - begun)
 
     @cached_property
+    def _ontology(self) -> tuple[OntologyReading, KnownInputs]:
+        with self._noting("the ontology is read"):
+            reading, inputs = read_ontology_cached(
+                self.project.ontology, self.project.imports, strict=self.strict, cache=self.cache
+            )
+            reading.warn(self.on_warning)
+            return reading, inputs
+
+    @cached_property
     def tbox(self) -> TBox:
         """The OWL 2 QL axioms and facts of the project's ontologies, with their imports."""
-        with self._noting("the ontology is read"):
-            return load_ontology(
-                self.project.ontology,
-                imports=self.project.imports,
-                strict=self.strict,
-                warn=self.on_warning,
+        return self._ontology[0].tbox
+
+    @cached_property
+    def _mappings(self) -> ReadMappings:
+        tbox, known = self.tbox, self._ontology[1]
+        with self._noting("the mappings are read"):
+            return read_mappings_cached(
+                self.project, tbox, known, partial=self.partial, cache=self.cache
             )
+
+    @property
+    def inputs(self) -> KnownInputs:
+        """What the ontology and the mappings were made of."""
+        return self._mappings.inputs
 
     @cached_property
     def mappings(self) -> MappingSet:
         """The mapping assertions of the project, and the facts of its ontologies."""
-        tbox = self.tbox
-        with self._noting("the mappings are read"):
-            mappings = load_mappings(
-                self.project.mappings, self.project.catalog, partial=self.partial
-            )
-            for refused in mappings.refused:
-                if refused.predicates is not None:  # else every query is refused with it
-                    self.on_refused(str(refused.error))
-            for text in warn_mappings(mappings.assertions, tbox, self.project.catalog):
-                self.on_warning(text)
-            return assert_facts(mappings, tbox.facts)
+        read = self._mappings
+        for refused in read.mappings.refused:
+            if refused.predicates is not None:  # else every query is refused with it
+                self.on_refused(str(refused.error))
+        for text in read.warnings:
+            self.on_warning(text)
+        return assert_facts(read.mappings, self.tbox.facts)
 
     def query_names(self) -> tuple[str, ...]:
         """The names of the project's queries, in order."""
@@ -208,9 +238,13 @@ class Workspace:
             )
             for q in rewritten
         ]
+        mappings = self._mappings_over(catalog or self.project.catalog)
+        missing: dict[int, RefusedMap] = {}
+        if self.skip_refused:
+            mappings = replace(mappings, on_refused=lambda r: missing.update({id(r): r}))
         union = unfold_query(
             rewritten,
-            self._mappings_over(catalog or self.project.catalog),
+            mappings,
             catalog or self.project.catalog,
             self.tbox,
             observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.on_progress),
@@ -218,7 +252,12 @@ class Workspace:
                 self.skip, tuple(v.name for v in first.head), self.project.counts
             ),
         )
-        return CompiledQuery(first.name, branches, rewritten, union, tuple(warnings), tuple(trace))
+        incomplete = tuple(missing.values())
+        if incomplete:
+            warn(describe_incomplete(first.name, incomplete), first.source)
+        return CompiledQuery(
+            first.name, branches, rewritten, union, tuple(warnings), tuple(trace), incomplete
+        )
 
     def _mappings_over(self, catalog: Catalog) -> MappingSet:
         """The mappings read over a catalog: natural datatypes depend on the columns' types."""
@@ -237,13 +276,16 @@ class Workspace:
     ) -> Verdict:
         """Decide a compiled query."""
         with self._noting(f"{compiled.name} is decided"), self._showing():
-            return check_query(
+            watch = Watch(self.time_limit, self.on_progress)
+            verdict = check_query(
                 compiled.union,
                 self.project.catalog,
                 statistics=statistics,
                 timed=timed,
-                watch=Watch(self.time_limit, self.on_progress),
+                watch=watch,
             )
+            self.ran_out |= watch.is_over()
+            return verdict
 
     def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:
         """A confirmed witness with that many optional tuples, or None."""
@@ -280,6 +322,7 @@ class Workspace:
         watch = Watch(self.repair_time_limit, self.on_progress)
         with self._showing():
             repairs = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
+        self.ran_out |= watch.is_over()
         if watch.stopped:
             self.on_warning(
                 f"{compiled.name}: the search for repairs stopped after "

@@ -18,7 +18,7 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
-from ontoweir.runtime.results.render_results import _written
+from ontoweir.runtime.columnar.write_texts import write_texts
 
 TOML = """
 [project]
@@ -137,11 +137,11 @@ def test_doubles_join_and_are_named_but_are_not_selected(folder: Path) -> None:
     assert "declare f as decimal(p,s) or string" in str(caught.value)
 
 
-def test_answers_are_written_alike() -> None:
+def test_answers_arewrite_texts_alike() -> None:
     values: list[Value] = [Decimal("1.50"), Decimal("100.00"), True, date(2014, 8, 1)]
     values += [datetime(2014, 8, 1, 7, 5), datetime(2014, 8, 1, 0, 0, 0, 500000)]
     for value in values:
-        assert _written(pa.array([value, None]).drop_null()).to_pylist() == [write_value(value)]
+        assert write_texts(pa.array([value, None]).drop_null()).to_pylist() == [write_value(value)]
     assert write_value(Decimal("1.50")) == write_value(1.5) == "1.5"
     assert write_value(Decimal("30.00")) == write_value(30) == write_value(30.0) == "30"
 

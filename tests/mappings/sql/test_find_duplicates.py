@@ -35,6 +35,8 @@ COUNTED = [
     "SELECT id, n AS v FROM s WHERE n = 1 UNION SELECT id, n FROM s WHERE n <> 1",
     "SELECT DISTINCT id, a AS v FROM s UNION ALL SELECT DISTINCT n, a FROM s WHERE FALSE",
     "SELECT DISTINCT id, a AS v FROM s WHERE n = 1 UNION ALL SELECT id, a FROM s WHERE a = 'x'",
+    "SELECT DISTINCT n AS id, a AS v FROM s WHERE id = 3",
+    "SELECT id, a AS v FROM s WHERE id IN (1, 2) UNION SELECT id, a FROM s WHERE id IN (3, 4)",
     "SELECT id, a AS v FROM t",
     "SELECT id, a AS v FROM t UNION ALL SELECT id, a FROM s",
     "SELECT DISTINCT id, a AS v FROM t WHERE FALSE UNION ALL SELECT id, a FROM t",
@@ -45,6 +47,9 @@ REFUSED = [
     ("SELECT DISTINCT s.id, t.a AS v FROM s JOIN s t ON t.n = s.n", "no declared key of s"),
     ("SELECT id, a AS v FROM s UNION SELECT id, a FROM s WHERE n = 1", "the same row"),
     ("SELECT id, a AS v FROM s WHERE id <= 5 UNION SELECT id, a FROM s WHERE id >= 5", "same row"),
+    ("SELECT DISTINCT n AS id, a AS v FROM s WHERE id IN (3, 4)", "no declared key of s"),
+    ("SELECT DISTINCT n AS id, a AS v FROM s WHERE id = 3 OR n = 2 AND id = 4", "no declared key"),
+    ("SELECT id, a AS v FROM s WHERE id IN (1, 2) UNION SELECT id, a FROM s WHERE id = 2", "same"),
     ("SELECT id, 'x' AS v FROM s UNION SELECT id, 'x' FROM s", "the same row"),
     ("SELECT id, a AS v FROM s UNION ALL SELECT DISTINCT id, a FROM t", "no declared key of t"),
 ]

@@ -15,6 +15,7 @@ from ontoweir.rewriter.algebra import contain_spj
 from ontoweir.rewriter.model.spj import OneOf, SpjUnion
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.sparql.parse_query import parse_query
+from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.ucq import (
     find_homomorphism,
     find_tree_witnesses,
@@ -214,7 +215,13 @@ def test_progress_is_shown_on_a_terminal_after_a_moment(
 def test_a_thousand_mappings_below_one_class(tmp_path: Path) -> None:
     """Nearly no two of them are compared: what they make, and their constants, tell them apart."""
     workspace = open_mapped(tmp_path, "v = {i} AND id < {i}", 600)
-    assert len(workspace.compile("q").union.disjuncts) == 600
+    compiled = compile_tmappings(
+        workspace.mappings,
+        workspace.tbox,
+        workspace.project.catalog,
+        predicates=["http://e/Top"],
+    )
+    assert len(compiled.assertions) == 600
 
 
 def test_thousands_of_constants_of_one_column_are_one_disjunct(tmp_path: Path) -> None:

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.runtime.results.render_results import _encode, _encode_all
+from ontoweir.runtime.columnar.write_texts import _encode, encode_texts
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 
 
 @given(st.lists(TEXTS | st.from_regex(r"\A[A-Za-z0-9\-._~]*\Z")))
 def test_all_are_encoded_as_each_is(texts: list[str]) -> None:
-    assert _encode_all(pa.array(texts, pa.string())).to_pylist() == [_encode(t) for t in texts]
+    assert encode_texts(pa.array(texts, pa.string())).to_pylist() == [_encode(t) for t in texts]
 
 
 @pytest.mark.parametrize(
@@ -31,5 +31,5 @@ def test_all_are_encoded_as_each_is(texts: list[str]) -> None:
 )
 def test_what_is_encoded(text: str, encoded: str) -> None:
     for others in ([], ["plain"], ["æ", "/"]):
-        found = _encode_all(pa.array([text, *others], pa.string())).to_pylist()
+        found = encode_texts(pa.array([text, *others], pa.string())).to_pylist()
         assert found[0] == encoded

@@ -21,19 +21,23 @@ def open_workspace(
     """Read the project; nothing else is read before it is needed.
 
     What is wrong in a triples map concerns the queries that could need it alone. It is warned of,
-    unless the caller names what is refused itself (`named_refused`).
+    unless the caller names what is refused itself (`named_refused`), or `--skip-refused` does, with
+    which those queries go on without.
 
     Raises:
         OntoweirError: the project is wrong.
     """
+    from ontoweir.cache.open_cache import open_cache
     from ontoweir.pipeline.pipeline import Workspace
     from ontoweir.progress.show_phases import QueryProgress
     from ontoweir.project.project import load_project
 
     project = load_project(Path(args.project), overrides=args.set)
-    warnings = Warnings(quiet=args.quiet)
+    warnings = Warnings(quiet=args.quiet, verbose=args.verbose)
     workspace = Workspace(project, strict=args.strict, partial=True, on_warning=warnings)
-    if not named_refused:
+    workspace.cache = open_cache(args.cache)
+    workspace.skip_refused = getattr(args, "skip_refused", False)
+    if not named_refused and not workspace.skip_refused:
         workspace.on_refused = lambda text: warnings(UNNEEDED + text)
     workspace.on_progress = QueryProgress(quiet=args.quiet)
     if args.verbose and not args.quiet:

@@ -62,7 +62,8 @@ def add_check(commands: Any) -> None:
     check.add_argument(
         "--skip-refused",
         action="store_true",
-        help="print refusals as warnings, and exit with 1 if the other queries have verdicts",
+        help="leave out triples maps with errors, name the queries that could need them, and print "
+        "refusals as warnings (exit 1 if any query has a verdict)",
     )
     check.add_argument(
         "--static-data",
@@ -118,12 +119,14 @@ def _check(args: argparse.Namespace) -> int:
 
 def _check_all(args: argparse.Namespace) -> int:
     from ontoweir.checker.verdict.verdict import Tier
-    from ontoweir.commands.common.decide_queries import Decided, decide_queries
+    from ontoweir.commands.common.decide_queries import Decided
     from ontoweir.commands.common.print_verdict import (
+        describe_console,
         print_verdicts,
         render_as_json,
         render_as_text,
     )
+    from ontoweir.commands.common.recall_verdicts import recall_verdicts
     from ontoweir.pipeline.pipeline import require_queries
     from ontoweir.pipeline.refused_query import RefusedQuery
 
@@ -159,7 +162,8 @@ def _check_all(args: argparse.Namespace) -> int:
         if args.sql is not None or args.static_data or args.witness is not None:
             rendered = [render(d) for d in _decide(args, workspace, names, warnings, timed)]
         else:
-            rendered = decide_queries(workspace, names, warnings, render, timed=timed)
+            shown = [args.format, args.verbose, max(map(len, names)), describe_console()]
+            rendered = recall_verdicts(workspace, names, warnings, render, shown, timed=timed)
         warnings.release()
         tiers = [t.tier for t in rendered if t.tier is not None]
         errors = [t.error for t in rendered if t.error is not None]
