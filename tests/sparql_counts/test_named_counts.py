@@ -342,6 +342,19 @@ CASES |= {
         ),
         {("http://e/1", "1"): 1, ("http://e/1", "2"): 1},
     ),
+    "a constant of a stream beside a template of a static relation": Named(
+        make_case(
+            (
+                Map("s", ONE, ("B",)),
+                Map("r", 'rr:template "http://e/{m}"', ("B",)),
+                Map("s", S_ID, (), (V_N,)),
+            ),
+            ask("?x, ?n", "x a B", "x v n"),
+            s=((0, 1, 1, "x"), (0, 2, 2, "x"), (1, 3, 3, "x")),
+            r=((1, 1, "x"), (2, 2, "x"), (3, 2, "x")),
+        ),
+        {("http://e/1", "1"): 1, ("http://e/2", "2"): 1},
+    ),
     "a constant that two streams make": Named(
         make_case(
             (Map("s", ONE, ("A",)), Map("u", ONE, ("A",))),
