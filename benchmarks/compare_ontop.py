@@ -289,6 +289,7 @@ CREATE TABLE road (street VARCHAR(80) PRIMARY KEY, city VARCHAR(80), road_type V
   normal_speed INT);
 CREATE TABLE traffic (id BIGINT, ts BIGINT, report_id INT REFERENCES sensor, avg_speed INT,
   vehicle_count INT, avg_measured_time INT, status VARCHAR(10), PRIMARY KEY (id, ts));
+CREATE INDEX by_time ON traffic (ts);
 """
 
 
