@@ -252,6 +252,8 @@ class Workspace:
                 self.skip, tuple(v.name for v in first.head), self.project.counts
             ),
         )
+        if (counted := _say_counts(union)) is not None:
+            warn(counted, first.source)
         incomplete = tuple(missing.values())
         if incomplete:
             warn(describe_incomplete(first.name, incomplete), first.source)
@@ -360,6 +362,18 @@ class Workspace:
         if text != before:
             branches = parse_query(text, name=compiled.name, file=file)
         return self.compile_branches(branches, catalog=catalog, quiet=True).union
+
+
+def _say_counts(union: SpjUnion) -> str | None:
+    """What a query counts once that rows of its tables may make several times (None: nothing)."""
+    reasons = [view.why for view in union.views if view.distinct]
+    if not reasons:
+        return None
+    more = f"; and {len(reasons) - 1} more such views" if len(reasons) > 1 else ""
+    return (
+        f"a triple counts once, as in SPARQL, where rows may make it several times: {reasons[0]}"
+        f'{more}; counts = "matches" in [project] counts rows'
+    )
 
 
 def _column_types(catalog: Catalog) -> list[tuple[str, str, ColumnType]]:
