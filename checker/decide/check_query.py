@@ -331,9 +331,16 @@ def _aggregate_bound(aggregation: Aggregation, parts: Sequence[PartVerdict]) -> 
         bounds.append(bound)
         for plan in () if decided.part.once else decided.plans:
             if decided is whole:
-                form, outputs = plan.form, dict(plan.form.query.outputs)
-                group = [a for v in aggregation.group for a in output_attributes(outputs[v])]
-                bounds.append(bound_groups(form, (form.class_of[a] for a in group)))
+                bounds.append(_bound_whole_groups(plan.form, aggregation))
             if decided.part.aggregates[0].function is AggregateFunction.MEDIAN:
                 bounds.append(plan.tables[-1].bound)
     return total_bound(bounds)
+
+
+def _bound_whole_groups(form: NormalForm, aggregation: Aggregation) -> Bound:
+    """A bound on the groups of a disjunct; those of static data are finitely many."""
+    if aggregation.group and not form.members:
+        return Bound(None, "groups of static data")
+    outputs = dict(form.query.outputs)
+    group = [a for v in aggregation.group for a in output_attributes(outputs[v])]
+    return bound_groups(form, (form.class_of[a] for a in group))

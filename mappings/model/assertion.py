@@ -1,5 +1,6 @@
 """Mapping assertions: which rows of the catalog's tables make which triples, at which time."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, TypeAlias
@@ -170,17 +171,23 @@ class RefusedMap:
         )
 
 
+def refuse(refused: RefusedMap) -> None:
+    """Raise the error of a triples map: nothing is decided on a part of the mappings."""
+    raise refused.error.again()
+
+
 @dataclass(frozen=True, slots=True)
 class MappingSet:
     """All assertions; `compiled` says that the ontology's hierarchy is already in them.
 
     `refused`: triples maps that were refused. Whoever asks for what one of them could be about is
-    refused, by its error: nothing is decided on a part of the mappings.
+    refused, by its error (`on_refused`), unless the caller would have it named and goes on.
     """
 
     assertions: tuple[MappingAssertion, ...]
     compiled: bool = False
     refused: tuple[RefusedMap, ...] = ()
+    on_refused: Callable[[RefusedMap], None] = field(default=refuse, repr=False, compare=False)
     _index: dict[tuple[str, bool], list[MappingAssertion]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
@@ -210,13 +217,19 @@ class MappingSet:
 
     def require_all(self) -> None:
         """Raise MappingError where any triples map is refused."""
-        if self.refused:
-            raise self.refused[0].error.again()
+        for refused in self.refused:
+            self.on_refused(refused)
 
     def _require(self, iri: str) -> None:
         for refused in self.refused:
             if refused.concerns(iri):
-                raise refused.error.again()
+                self.on_refused(refused)
+
+    def knows(self, iri: str) -> bool:
+        """Whether a class or property is mapped, or could be by a triples map that is refused."""
+        return any((iri, is_class) in self._index for is_class in (True, False)) or any(
+            refused.concerns(iri) for refused in self.refused
+        )
 
     def predicates(self) -> frozenset[str]:
         """All class and property IRIs that are mapped."""

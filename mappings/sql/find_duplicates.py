@@ -56,6 +56,8 @@ def find_duplicates(
 def _determine(shape: SelectShape, catalog: Catalog) -> Duplicates:
     """The projected columns that determine the row of every table, in all alternatives."""
     needed: set[SourceColumn] = set()
+    every = [set(conditions) for conditions in shape.alternatives]
+    always = set.intersection(*every) if every else set()
     for conditions in shape.alternatives:
         given = {v for _, v in shape.values if isinstance(v, SourceColumn)}
         for _, value in shape.values:
@@ -69,7 +71,8 @@ def _determine(shape: SelectShape, catalog: Catalog) -> Duplicates:
             size = len(known)
             for c in equal:
                 if isinstance(c.right, SourceConstant):
-                    known.add(c.left)
+                    if c in always:  # else rows of two alternatives may be the same
+                        known.add(c.left)
                 elif c.left in known or c.right in known:
                     known |= {c.left, c.right}
             for alias, name in list(left.items()):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Scalar
 from ontoweir.rewriter.algebra.equality_classes import (
     EqualityClasses,
     Types,
@@ -31,7 +31,8 @@ def propagate_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     conditions that hold for every value become NotNull; NotNull is dropped where a comparison
     says it already. `x < x` stays, for prune_disjuncts to see. An output keeps its own attribute
     if the representative has another type (its text would be another). A stream's timestamp is
-    never NULL.
+    never NULL. Several lists of constants for one attribute become the list that they share, and
+    none is kept beside the constant that it has.
     """
     classes = EqualityClasses(query.occurrences, query.conditions)
     types = Types(catalog, query.occurrences)
@@ -63,7 +64,7 @@ def propagate_equalities(query: SpjQuery, catalog: Catalog) -> SpjQuery:
                 compares[mapped] = None
         else:
             compares[mapped] = None
-    kept = _drop_repeats(compares)
+    kept = _meet_lists(_drop_repeats(compares))
     said = {a for c in kept for a in condition_attributes(c)}
     extra = {c.attribute: c for c in not_null if isinstance(c, NotNull)}
 
@@ -96,3 +97,31 @@ def _drop_repeats(compares: dict[Condition, None]) -> tuple[Condition, ...]:
             continue
         distinct.setdefault(key, c)
     return tuple(distinct.values())
+
+
+def _meet_lists(conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """One list for each attribute; lists that share nothing stay, for find_contradiction to see."""
+    lists: dict[Attribute, list[OneOf]] = {}
+    fixed: dict[Attribute, set[Scalar]] = {}
+    for c in conditions:
+        if isinstance(c, OneOf):
+            lists.setdefault(c.attribute, []).append(c)
+        elif isinstance(c, Compare) and c.op is Op.EQ and isinstance(c.right, Constant):
+            fixed.setdefault(c.left, set()).add(c.right.value)
+    made: dict[Condition, Condition | None] = {}
+    for attribute, (first, *more) in lists.items():
+        shared = set(first.values).intersection(*(c.values for c in more))
+        known = fixed.get(attribute)
+        if known is not None:
+            if known <= shared:
+                made |= dict.fromkeys((first, *more))
+        elif more and shared:
+            values = tuple(v for v in first.values if v in shared)
+            made |= dict.fromkeys(more)
+            made[first] = (
+                replace(first, values=values)
+                if len(values) > 1
+                else Compare(attribute, Op.EQ, Constant(values[0]), source=first.source)
+            )
+    changed = (made.get(c, c) for c in conditions)
+    return tuple(c for c in changed if c is not None)

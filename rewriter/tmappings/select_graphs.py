@@ -58,10 +58,8 @@ def select_graphs(mappings: MappingSet, graphs: tuple[str, ...], catalog: Catalo
             why="containment has been decided across graphs",
             fix="pass the mappings as load_mappings gives them",
         )
-    return MappingSet(
-        tuple(made for a in mappings.assertions for made in _select(a, asked, catalog)),
-        refused=mappings.refused,
-    )
+    selected = tuple(made for a in mappings.assertions for made in _select(a, asked, catalog))
+    return replace(mappings, assertions=selected)
 
 
 def _select(

@@ -26,6 +26,7 @@ def open_project(
     spark: "SparkSession | None" = None,
     settings: Sequence[str] = (),
     strict: bool = False,
+    skip_refused: bool = False,
     warn: Callable[[str], None] | None = None,
     sources: Sources | None = None,
     registry: str | Path | None = None,
@@ -37,6 +38,8 @@ def open_project(
         spark: the session for replays (default: one is started when needed).
         settings: overrides `section.key=value`, as the command line's `--set`.
         strict: an axiom outside OWL 2 QL is an error.
+        skip_refused: queries go on without triples maps that are refused, and a warning names those
+            that a query could have needed (default: such a query is refused).
         warn: is called with every warning (default: an `OntoweirWarning`, by Python's `warnings`).
         sources: by stream or relation, a temporary view of the session (by its name) or a
             DataFrame that replaces its source, as it is now. Batch DataFrames are for replays and
@@ -54,6 +57,7 @@ def open_project(
         project,
         strict=strict,
         partial=True,
+        skip_refused=skip_refused,
         on_warning=said,
         on_refused=said,
         on_progress=choose_progress(),
@@ -71,6 +75,7 @@ def build_project(
     spark: "SparkSession | None" = None,
     folder: str | Path = ".",
     strict: bool = False,
+    skip_refused: bool = False,
     warn: Callable[[str], None] | None = None,
     registry: str | Path | None = None,
 ) -> OpenProject:
@@ -86,6 +91,7 @@ def build_project(
         spark: as of open_project.
         folder: the folder of relative paths of data, and of `out/`.
         strict: as of open_project.
+        skip_refused: as of open_project.
         warn: as of open_project.
         registry: as of open_project.
 
@@ -101,6 +107,7 @@ def build_project(
         built.project,
         strict=strict,
         partial=True,
+        skip_refused=skip_refused,
         on_warning=lambda text: said(built.rename(text)),
         on_refused=lambda text: said(built.rename(text)),
         on_progress=choose_progress(),

@@ -61,6 +61,14 @@ class OpenProject:
         """The names of the project's queries, in order."""
         return self.workspace.query_names()
 
+    @property
+    def refused(self) -> "tuple[OntoweirError, ...]":
+        """What is wrong in triples maps: without `skip_refused`, queries that could need one are
+        refused."""
+        with self._names():
+            errors = [r.error.again() for r in self.workspace.mappings.refused]
+        return tuple(e if self.built is None else self.built.renamed(e) for e in errors)
+
     def check(
         self, query: str, *, model: Literal["application-time", "arrival"] = "application-time"
     ) -> Verdict:

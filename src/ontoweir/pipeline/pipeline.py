@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
@@ -18,7 +18,7 @@ from ontoweir.edit.describe_repairs import DescribedRepair, Draft, describe_edit
 from ontoweir.errors import CatalogError, OntoweirError, QueryError, Source, UsageError
 from ontoweir.mappings.compile.assert_facts import assert_facts
 from ontoweir.mappings.compile.load_mappings import load_mappings
-from ontoweir.mappings.model.assertion import MappingSet
+from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
 from ontoweir.mappings.model.catalog import Catalog, ColumnType
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import OntologyReading
@@ -29,6 +29,7 @@ from ontoweir.pipeline.read_cached import (
     read_mappings_cached,
     read_ontology_cached,
 )
+from ontoweir.pipeline.refused_query import describe_incomplete
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
@@ -51,7 +52,8 @@ SECONDS, REPAIR_SECONDS = 10.0, 3.0
 @dataclass(frozen=True, slots=True)
 class CompiledQuery:
     """A query on its way down: as written (its branches; none for plain SQL), rewritten over the
-    TBox, unfolded into SPJ."""
+    TBox, unfolded into SPJ. `incomplete`: the triples maps that are refused and left out, and could
+    make what it asks for."""
 
     name: str
     branches: tuple[ConjunctiveQuery, ...]
@@ -59,6 +61,7 @@ class CompiledQuery:
     union: SpjUnion
     warnings: tuple[str, ...] = ()
     trace: tuple[TraceStep, ...] = ()
+    incomplete: tuple[RefusedMap, ...] = ()
 
 
 @dataclass
@@ -66,7 +69,8 @@ class Workspace:
     """An open project: its TBox and mappings are read when first needed.
 
     `partial`: a triples map that is wrong is listed in `mappings.refused`, and only queries that it
-    could concern are refused; else it is an error whatever is asked. `skip` names passes of the
+    could concern are refused; else it is an error whatever is asked. `skip_refused`: these queries
+    are compiled without it, warned of, and marked as incomplete. `skip` names passes of the
     rewriter to leave out (`PASSES` in run_passes), for measurements.
 
     Called while work goes on: `on_warning` with every warning, `file:line: what; why; fix`;
@@ -86,6 +90,7 @@ class Workspace:
     project: Project
     strict: bool = False
     partial: bool = False
+    skip_refused: bool = False
     on_warning: OnWarning = field(default=lambda _: None)
     skip: frozenset[str] = frozenset()
     on_stage: Callable[[str, float], None] = field(default=lambda what, seconds: None)
@@ -233,9 +238,13 @@ class Workspace:
             )
             for q in rewritten
         ]
+        mappings = self._mappings_over(catalog or self.project.catalog)
+        missing: dict[int, RefusedMap] = {}
+        if self.skip_refused:
+            mappings = replace(mappings, on_refused=lambda r: missing.update({id(r): r}))
         union = unfold_query(
             rewritten,
-            self._mappings_over(catalog or self.project.catalog),
+            mappings,
             catalog or self.project.catalog,
             self.tbox,
             observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.on_progress),
@@ -243,7 +252,12 @@ class Workspace:
                 self.skip, tuple(v.name for v in first.head), self.project.counts
             ),
         )
-        return CompiledQuery(first.name, branches, rewritten, union, tuple(warnings), tuple(trace))
+        incomplete = tuple(missing.values())
+        if incomplete:
+            warn(describe_incomplete(first.name, incomplete), first.source)
+        return CompiledQuery(
+            first.name, branches, rewritten, union, tuple(warnings), tuple(trace), incomplete
+        )
 
     def _mappings_over(self, catalog: Catalog) -> MappingSet:
         """The mappings read over a catalog: natural datatypes depend on the columns' types."""

@@ -1,10 +1,11 @@
 """A query that is refused, among others that are not."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ontoweir.errors import OntoweirError
+from ontoweir.mappings.model.assertion import RefusedMap
 
 REFUSED = "refused"
 """Stands where verdicts have their name."""
@@ -45,6 +46,17 @@ def describe_error(error: OntoweirError) -> dict[str, Any]:
         "why": error.why,
         "fix": error.fix,
     }
+
+
+def describe_incomplete(name: str, missing: Sequence[RefusedMap]) -> str:
+    """What a query could lack, in a sentence."""
+    maps = ", ".join(f"{r.id} ({r.error.source})" if r.error.source else r.id for r in missing)
+    return f"{name} may be incomplete: refused and left out is what could make its triples: {maps}"
+
+
+def describe_maps(refused: Iterable[RefusedMap]) -> list[dict[str, Any]]:
+    """Triples maps that are refused, as JSON has them."""
+    return [{"mapping": r.id, **describe_error(r.error)} for r in refused]
 
 
 def list_errors(errors: Iterable[OntoweirError]) -> tuple[OntoweirError, ...]:

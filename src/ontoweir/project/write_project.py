@@ -59,6 +59,11 @@ class BuiltProject:
             error.source = Source(self.shown[error.source.file], line)
         error.args = (error.what,)
 
+    def renamed(self, error: OntoweirError) -> OntoweirError:
+        """The error with the names that the user knows in it."""
+        self.rename_in(error)
+        return error
+
 
 def write_project(
     ontology: Documents,

@@ -13,6 +13,7 @@ from ontoweir.diagnostics import Diagnostic, Label, Reason
 from ontoweir.edit.describe_repairs import DescribedRepair, replaced_lines
 from ontoweir.errors import Source
 from ontoweir.files.mark_source import Marked, mark_label
+from ontoweir.mappings.model.assertion import RefusedMap
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -101,6 +102,15 @@ def render_refused(refused: RefusedQuery, console: Console, *, width: int) -> No
     place = "" if error.source is None else f"{short_place(error.source)}: "
     line.append(f"{place}{error.what}")
     console.print(line, soft_wrap=True)
+
+
+def render_incomplete(missing: Sequence[RefusedMap], console: Console) -> None:
+    """Print which triples maps are left out that a query could have needed."""
+    for refused in missing:
+        place = refused.error.source
+        where = "" if place is None else f" ({short_place(place)})"
+        line = Text(f"  may be incomplete: without {refused.id}{where}", style="yellow")
+        console.print(line, soft_wrap=True)
 
 
 def _render_repair(repair: DescribedRepair, number: int, console: Console) -> None:

@@ -179,3 +179,21 @@ def test_constants_of_several_types_are_compared(tmp_path: Path) -> None:
         )
         mixed = replace(union, disjuncts=(replace(query, conditions=several),))
         assert len(check_query(mixed, catalog).union.disjuncts[0].occurrences) == kept
+
+
+@pytest.mark.parametrize(
+    ("sql", "formula"),
+    [
+        ("SELECT a, COUNT(*) AS n FROM r WHERE a > 0 GROUP BY a", "groups of static data"),
+        ("SELECT COUNT(*) AS n FROM r", "1"),
+    ],
+)
+def test_aggregates_of_static_data(sql: str, formula: str, tmp_path: Path) -> None:
+    (tmp_path / "ontoweir.toml").write_text(
+        '[relations.r]\nsource = { format = "csv", path = "r" }\ncolumns = { a = "int" }\n'
+    )
+    catalog = load_project(tmp_path, environ={}).catalog
+    verdict = check_query(parse_sql(sql, catalog, name="q", file="q.sql"), catalog)
+    assert verdict.tier is Tier.STATELESS
+    assert verdict.bound is not None
+    assert verdict.bound.formula == formula

@@ -1,4 +1,5 @@
-"""DISTINCT and UNION in a mapping's SQL: SELECT counts the rows that they leave, or is refused."""
+"""DISTINCT and UNION in a mapping's SQL: SELECT counts triples; where it counts matches, the rows
+that DISTINCT and UNION leave, or is refused."""
 
 import random
 import sqlite3
@@ -35,6 +36,8 @@ COUNTED = [
     "SELECT id, n AS v FROM s WHERE n = 1 UNION SELECT id, n FROM s WHERE n <> 1",
     "SELECT DISTINCT id, a AS v FROM s UNION ALL SELECT DISTINCT n, a FROM s WHERE FALSE",
     "SELECT DISTINCT id, a AS v FROM s WHERE n = 1 UNION ALL SELECT id, a FROM s WHERE a = 'x'",
+    "SELECT DISTINCT n AS id, a AS v FROM s WHERE id = 3",
+    "SELECT id, a AS v FROM s WHERE id IN (1, 2) UNION SELECT id, a FROM s WHERE id IN (3, 4)",
     "SELECT id, a AS v FROM t",
     "SELECT id, a AS v FROM t UNION ALL SELECT id, a FROM s",
     "SELECT DISTINCT id, a AS v FROM t WHERE FALSE UNION ALL SELECT id, a FROM t",
@@ -45,13 +48,20 @@ REFUSED = [
     ("SELECT DISTINCT s.id, t.a AS v FROM s JOIN s t ON t.n = s.n", "no declared key of s"),
     ("SELECT id, a AS v FROM s UNION SELECT id, a FROM s WHERE n = 1", "the same row"),
     ("SELECT id, a AS v FROM s WHERE id <= 5 UNION SELECT id, a FROM s WHERE id >= 5", "same row"),
+    ("SELECT DISTINCT n AS id, a AS v FROM s WHERE id IN (3, 4)", "no declared key of s"),
+    ("SELECT DISTINCT n AS id, a AS v FROM s WHERE id = 3 OR n = 2 AND id = 4", "no declared key"),
+    ("SELECT id, a AS v FROM s WHERE id IN (1, 2) UNION SELECT id, a FROM s WHERE id = 2", "same"),
     ("SELECT id, 'x' AS v FROM s UNION SELECT id, 'x' FROM s", "the same row"),
     ("SELECT id, a AS v FROM s UNION ALL SELECT DISTINCT id, a FROM t", "no declared key of t"),
 ]
 
 
-def write(folder: Path, sql: str, head: str, subject: str = "{id}") -> Workspace:
-    (folder / "ontoweir.toml").write_text(TOML)
+def write(
+    folder: Path, sql: str, head: str, subject: str = "{id}", counts: str = "matches"
+) -> Workspace:
+    (folder / "ontoweir.toml").write_text(
+        TOML.replace("[project]", f'[project]\ncounts = "{counts}"')
+    )
     (folder / "o.ofn").write_text("Ontology(<http://ex.org/o>)")
     (folder / "q.rq").write_text(f"{head} {{ ?x <http://ex.org/p> ?y }}")
     (folder / "m.ttl").write_text(
@@ -111,6 +121,18 @@ def test_what_may_count_more_is_refused(sql: str, reason: str, tmp_path: Path) -
         connection.close()
 
 
+@pytest.mark.parametrize("sql", [*COUNTED, *(sql for sql, _ in REFUSED)])
+def test_every_triple_counts_once(sql: str, tmp_path: Path) -> None:
+    """Whatever DISTINCT and UNION leave of the rows: nothing is refused."""
+    workspace = write(tmp_path, sql, "SELECT ?x ?y", counts="sparql")
+    for seed in range(5):
+        connection = make_database(seed)
+        rows = connection.execute(f"SELECT id, v FROM ({sql})").fetchall()
+        wanted = {(f"http://ex.org/{i}", str(v)) for i, v in rows if None not in (i, v)}
+        assert count(workspace, connection) == Counter(wanted)
+        connection.close()
+
+
 def test_of_two_parts_one_that_includes_the_other_counts_alone(tmp_path: Path) -> None:
     """As of two mappings: docs/semantics.md."""
     sql = "SELECT id, a AS v FROM t UNION ALL SELECT id, a FROM t WHERE n = 1"
@@ -123,6 +145,16 @@ def test_a_key_that_may_be_null_is_no_key_where_the_triple_does_not_hold_it(tmp_
     with pytest.raises(QueryError, match="the key id may be NULL"):
         write(tmp_path, sql, "SELECT ?x ?y", subject="{a}").compile("q")
     write(tmp_path, f"{sql} WHERE id IS NOT NULL", "SELECT ?x ?y", subject="{a}").compile("q")
+
+
+def test_nor_does_it_spare_making_triples_distinct(tmp_path: Path) -> None:
+    workspace = write(
+        tmp_path, "SELECT id, a AS v FROM s", "SELECT ?x ?y", subject="{v}", counts="sparql"
+    )
+    (view,) = workspace.compile("q").union.views
+    assert view.distinct
+    with_key = write(tmp_path, "SELECT id, a AS v FROM s", "SELECT ?x ?y", counts="sparql")
+    assert with_key.compile("q").union.views == ()
 
 
 def test_arithmetic_says_what_to_write(tmp_path: Path) -> None:

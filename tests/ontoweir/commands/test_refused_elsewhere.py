@@ -184,12 +184,9 @@ def test_several_queries_each_for_itself(run: Run, small: Path) -> None:
         "ugly.rq",
     ]
     assert not (small / "out").exists()
-    ran = run("run", small, "--once", "--query", "bad", "--skip-refused")
+    ran = run("run", small, "--once", "--query", "ugly", "--skip-refused")
     assert ran.code == 2  # nothing is left to run
     assert not (small / "out").exists()
-    ran = run("run", small, "--serve", "--once", "--skip-refused")
-    assert ran.code == 2
-    assert "--skip-refused does not go with registered queries" in ran.err
 
 
 SUMMARY = dict.fromkeys(("results", "tuples", "markers", "rejected", "late", "state_rows_max"), 0)
@@ -210,18 +207,76 @@ def test_the_rest_runs(run: Run, small: Path, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("ontoweir.run.run_queries.run_queries", run_queries)
     monkeypatch.setattr("ontoweir.registry.serving.serve_registry", serve_registry)
-    for more, code, said in (
-        (("--skip-refused",), 1, "warning: skipped: "),
-        (("--query", "good"), 0, "warning: refused, and of no concern here: "),
-        (("--serve",), 0, "warning: refused, and of no concern here: "),
+    for more, code, said, count in (
+        (("--skip-refused",), 1, "warning: skipped: ", 3),
+        (("--query", "good", "--skip-refused"), 1, "warning: skipped: ", 1),
+        (("--query", "good"), 0, "warning: refused, and of no concern here: ", 1),
+        (("--serve",), 0, "warning: refused, and of no concern here: ", 1),
+        (("--serve", "--skip-refused"), 1, "warning: skipped: ", 1),
     ):
         ran = run("run", small, "--once", "--summary", "json", *more)
         assert ran.code == code
-        assert ran.err.startswith(said)
-        assert ran.err.count("warning: ") == 1
-        (refused,) = json.loads(ran.out)["refused_mappings"]
+        assert ran.err.splitlines()[-1].startswith(said)
+        assert ran.err.count("warning: ") == count
+        told = json.loads(ran.out)
+        (refused,) = told["refused_mappings"]
         assert refused["mapping"] == "bad"
-    assert ran_of == ["good", "good"]
+        assert told.get("incomplete") == (told["refused_mappings"] if count == 3 else None)
+    assert ran_of == ["bad", "good", "good", "good"]
+
+
+SKIPPING = {name: call for name, call in CALLS.items() if name != "plot"}
+
+
+@pytest.mark.parametrize("command", SKIPPING)
+def test_a_query_goes_on_without_what_is_refused(
+    command: str, run: Run, small: Path, tmp_path: Path
+) -> None:
+    """What it could lack is named, on stderr and in JSON."""
+    (small / "both.rq").write_text(QUERY.replace("?x PATTERN", "{ ?x :a ?v } UNION { ?x :b ?v }"))
+    more = [tmp_path / "out.csv" if m == "OUT" else m for m in CALLS[command]]
+    ran = run(command, small, "--query", "both", "--skip-refused", *more)
+    place = f"{small / 'm.obda'}:10"
+    assert ran.code == 1, ran.err
+    assert "both may be incomplete: " in ran.err
+    assert f"could make its triples: bad ({place})" in ran.err
+    assert ran.err.splitlines()[-1].startswith(f"warning: skipped: {place}: bad: ")
+    told = json.loads(ran.out)
+    if command != "register":
+        assert [r["mapping"] for r in told["incomplete"]] == ["bad"]
+    ran = run(command, small, "--query", "good", "--skip-refused", *more)
+    assert ran.code == 1, ran.err
+    assert "incomplete" not in ran.err
+    assert "incomplete" not in json.loads(ran.out)
+
+
+@pytest.mark.parametrize("command", CALLS)
+def test_all_that_is_refused_is_reported(
+    command: str, run: Run, small: Path, tmp_path: Path
+) -> None:
+    text = (small / "m.obda").read_text().replace("]]\n", "")
+    more = "\nmappingId third\ntarget :s/{id} :c {c} .\nsource SELECT id, ts FROM s\n]]\n"
+    (small / "m.obda").write_text(text + more)
+    code, told, said = _call(run, command, small, "bad", tmp_path / "out.csv")
+    assert (code, told) == (2, "")
+    assert sorted(line.split(": ")[1] for line in said.splitlines()) == ["bad", "third"]
+
+
+def test_check_goes_on_without_what_is_refused(run: Run, small: Path) -> None:
+    ran = run("check", small, "--format", "json")
+    assert ran.code == 2
+    assert {v["query"]: v["verdict"] for v in json.loads(ran.out)}["bad"] == "refused"
+    ran = run("check", small, "--format", "json", "--skip-refused")
+    assert ran.code == 1
+    bad, good = json.loads(ran.out)
+    assert bad["verdict"] == "unsatisfiable"  # nothing else makes its triples
+    assert [(r["mapping"], r["line"]) for r in bad["incomplete"]] == [("bad", 10)]
+    assert "incomplete" not in good
+    ran = run("check", small, "--skip-refused")
+    assert ran.out.count("may be incomplete: without bad (") == 1
+    for form in ("sarif", "html"):
+        ran = run("check", small, "--format", form, "--skip-refused")
+        assert "bad may be incomplete" in ran.out
 
 
 def test_python_warns(small: Path) -> None:
@@ -232,6 +287,13 @@ def test_python_warns(small: Path) -> None:
     for call in (opened.check, opened.explain, opened.rewrite, opened.replay):
         with pytest.raises(MappingError, match="target"):
             call("bad")
+    (error,) = opened.refused
+    assert error.source is not None
+    assert error.source.line == 10
+    said: list[str] = []
+    opened = open_project(small, skip_refused=True, warn=said.append)
+    assert opened.check("bad").name == "unsatisfiable"
+    assert any("bad may be incomplete: " in text for text in said)
 
 
 def test_materialize_tells_of_all(run: Run, tmp_path: Path) -> None:

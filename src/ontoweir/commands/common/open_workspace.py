@@ -21,7 +21,8 @@ def open_workspace(
     """Read the project; nothing else is read before it is needed.
 
     What is wrong in a triples map concerns the queries that could need it alone. It is warned of,
-    unless the caller names what is refused itself (`named_refused`).
+    unless the caller names what is refused itself (`named_refused`), or `--skip-refused` does, with
+    which those queries go on without.
 
     Raises:
         OntoweirError: the project is wrong.
@@ -35,7 +36,8 @@ def open_workspace(
     warnings = Warnings(quiet=args.quiet, verbose=args.verbose)
     workspace = Workspace(project, strict=args.strict, partial=True, on_warning=warnings)
     workspace.cache = open_cache(args.cache)
-    if not named_refused:
+    workspace.skip_refused = getattr(args, "skip_refused", False)
+    if not named_refused and not workspace.skip_refused:
         workspace.on_refused = lambda text: warnings(UNNEEDED + text)
     workspace.on_progress = QueryProgress(quiet=args.quiet)
     if args.verbose and not args.quiet:

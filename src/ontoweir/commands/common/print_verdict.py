@@ -10,7 +10,12 @@ from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.commands.common.decide_queries import Outcome
 from ontoweir.errors import OntoweirError
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.pipeline.refused_query import REFUSED, RefusedQuery, describe_refused
+from ontoweir.pipeline.refused_query import (
+    REFUSED,
+    RefusedQuery,
+    describe_maps,
+    describe_refused,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,8 @@ def render_as_json(catalog: Catalog) -> Render:
         if isinstance(outcome, RefusedQuery):
             return RenderedVerdict(REFUSED, None, describe_refused(outcome), outcome.error)
         shown = describe_verdict(outcome.verdict, catalog, outcome.repairs)
+        if outcome.compiled.incomplete:
+            shown["incomplete"] = describe_maps(outcome.compiled.incomplete)
         return RenderedVerdict(outcome.verdict.name, outcome.verdict.tier, shown)
 
     return render
@@ -44,7 +51,7 @@ def render_as_text(catalog: Catalog, names: Sequence[str], *, verbose: bool) -> 
     """Verdicts as text for people, coloured on a terminal; `names`: of all queries."""
     from rich.console import Console
 
-    from ontoweir.report.render_check import render_refused, render_verdict
+    from ontoweir.report.render_check import render_incomplete, render_refused, render_verdict
 
     console, width = Console(highlight=False), max(map(len, names), default=0)
 
@@ -57,6 +64,8 @@ def render_as_text(catalog: Catalog, names: Sequence[str], *, verbose: bool) -> 
             render_verdict(
                 outcome.verdict, console, catalog, outcome.repairs, width=width, verbose=verbose
             )
+            if outcome.compiled.incomplete:
+                render_incomplete(outcome.compiled.incomplete, console)
         return RenderedVerdict(outcome.verdict.name, outcome.verdict.tier, captured.get())
 
     return render

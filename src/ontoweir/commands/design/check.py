@@ -62,7 +62,8 @@ def add_check(commands: Any) -> None:
     check.add_argument(
         "--skip-refused",
         action="store_true",
-        help="print refusals as warnings, and exit with 1 if the other queries have verdicts",
+        help="leave out triples maps with errors, name the queries that could need them, and print "
+        "refusals as warnings (exit 1 if any query has a verdict)",
     )
     check.add_argument(
         "--static-data",

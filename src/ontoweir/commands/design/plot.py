@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.commands.common.arguments import add_project_arguments, choose_channel, read_output
 from ontoweir.commands.common.open_workspace import open_workspace
+from ontoweir.commands.common.report_refusals import report_all_refused
 from ontoweir.errors import DataError, Source, UsageError
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def _plot(args: argparse.Namespace) -> int:
     if args.sql is not None:
         compiled = workspace.compile_sql(Path(args.sql))
     else:
-        compiled = workspace.compile(args.query)
+        with report_all_refused(workspace):
+            compiled = workspace.compile(args.query)
     warnings.release()
     if args.show == "graph":
         drawn = draw_query(compiled.union, workspace.project.catalog)

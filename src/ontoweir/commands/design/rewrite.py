@@ -5,13 +5,21 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ontoweir.commands.common.arguments import add_project_arguments, read_output
 from ontoweir.commands.common.hold_warnings import Warnings
 from ontoweir.commands.common.open_workspace import open_workspace
-from ontoweir.commands.common.report_refusals import describe_refusals
+from ontoweir.commands.common.report_refusals import (
+    add_skip_refused,
+    describe_refusals,
+    report_all_refused,
+    report_skipped,
+)
 from ontoweir.errors import UsageError
+
+if TYPE_CHECKING:
+    from ontoweir.pipeline.pipeline import Workspace
 
 
 def add_rewrite(commands: Any) -> None:
@@ -33,6 +41,7 @@ def add_rewrite(commands: Any) -> None:
     rewrite.add_argument(
         "--limit", type=int, default=100, help="lto: print at most this many (default: 100)"
     )
+    add_skip_refused(rewrite)
     rewrite.set_defaults(run=_rewrite)
 
 
@@ -41,6 +50,7 @@ def _rewrite(args: argparse.Namespace) -> int:
 
     lines: Sequence[str]
     refused: dict[str, Any] = {}
+    workspace: Workspace | None = None
     if args.show == "graph" or args.output is not None:
         return _draw(args)
     if args.ontology:
@@ -64,12 +74,13 @@ def _rewrite(args: argparse.Namespace) -> int:
         )
     else:
         workspace, warnings = open_workspace(args)
-        compiled = workspace.compile(args.query)
+        with report_all_refused(workspace):
+            compiled = workspace.compile(args.query)
         name = args.query
         lines, more = show_stage(
             workspace, compiled, args.show, dialect=args.dialect, limit=args.limit
         )
-        refused = describe_refusals(workspace)
+        refused = describe_refusals(workspace, [compiled])
     warnings.release()
     if args.format == "json":
         description = {"query": name, "size": len(lines), "disjuncts": list(lines), **refused}
@@ -81,7 +92,7 @@ def _rewrite(args: argparse.Namespace) -> int:
         print(separator.join(lines) if lines else "-- selects nothing")
         if more:
             print(f"-- more than {args.limit}: raise --limit to see them", file=sys.stderr)
-    return 0
+    return 0 if workspace is None else report_skipped(workspace)
 
 
 def _draw(args: argparse.Namespace) -> int:
@@ -99,8 +110,9 @@ def _draw(args: argparse.Namespace) -> int:
     output = read_output(args.output)
     workspace, warnings = open_workspace(args)
     refuse_inputs(workspace.project, output)
-    compiled = workspace.compile(args.query)
+    with report_all_refused(workspace):
+        compiled = workspace.compile(args.query)
     drawn = draw_query(compiled.union, workspace.project.catalog)
     warnings.release()
     write_file(output, drawn)
-    return 0
+    return report_skipped(workspace)

@@ -12,7 +12,12 @@ from ontoweir.commands.common.arguments import (
     add_registry_argument,
 )
 from ontoweir.commands.common.open_workspace import open_workspace
-from ontoweir.commands.common.report_refusals import describe_refusals
+from ontoweir.commands.common.report_refusals import (
+    add_skip_refused,
+    describe_refusals,
+    report_all_refused,
+    report_skipped,
+)
 from ontoweir.registry.find_registry import find_registry
 
 
@@ -40,6 +45,7 @@ def add_register(commands: Any) -> None:
         action="store_true",
         help="register a query that is not bounded: its memory grows with the stream",
     )
+    add_skip_refused(register)
     register.add_argument("--format", choices=("text", "json"), default="text")
     register.set_defaults(run=_register)
 
@@ -56,18 +62,20 @@ def _register(args: argparse.Namespace) -> int:
         file = Path(args.sparql or args.sql)
     name = args.name or args.query or file.stem
     registry = find_registry(args.registry, workspace.project.root)
-    entry, what = register_query(
-        workspace,
-        registry,
-        QueryText(name, "sql" if args.sql is not None else "sparql", read_text(file), str(file)),
-        allow_unbounded=args.allow_unbounded,
-        replace=args.replace,
-    )
+    text = QueryText(name, "sql" if args.sql is not None else "sparql", read_text(file), str(file))
+    with report_all_refused(workspace):
+        entry, what = register_query(
+            workspace,
+            registry,
+            text,
+            allow_unbounded=args.allow_unbounded,
+            replace=args.replace,
+        )
     warnings.release()
     if args.format == "json":
         refused = describe_refusals(workspace)
         print(json.dumps({**asdict(entry), "registration": what, **refused}))
-        return 0
+        return report_skipped(workspace)
     print(f"{entry.name}: {summarise_verdict(asdict(entry))}")
     match what:
         case "new":
@@ -78,7 +86,7 @@ def _register(args: argparse.Namespace) -> int:
             print("  it resumes with the state that it had when it was dropped")
     run, status = _hints(args)
     print(f"  `ontoweir {run}` serves it; `ontoweir {status}` shows its state")
-    return 0
+    return report_skipped(workspace)
 
 
 def _hints(args: argparse.Namespace) -> tuple[str, str]:

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.commands.common.arguments import add_project_arguments, choose_channel, read_output
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.read_interval import read_interval
-from ontoweir.commands.common.report_refusals import describe_refusals
+from ontoweir.commands.common.report_refusals import (
+    add_skip_refused,
+    describe_refusals,
+    report_all_refused,
+    report_skipped,
+)
 from ontoweir.commands.common.warn_rejects import warn_rejects
 
 if TYPE_CHECKING:
@@ -57,6 +62,7 @@ def add_replay(commands: Any) -> None:
         action="store_true",
         help="also run a query that is not bounded: it keeps whatever may be needed",
     )
+    add_skip_refused(replay)
     replay.set_defaults(run=_replay)
 
 
@@ -70,7 +76,8 @@ def _replay(args: argparse.Namespace) -> int:
     if args.sql is not None:
         compiled = workspace.compile_sql(Path(args.sql))
     else:
-        compiled = workspace.compile(args.query)
+        with report_all_refused(workspace):
+            compiled = workspace.compile(args.query)
     warnings.release()
     options = ReplayOptions(
         output=output,
@@ -86,7 +93,7 @@ def _replay(args: argparse.Namespace) -> int:
     summary = replay_query(workspace, compiled, options)
     with redirect_stdout(choose_channel(output)):
         if args.summary == "json":
-            print(json.dumps({**summary, **describe_refusals(workspace)}))
+            print(json.dumps({**summary, **describe_refusals(workspace, [compiled])}))
         else:
             _print_summary(compiled, args.output, summary)
             if args.verbose:
@@ -95,7 +102,7 @@ def _replay(args: argparse.Namespace) -> int:
                 count = summary["ranges"]
                 print(f"  {count:,} range{'s' * (count > 1)} of history{reason}")
     warn_rejects(summary)
-    return 0
+    return report_skipped(workspace)
 
 
 def _print_summary(compiled: "CompiledQuery", output: str, summary: dict[str, Any]) -> None:

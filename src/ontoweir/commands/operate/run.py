@@ -15,7 +15,12 @@ from ontoweir.commands.common.arguments import (
     find_root,
 )
 from ontoweir.commands.common.open_workspace import UNNEEDED, open_workspace
-from ontoweir.commands.common.report_refusals import describe_refusals, report_refusals
+from ontoweir.commands.common.report_refusals import (
+    describe_refusals,
+    list_refused,
+    report_refusals,
+    report_skipped,
+)
 from ontoweir.commands.common.warn_rejects import warn_rejects
 from ontoweir.errors import OntoweirError, Source, UsageError
 from ontoweir.registry.find_registry import find_registry
@@ -74,7 +79,8 @@ def add_run(commands: Any) -> None:
     run.add_argument(
         "--skip-refused",
         action="store_true",
-        help="if a query is refused, run the others, with a checkpoint of their own (exit 1)",
+        help="leave out triples maps with errors, and queries with errors: the others run, with a "
+        "checkpoint of their own (exit 1)",
     )
     add_run_options(run)
     run.set_defaults(run=_run)
@@ -109,18 +115,19 @@ def _run_queries(args: argparse.Namespace) -> int:
     workspace, warnings = open_workspace(args, named_refused=True)
     require_queries(workspace)
     compiled, errors = _compile(workspace, args.query or workspace.query_names())
+    refused = list_refused(workspace)
     if errors and not (args.skip_refused and compiled):
-        return report_refusals(errors, skip=False)  # and nothing runs
-    skipped = set(map(str, errors))
-    for refused in workspace.mappings.refused:
-        if str(refused.error) not in skipped:
-            warnings(f"{UNNEEDED}{refused.error}")
+        return report_refusals([*errors, *refused], skip=False)  # and nothing runs
+    if args.skip_refused:
+        errors += refused
+    for error in () if args.skip_refused else refused:
+        warnings(f"{UNNEEDED}{error}")
     warnings.release()
     code = report_refusals(errors, skip=True)
     options = read_run_options(args, workspace.project.root)
     with _Terminated() as stop:
         summary = run_queries(workspace, compiled, options, stop=stop)
-    _print(args, {**summary, **describe_refusals(workspace)}, options.output)
+    _print(args, {**summary, **describe_refusals(workspace, compiled)}, options.output)
     return code
 
 
@@ -149,7 +156,7 @@ def _serve(args: argparse.Namespace, registry: Path) -> int:
     from ontoweir.registry.serving import serve_registry
     from ontoweir.run.run_options import read_run_options
 
-    for option in ("checkpoint", "metrics", "skip-refused"):
+    for option in ("checkpoint", "metrics"):
         if getattr(args, option.replace("-", "_")):
             raise UsageError(
                 f"--{option} does not go with registered queries",
@@ -172,7 +179,7 @@ def _serve(args: argparse.Namespace, registry: Path) -> int:
         summary = serve_registry(opened, registry, options, stop=stop, **more)
     refused = describe_refusals(seen[0]) if seen else {}
     _print(args, {**summary, **refused}, options.output)
-    return 0
+    return report_skipped(seen[0]) if seen else 0
 
 
 def _print(args: argparse.Namespace, summary: dict[str, Any], output: Path) -> None:
