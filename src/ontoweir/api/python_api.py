@@ -14,7 +14,8 @@ from ontoweir.api.live_query import KEPT, LiveQuery
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
-from ontoweir.pipeline.pipeline import CompiledQuery, Workspace, read_text
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.pipeline.read_text import read_text
 from ontoweir.progress.notebook import NotebookText, in_notebook
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.project.write_project import BuiltProject
@@ -371,14 +372,13 @@ class OpenProject:
         same = (text, "sparql", allow_unbounded)
         if there is not None and (there.text, there.language, there.allow_unbounded) == same:
             return there
-        entry, _ = register_query(
+        return register_query(
             self.workspace,
             self.registry,
             QueryText(name, "sparql", text, file),
             allow_unbounded=allow_unbounded,
             replace=replace,
-        )
-        return entry
+        )[0]
 
     def _compile(self, query: str) -> CompiledQuery:
         if "{" not in query:
