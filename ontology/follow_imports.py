@@ -21,9 +21,14 @@ OntologySource: TypeAlias = "Path | Ontology | World"
 
 
 def follow_imports(
-    sources: Sequence[OntologySource], imports: Mapping[str, Path], missing: Missing
+    sources: Sequence[OntologySource],
+    imports: Mapping[str, Path],
+    missing: Missing,
+    touch: Callable[[Path], None] = lambda _: None,
 ) -> tuple[Triples, ...]:
     """The sources and all that they import, also indirectly, in the order in which they are met.
+
+    `touch` is called with every file before it is read or found missing.
 
     An imported IRI stands for, in this order: an ontology already read whose IRI or version IRI
     it is; an entry of `imports`; an entry of catalog-v001.xml beside the importing file; the file
@@ -32,7 +37,7 @@ def follow_imports(
     Raises:
         OntologyError: a file is missing or broken, or a catalog is.
     """
-    reader = _Reader(imports, missing)
+    reader = _Reader(imports, missing, touch)
     for source in sources:
         if isinstance(source, Path):
             reader.read(source, None)
@@ -50,13 +55,17 @@ def follow_imports(
     return tuple(triples for _, triples in reader.found)
 
 
-_TYPE, _ONTOLOGY = RDF.type, OWL.Ontology
-_VERSION, _IMPORTS = OWL.versionIRI, OWL.imports
+_ONTOLOGY, _VERSION, _IMPORTS = (
+    frozenset((iri,)) for iri in (OWL.Ontology, OWL.versionIRI, OWL.imports)
+)
+"""Sets, as they find the same object faster than rdflib compares two."""
 
 
 class _Reader:
-    def __init__(self, imports: Mapping[str, Path], missing: Missing) -> None:
-        self.imports, self.missing = imports, missing
+    def __init__(
+        self, imports: Mapping[str, Path], missing: Missing, touch: Callable[[Path], None]
+    ) -> None:
+        self.imports, self.missing, self.touch = imports, missing, touch
         self.found: list[tuple[Path | None, Triples]] = []
         self.seen: set[Path] = set()
         self.known: set[str] = set()
@@ -74,6 +83,7 @@ class _Reader:
                 fix="create the file or correct the entry",
                 source=importer,
             )
+        self.touch(path)
         triples = read_triples(path)
         triples.imported_by = importer
         self.keep(path, triples)
@@ -82,14 +92,14 @@ class _Reader:
         """Take in what was read, of a file or of memory."""
         self.found.append((path, triples))
         for s, p, o, _ in triples.rows:
-            if p == _TYPE and o == _ONTOLOGY and isinstance(s, URIRef):
+            if o in _ONTOLOGY and p == RDF.type and isinstance(s, URIRef):
                 self.known.add(str(s))
-            elif p == _VERSION:
+            elif p in _VERSION:
                 self.known.add(str(o))
 
     def follow(self, path: Path | None, triples: Triples) -> None:
         """Read what an ontology imports."""
-        wanted = [(s, str(o), n) for s, p, o, n in triples.rows if p == _IMPORTS]
+        wanted = [(s, str(o), n) for s, p, o, n in triples.rows if p in _IMPORTS]
         for s, iri, line in wanted:
             place = triples.source(line, s)
             if iri in self.known:
@@ -103,9 +113,11 @@ class _Reader:
                 self.read(target, entry if not target.is_file() else place)
                 continue
             local = _local_file(iri)
-            if local is not None and local.is_file():
-                self.read(local, place)
-                continue
+            if local is not None:
+                self.touch(local)
+                if local.is_file():
+                    self.read(local, place)
+                    continue
             why = "no ontology that was read, [project.imports] or catalog-v001.xml has it"
             if local is not None:
                 why = "there is no such file"
@@ -117,6 +129,7 @@ class _Reader:
         """The catalog in a folder, if there is one."""
         if folder not in self.catalogs:
             file = folder / CATALOG_FILE
+            self.touch(file)
             self.catalogs[folder] = read_catalog(file) if file.exists() else None
         return self.catalogs[folder]
 

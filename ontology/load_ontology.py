@@ -41,11 +41,24 @@ class OntologyFile:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An axiom, or an import, that is not used, and the rule that it breaks."""
+    """An axiom that is not used, and the rule that it breaks; or an import, its IRI."""
 
     axiom: str
     rule: str
     source: Source
+    imported: str | None = None
+
+    def error(self) -> OntologyError:
+        """What is said of it: an error where nothing may be left out."""
+        what = f"{self.axiom} is outside OWL 2 QL as ontoweir reads it"
+        fix = "it is left out: reformulate it within OWL 2 QL, or remove it"
+        if self.imported is not None:
+            what = f"no file for the import {self.imported}"
+            fix = (
+                f'it is left out: write "{self.imported}" = "FILE" under [project.imports], or '
+                "remove it"
+            )
+        return OntologyError(what, why=self.rule, fix=fix, source=self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +68,11 @@ class OntologyReading:
     tbox: TBox
     files: tuple[OntologyFile, ...]
     left_out: tuple[LeftOut, ...]
+
+    def warn(self, warn: Callable[[str], None]) -> None:
+        """Warn of all that is left out."""
+        for entry in self.left_out:
+            warn(str(entry.error()))
 
 
 def load_ontology(
@@ -78,7 +96,9 @@ def load_ontology(
     Raises:
         OntologyError: a file is missing, broken, in another format, or (strict) not OWL 2 QL.
     """
-    return read_ontology(sources, imports=imports, strict=strict, warn=warn).tbox
+    reading = read_ontology(sources, imports=imports, strict=strict)
+    reading.warn(warn or logging.getLogger("ontoweir").warning)
+    return reading.tbox
 
 
 def read_ontology(
@@ -86,30 +106,26 @@ def read_ontology(
     *,
     imports: Mapping[str, Path] = _NO_IMPORTS,
     strict: bool = False,
-    warn: Callable[[str], None] | None = None,
+    touch: Callable[[Path], None] = lambda _: None,
 ) -> OntologyReading:
-    """As `load_ontology`, with what was read and what was left out."""
-    warn = warn or logging.getLogger("ontoweir").warning
+    """As `load_ontology`, with what was read and what was left out, of which nothing is said.
+
+    `touch` is called with every file whose content or absence matters, before it is read.
+    """
     left_out: dict[LeftOut, None] = {}
 
-    def leave_out(entry: LeftOut, what: str, fix: str) -> None:
-        error = OntologyError(what, why=entry.rule, fix=fix, source=entry.source)
+    def leave_out(entry: LeftOut) -> None:
         if strict:
-            raise error
-        if entry not in left_out:
-            left_out[entry] = None
-            warn(str(error))
+            raise entry.error()
+        left_out[entry] = None
 
     def report(axiom: str, rule: str, source: Source) -> None:
-        what = f"{axiom} is outside OWL 2 QL as ontoweir reads it"
-        fix = "it is left out: reformulate it within OWL 2 QL, or remove it"
-        leave_out(LeftOut(axiom, rule, source), what, fix)
+        leave_out(LeftOut(axiom, rule, source))
 
     def missing(iri: str, why: str, source: Source) -> None:
-        fix = f'it is left out: write "{iri}" = "FILE" under [project.imports], or remove it'
-        leave_out(LeftOut(f"Import(<{iri}>)", why, source), f"no file for the import {iri}", fix)
+        leave_out(LeftOut(f"Import(<{iri}>)", why, source, iri))
 
-    files = follow_imports(sources, imports, missing)
+    files = follow_imports(sources, imports, missing, touch)
     kinds = _find_kinds(files)
     statements: dict[Axiom | Fact, None] = {}
     for file in files:
@@ -138,7 +154,7 @@ def _find_kinds(files: Iterable[Triples]) -> Kinds:
         OWL.OntologyProperty: kinds.annotation,
     }
     for s, p, o, _ in (row for file in files for row in file.rows):
-        if p == _ON_PROPERTY:
+        if p in _ON_PROPERTY:
             if isinstance(o, URIRef):
                 kinds.used.add(str(o))
         elif not isinstance(s, URIRef):
@@ -160,4 +176,4 @@ def _find_kinds(files: Iterable[Triples]) -> Kinds:
     return kinds
 
 
-_TYPE, _ON_PROPERTY = RDF.type, OWL.onProperty
+_TYPE, _ON_PROPERTY = RDF.type, frozenset((OWL.onProperty,))

@@ -57,6 +57,7 @@ class Kinds:
     """The datatypes that are declared as the ranges of data properties."""
 
 
+_TOP, _BOTTOM = frozenset((OWL.Thing,)), frozenset((OWL.Nothing,))
 _LEFT = (
     "on the left of an inclusion OWL 2 QL has class names, ObjectSomeValuesFrom(P owl:Thing) and "
     "DataSomeValuesFrom(P D)"
@@ -99,7 +100,7 @@ def read_role(triples: Triples, node: Node, kinds: Kinds) -> Role:
 def read_left(triples: Triples, node: Node, kinds: Kinds) -> tuple[Basic, ...]:
     """The subclass side: a union is read as its parts; owl:Nothing is the empty union."""
     if isinstance(node, URIRef):
-        return () if node == OWL.Nothing else (NamedClass(str(node)),)
+        return () if node in _BOTTOM else (NamedClass(str(node)),)
     if isinstance(node, Literal):
         raise OutsideQL("a literal is not a class")
     union = triples.objects(node, OWL.unionOf)
@@ -148,9 +149,9 @@ def read_members(triples: Triples, head: Node, *, least: int = 1) -> tuple[Node,
 def read_right(triples: Triples, node: Node, kinds: Kinds) -> tuple[Superclass, ...]:
     """The superclass side as its conjuncts; owl:Thing is the empty conjunction."""
     if isinstance(node, URIRef):
-        if node == OWL.Nothing:
+        if node in _BOTTOM:
             return (Nothing(),)
-        return () if node == OWL.Thing else (NamedClass(str(node)),)
+        return () if node in _TOP else (NamedClass(str(node)),)
     if isinstance(node, Literal):
         raise OutsideQL("a literal is not a class")
     if parts := triples.objects(node, OWL.intersectionOf):

@@ -54,6 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("long" if long else "ci")
     if config.option.timeout is None and not long:
         config.option.timeout = HANG_TIMEOUT
+    os.environ["ONTOWEIR_CACHE"] = "off"  # every test reads and decides by itself
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -45,6 +45,15 @@ class MappingFile:
     _index: dict[Node, dict[str, list[Node]]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
+    _prefixes: list[tuple[str, str]] = field(
+        init=False, repr=False, compare=False, default_factory=list
+    )
+
+    def prefixes(self) -> tuple[tuple[str, str], ...]:
+        """The prefixes of the graph, each with its namespace."""
+        if not self._prefixes:
+            self._prefixes.extend((p, str(n)) for p, n in self.graph.namespaces())
+        return tuple(self._prefixes)
 
     def values(self, node: Node, term: str) -> list[Node]:
         """The objects of `node rr:term ?`, in the order in which they were written."""
@@ -108,9 +117,9 @@ def place_node(file: MappingFile, node: Node) -> Place:
             relative = relative.removeprefix(base)
         name = f"<{relative}>" if relative != str(node) and not wrong else short
         spelled = [name, short, f"<{node}>", f"<{relative}>"]
-        for prefix, namespace in file.graph.namespaces():
-            if namespace and str(node).startswith(str(namespace)):
-                spelled.append(f"{prefix}:{str(node)[len(namespace) :]}")
+        for prefix, namespace in file.prefixes():
+            if namespace and node.startswith(namespace):
+                spelled.append(f"{prefix}:{node[len(namespace) :]}")
     elif isinstance(node, BNode):
         spelled = [f"_:{node}"]
     return Place(file, name, locate_block(file.text, tuple(spelled)))

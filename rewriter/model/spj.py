@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Relation, Scalar, Stream
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.model.aggregation import Aggregation
 
 SHOWN_AXIOMS = 3
@@ -190,11 +191,6 @@ class Provenance:
         """The names of all its triples maps."""
         return frozenset((self.mapping, *(o.id for o in self.others)))
 
-    @property
-    def shown_axioms(self) -> tuple[str, ...]:
-        """The axioms; of many the first, and how many there are more."""
-        return first_axioms(self.axioms)
-
 
 class FoldFunction(StrEnum):
     """What is computed of an attribute while matching, instead of projecting it."""
@@ -356,6 +352,25 @@ def output_attributes(output: Output) -> tuple[Attribute, ...]:
             return ()
         case IriOutput() | TemplateLiteralOutput() | BlankOutput():
             return tuple(p for p in output.parts if isinstance(p, Attribute))
+
+
+def term_kind(output: Output) -> str:
+    """What a term is besides its text: an IRI, a blank node, a literal of a datatype or a language.
+    Terms that differ in it are different, whatever their texts."""
+    match output:
+        case IriOutput() | ConstantOutput(is_iri=True):
+            return "IRI"
+        case BlankOutput():
+            return "blank node"
+        case NullOutput():
+            return "no value"
+        case (
+            LiteralOutput(datatype=datatype, language=language)
+            | TemplateLiteralOutput(datatype=datatype, language=language)
+            | ConstantOutput(datatype=datatype, language=language)
+        ):
+            plain = datatype is None or datatype == f"{XSD}string"
+            return f"@{language}" if language else "string" if plain else datatype or ""
 
 
 def compare_scalars(left: Scalar, op: Op, right: Scalar) -> bool:

@@ -14,7 +14,7 @@ from ontoweir.mappings.model.assertion import (
     SourceOneOf,
 )
 from ontoweir.mappings.model.catalog import Catalog, DecimalType, Scalar
-from ontoweir.mappings.model.column_types import XSD, name_column_type, natural_datatype
+from ontoweir.mappings.model.column_types import XSD, name_column_type
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectShape, parse_sql_text, read_select_tree
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
@@ -167,8 +167,7 @@ def _disjuncts(select: SelectShape, file: str, grouped: int | None) -> list[SpjQ
                     fix="remove it from SELECT",
                     line=select.line,
                 )
-            kind = select.scope.type_of(value)
-            outputs.append((name, LiteralOutput(_attribute(value), natural_datatype(kind))))
+            outputs.append((name, LiteralOutput(_attribute(value))))
         else:
             outputs.append((name, _constant_output(value)))
     needed = outputs if grouped is None else outputs[:grouped]

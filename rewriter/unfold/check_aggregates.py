@@ -15,7 +15,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
-from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
+from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion, term_kind
 
 
 def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
@@ -30,9 +30,26 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
     """
     if union.aggregation is None:
         return
+    for name in union.aggregation.group:
+        _check_group(name, union)
     for aggregate in union.aggregation.aggregates:
         if aggregate.function not in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):
             _check(aggregate, union, catalog)
+
+
+def _check_group(name: str, union: SpjUnion) -> None:
+    kinds = dict.fromkeys(
+        term_kind(output) for q in union.disjuncts for n, output in q.outputs if n == name
+    )
+    kinds.pop("no value", None)
+    if len(kinds) > 1:
+        raise QueryError(
+            f"GROUP BY ?{name}: its values are {' and '.join(kinds)}",
+            why="terms that differ in datatype, language or kind are different groups, even where "
+            "their texts are the same",
+            fix="write one query for each, or map the property to terms of one kind",
+            source=union.source,
+        )
 
 
 def _check(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> None:

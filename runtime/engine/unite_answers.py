@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.rewriter.model.spj import term_kind
 from ontoweir.runtime.columnar.frame import Frame
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, may_coincide
 
@@ -23,7 +24,21 @@ class PlanResults:
 
 
 def unite_answers(results: Sequence[PlanResults], schema: pa.Schema, distinct: bool) -> pa.Table:
-    """All plans' results, in order; merged (bag), or without what was a result before (set)."""
+    """All plans' results, in order; merged (bag), or without what was a result before (set).
+    Answers of one text whose terms differ in datatype, language or kind are different answers."""
+    kinds: dict[tuple[str, ...], list[PlanResults]] = {}
+    for result in results:
+        outputs = result.plan.form.query.outputs
+        kinds.setdefault(tuple(term_kind(o) for _, o in outputs), []).append(result)
+    tables = [_unite(alike, schema, distinct) for alike in kinds.values()]
+    if len(tables) == 1:
+        return tables[0]
+    variables = [n for n in schema.names if n not in (AT, MULTIPLICITY)]
+    whole = pa.concat_tables([schema.empty_table(), *tables])
+    return _in_order(whole, (AT, *variables))
+
+
+def _unite(results: Sequence[PlanResults], schema: pa.Schema, distinct: bool) -> pa.Table:
     several = len(results) > 1 or any(may_coincide(f.plan.form.query) for f in results)
     tables = [f.table for f in results if f.table is not None]
     old = [f.old for f in results if f.old is not None]

@@ -44,7 +44,8 @@ def read(
     *paths: Path, imports: dict[str, Path] | None = None, strict: bool = False
 ) -> tuple[OntologyReading, list[str]]:
     warnings: list[str] = []
-    made = read_ontology(paths, imports=imports or {}, strict=strict, warn=warnings.append)
+    made = read_ontology(paths, imports=imports or {}, strict=strict)
+    made.warn(warnings.append)
     return made, warnings
 
 

@@ -112,7 +112,7 @@ def files(root: Path) -> list[Path]:
 
 def read(file: Path) -> OntologyReading | str:
     try:
-        return read_ontology([file], warn=lambda _: None)
+        return read_ontology([file])
     except OntoweirError as error:
         return str(error)
 

@@ -60,6 +60,14 @@ def ask_rdflib(query: Query, graphs: Graphs) -> Iterator[tuple[datetime, Answers
         yield moment, _count(dataset, query)
 
 
+def answer_static(query: Query, graphs: Graphs) -> Answers:
+    """The answers over what always holds, for a query without GRAPH."""
+    dataset = Dataset()
+    for triple in graphs.static:
+        dataset.default_graph.add(triple)
+    return _count(dataset, query)
+
+
 def _count(dataset: Dataset, query: Query) -> Answers:
     found: Answers = Counter()
     with patch.object(evaluate, "evalJoin", _join_bags):

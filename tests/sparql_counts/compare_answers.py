@@ -133,8 +133,8 @@ def _compare(
 ) -> Outcome:
     last: Answers = Counter()
     for moment, last in wanted:
-        if _is_grouped(case) and not case.query.group:
-            last = _without_empty_group(last)
+        if is_grouped(case) and not case.query.group:
+            last = drop_empty_group(last)
         known = _gather(found, moment, case)
         if known != last:
             return Difference(case, moment, known, last)
@@ -144,18 +144,19 @@ def _compare(
 def _gather(found: Mapping[datetime, Answers], moment: datetime, case: Case) -> Answers:
     """What was answered until a moment: all rows; of groups, the last row of each."""
     until = [found[at] for at in sorted(found) if at <= moment]
-    if not _is_grouped(case):
+    if not is_grouped(case):
         return sum(until, Counter())
     keys = [i for i, name in enumerate(case.query.head) if name.startswith("?")]
     last = {tuple(row[i] for i in keys): row for rows in until for row in rows}
     return Counter(last.values())
 
 
-def _is_grouped(case: Case) -> bool:
+def is_grouped(case: Case) -> bool:
+    """Whether the query of a case has aggregates."""
     return any(name.startswith("(") for name in case.query.head)
 
 
-def _without_empty_group(wanted: Answers) -> Answers:
+def drop_empty_group(wanted: Answers) -> Answers:
     """Without the row that SPARQL has for no match at all: a group without a match has no row
     (docs/semantics.md). The last cell is the number of matches."""
     return Counter({row[:-1]: n for row, n in wanted.items() if row[-1] != "0"})

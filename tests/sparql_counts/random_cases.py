@@ -67,7 +67,7 @@ def random_case(seed: int, taste: Taste = Taste()) -> Case:
 def random_query(seed: int, case: Case, taste: Taste = Taste()) -> Query:
     """Another query over the mappings of a case."""
     draw = random.Random(seed)
-    words = _Vocabulary(case.maps, case.axioms, (), GRAPH)
+    words = _Vocabulary(case.maps, case.axioms, case.facts, GRAPH)
     if draw.random() < 0.5 or not (words.static if taste.static else words.timed):
         words = _Vocabulary(case.maps, case.axioms, case.facts, "")
     return _make_query(draw, words, taste)
@@ -137,7 +137,7 @@ def _make_map(draw: random.Random, taste: Taste) -> Map:
         *(f"http://e/{{{number}}}",) * 5,
         *(f"http://g/{{{first}}}/{{{text}}}",) * 3,
         *(f"http://h/{{{text}}}",) * 3,
-        f"http://c/{{{first}}}{{{number}}}",
+        *(f"http://c/{{{first}}}{{{number}}}",) * (draw.random() < 0.1),
         *(f"http://e/{{{text}}}",) * (5 if taste.mixed else 0),
     )
     if taste.keyed:

@@ -49,13 +49,12 @@ class Project:
         }
 
     def read_graphs(self, chosen: tuple[str, ...] = ()) -> Graphs:
-        """The graphs that the data makes.
+        """The graphs that the data makes; the ontology's facts are in all of them.
 
         Args:
             chosen: the IRIs after FROM; none: the default graph.
         """
         wanted = {URIRef(g) for g in chosen} or {DEFAULT}
-        facts = self.facts if DEFAULT in wanted else set()
         streams, relations = self.catalog.get("streams", {}), self.catalog.get("relations", {})
         base = sqlite3.connect(":memory:")
         for name, table in (*relations.items(), *streams.items()):
@@ -66,7 +65,7 @@ class Project:
 
         def close() -> frozenset[Triple]:
             made = {t for m in self.maps for t in _list_triples(m, base, wanted)}
-            return frozenset(close_graph(made | facts, self.ontology))
+            return frozenset(close_graph(made | self.facts, self.ontology))
 
         static = close()
         moments: dict[datetime, dict[str, list[tuple[Any, ...]]]] = {}

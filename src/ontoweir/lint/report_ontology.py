@@ -87,8 +87,13 @@ def _subjects(axiom: Axiom) -> Iterator[str]:
             pass
 
 
-def show_ontology(reading: OntologyReading) -> str:
-    """The report as text."""
+SHOWN = 3
+"""How many axioms that break the same rule are shown, unless all are asked for."""
+
+
+def show_ontology(reading: OntologyReading, *, verbose: bool = False) -> str:
+    """The report as text; of the axioms that break the same rule the first few, or (`verbose`)
+    all."""
     report = describe_ontology(reading)
     lines: list[str] = []
     for file in report["files"]:
@@ -98,13 +103,26 @@ def show_ontology(reading: OntologyReading) -> str:
         for word in ("axioms", "facts"):
             counts = ", ".join(f"{n:,} {kind}" for kind, n in file[word].items())
             lines.append(f"  {word}: {counts or 'none'}")
-        for x in file["left_out"]:
-            lines.append(f"  left out, line {x['line']}: {x['axiom']}: {x['rule']}")
+        lines.extend(_show_left_out(file["left_out"], len(file["left_out"]) if verbose else SHOWN))
     lines.append(
         f"{report['axioms']:,} axioms and {report['facts']:,} facts used, {report['left_out']:,} "
         f"left out; {report['classes']:,} classes, {report['properties']:,} properties"
     )
     return "\n".join(lines)
+
+
+def _show_left_out(left_out: list[dict[str, Any]], most: int) -> Iterator[str]:
+    """The axioms of a file that are left out, by rule, in the order in which the rules are first
+    broken."""
+    by_rule: dict[str, list[dict[str, Any]]] = {}
+    for x in left_out:
+        by_rule.setdefault(x["rule"], []).append(x)
+    for rule, broken in by_rule.items():
+        yield f"  left out, {len(broken):,}: {rule}"
+        for x in broken[:most]:
+            yield f"    line {x['line']}: {x['axiom']}"
+        if len(broken) > most:
+            yield f"    and {len(broken) - most:,} more; --verbose shows all"
 
 
 def _file(because: Because) -> str | None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 
+from ontoweir.cache.open_cache import Cache
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.repair.changes import Change
@@ -14,16 +15,22 @@ from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.edit.describe_repairs import DescribedRepair, Draft, describe_edits, draft_changes
-from ontoweir.errors import CatalogError, OntoweirError, QueryError, Source, UsageError
+from ontoweir.errors import CatalogError, OntoweirError, Source, UsageError
 from ontoweir.mappings.compile.assert_facts import assert_facts
 from ontoweir.mappings.compile.load_mappings import load_mappings
 from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
 from ontoweir.mappings.model.catalog import Catalog, ColumnType
 from ontoweir.mappings.model.read_table import did_you_mean
-from ontoweir.ontology.load_ontology import load_ontology
+from ontoweir.ontology.load_ontology import OntologyReading
 from ontoweir.ontology.tbox import TBox
+from ontoweir.pipeline.read_cached import (
+    KnownInputs,
+    ReadMappings,
+    read_mappings_cached,
+    read_ontology_cached,
+)
+from ontoweir.pipeline.read_text import read_text
 from ontoweir.pipeline.refused_query import describe_incomplete
-from ontoweir.pipeline.warn_mappings import warn_mappings
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
@@ -74,6 +81,11 @@ class Workspace:
 
     `time_limit`, `repair_time_limit`: seconds of computing that the decision of a query, and the
     search for its repairs, may take (None or 0: no limit).
+
+    `cache`: where what is read is kept between runs (None: nowhere).
+
+    `ran_out`: a decision or a search for repairs has taken all its time, so that another one could
+    find more.
     """
 
     project: Project
@@ -87,6 +99,8 @@ class Workspace:
     on_progress: OnProgress = ignore_progress
     time_limit: float | None = SECONDS
     repair_time_limit: float | None = REPAIR_SECONDS
+    cache: Cache | None = None
+    ran_out: bool = field(default=False, init=False)
 
     @contextmanager
     def _showing(self) -> Iterator[None]:
@@ -103,30 +117,42 @@ class Workspace:
         self.on_stage(what, perf_counter() - begun)
 
     @cached_property
+    def _ontology(self) -> tuple[OntologyReading, KnownInputs]:
+        with self._noting("the ontology is read"):
+            reading, inputs = read_ontology_cached(
+                self.project.ontology, self.project.imports, strict=self.strict, cache=self.cache
+            )
+            reading.warn(self.on_warning)
+            return reading, inputs
+
+    @cached_property
     def tbox(self) -> TBox:
         """The OWL 2 QL axioms and facts of the project's ontologies, with their imports."""
-        with self._noting("the ontology is read"):
-            return load_ontology(
-                self.project.ontology,
-                imports=self.project.imports,
-                strict=self.strict,
-                warn=self.on_warning,
+        return self._ontology[0].tbox
+
+    @cached_property
+    def _mappings(self) -> ReadMappings:
+        tbox, known = self.tbox, self._ontology[1]
+        with self._noting("the mappings are read"):
+            return read_mappings_cached(
+                self.project, tbox, known, partial=self.partial, cache=self.cache
             )
+
+    @property
+    def inputs(self) -> KnownInputs:
+        """What the ontology and the mappings were made of."""
+        return self._mappings.inputs
 
     @cached_property
     def mappings(self) -> MappingSet:
         """The mapping assertions of the project, and the facts of its ontologies."""
-        tbox = self.tbox
-        with self._noting("the mappings are read"):
-            mappings = load_mappings(
-                self.project.mappings, self.project.catalog, partial=self.partial
-            )
-            for refused in mappings.refused:
-                if refused.predicates is not None:  # else every query is refused with it
-                    self.on_refused(str(refused.error))
-            for text in warn_mappings(mappings.assertions, tbox, self.project.catalog):
-                self.on_warning(text)
-            return assert_facts(mappings, tbox.facts)
+        read = self._mappings
+        for refused in read.mappings.refused:
+            if refused.predicates is not None:  # else every query is refused with it
+                self.on_refused(str(refused.error))
+        for text in read.warnings:
+            self.on_warning(text)
+        return assert_facts(read.mappings, self.tbox.facts)
 
     def query_names(self) -> tuple[str, ...]:
         """The names of the project's queries, in order."""
@@ -251,13 +277,16 @@ class Workspace:
     ) -> Verdict:
         """Decide a compiled query."""
         with self._noting(f"{compiled.name} is decided"), self._showing():
-            return check_query(
+            watch = Watch(self.time_limit, self.on_progress)
+            verdict = check_query(
                 compiled.union,
                 self.project.catalog,
                 statistics=statistics,
                 timed=timed,
-                watch=Watch(self.time_limit, self.on_progress),
+                watch=watch,
             )
+            self.ran_out |= watch.is_over()
+            return verdict
 
     def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:
         """A confirmed witness with that many optional tuples, or None."""
@@ -294,6 +323,7 @@ class Workspace:
         watch = Watch(self.repair_time_limit, self.on_progress)
         with self._showing():
             repairs = find_repairs(union, catalog, recompile, timed=timed, watch=watch)
+        self.ran_out |= watch.is_over()
         if watch.stopped:
             self.on_warning(
                 f"{compiled.name}: the search for repairs stopped after "
@@ -348,30 +378,6 @@ def read_project(file: str) -> str | None:
 def _because(query: ConjunctiveQuery) -> str:
     texts = dict.fromkeys(text for text, _ in query.axioms)
     return f", by {'; '.join(texts)}" if texts else ", as written"
-
-
-def read_text(file: Path) -> str:
-    """The text of a query file.
-
-    Raises:
-        QueryError: it cannot be read, or is not UTF-8.
-    """
-    try:
-        return file.read_text(encoding="utf-8-sig")  # with or without a byte-order mark
-    except OSError as error:
-        raise QueryError(
-            f"cannot read the query: {error.strerror or error}",
-            why="the file is missing or not readable",
-            fix="correct its path",
-            source=Source(str(file)),
-        ) from error
-    except UnicodeDecodeError as error:
-        raise QueryError(
-            "the query is not UTF-8 text",
-            why=f"byte {error.start} is {error.object[error.start]:#04x}",
-            fix="save it as UTF-8",
-            source=Source(str(file), error.object.count(b"\n", 0, error.start) + 1),
-        ) from error
 
 
 def require_queries(workspace: Workspace) -> None:

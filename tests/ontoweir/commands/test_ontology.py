@@ -39,8 +39,8 @@ def test_the_report(run: Run, top: Path) -> None:
         f"{top} (Turtle)\n"
         "  axioms: 2 PropertyDomain, 1 PropertyRange, 3 SubClassOf\n"
         "  facts: 1 ClassAssertion, 1 ObjectPropertyAssertion\n"
-        "  left out, line 5: TransitiveObjectProperty(:p): "
-        "OWL 2 QL has no TransitiveObjectProperty\n"
+        "  left out, 1: OWL 2 QL has no TransitiveObjectProperty\n"
+        "    line 5: TransitiveObjectProperty(:p)\n"
         f"{units} (Turtle, imported by {top}:4)\n"
         "  axioms: 1 DisjointClasses\n"
         "  facts: none\n"
@@ -53,6 +53,26 @@ def test_the_report(run: Run, top: Path) -> None:
         for line, what in ((7, "class http://e/C"), (8, "property http://e/r"))
     ]
     assert ran.err.splitlines() == told
+
+
+def test_what_is_left_out_is_shown_by_rule_the_first_three_of_each(
+    run: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "o.ttl"
+    axioms = "".join(f":p{n} a owl:ObjectProperty , owl:TransitiveProperty .\n" for n in range(5))
+    file.write_text(TURTLE + ":A owl:hasKey ( :p0 ) .\n" + axioms)
+    rules = ["OWL 2 QL has no HasKey", "OWL 2 QL has no TransitiveObjectProperty"]
+    shown = run("ontology", "--ontology", file).out.splitlines()[3:-1]
+    transitive = [f"    line {n + 5}: TransitiveObjectProperty(:p{n})" for n in range(5)]
+    assert shown[0] == f"  left out, 1: {rules[0]}"
+    assert shown[2:] == [
+        *(f"  left out, 5: {rules[1]}", *transitive[:3]),
+        "    and 2 more; --verbose shows all",
+    ]
+    told = run("ontology", "--ontology", file, "--verbose").out.splitlines()[3:-1]
+    assert told[2:] == [f"  left out, 5: {rules[1]}", *transitive]
+    report = json.loads(run("ontology", "--ontology", file, "--format", "json").out)
+    assert len(report["files"][0]["left_out"]) == 6
 
 
 def test_the_report_as_json(run: Run, top: Path) -> None:

@@ -48,6 +48,12 @@ def add_project_arguments(command: argparse.ArgumentParser) -> None:
         "--quiet", "-q", action="store_true", help="suppress warnings and progress"
     )
     command.add_argument(
+        "--cache",
+        metavar="FOLDER",
+        help="the folder of what is kept between runs, or off (default: $ONTOWEIR_CACHE, else "
+        "ontoweir in the folder of the user's caches)",
+    )
+    command.add_argument(
         "--verbose", "-v", action="store_true", help="more detail, and the time of each step"
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.commands.common.hold_warnings import Warnings
@@ -36,6 +36,16 @@ Outcome: TypeAlias = Decided | RefusedQuery
 """What became of a query."""
 
 
+@dataclass(frozen=True, slots=True)
+class Rendered(Generic[T]):
+    """What was rendered of a query, the warnings said meanwhile, and whether it is what it always
+    will be: decided, and in time."""
+
+    made: T
+    said: tuple[str, ...]
+    final: bool
+
+
 def decide_queries(
     workspace: Workspace,
     names: Sequence[str],
@@ -46,10 +56,28 @@ def decide_queries(
 ) -> list[T]:
     """Decide queries of a project by name, in order, and render of each what the caller needs.
 
+    Warnings come in the order of the queries; see `decide_each`.
+
+    Raises:
+        OntoweirError: the ontology or the mappings are wrong, or there is no such query.
+        RunError: a process was killed.
+    """
+    rendered = decide_each(workspace, names, render, timed=timed)
+    for message in (m for r in rendered for m in r.said):
+        warnings(message)
+    return [r.made for r in rendered]
+
+
+def decide_each(
+    workspace: Workspace, names: Sequence[str], render: Callable[[Outcome], T], *, timed: bool
+) -> list[Rendered[T]]:
+    """Decide queries of a project by name, in order; several at once where there are several
+    processors.
+
     A query with an error, or one that may depend on a refused mapping, is reported as refused; it
     hides no other. Every query is decided by itself, so the answers do not depend on the number of
-    processes; warnings come in the order of the queries. `render` runs where the query was decided,
-    because a whole verdict takes long to move from one process to another.
+    processes. `render` runs where the query was decided, because a whole verdict takes long to
+    move from one process to another.
 
     Raises:
         OntoweirError: the ontology or the mappings are wrong, or there is no such query.
@@ -60,24 +88,17 @@ def decide_queries(
     assert workspace.tbox is not None  # what all share is read before they part
     assert workspace.mappings is not None
     processes = min(_processors(), len(names) // 2)
-    if len(names) < FEWEST or processes < 2 or not _may_fork():
-        return [render(_decide(workspace, name, timed)) for name in names]
     global _shared
     _shared = (workspace, render, timed)
-    rendered: list[T] = []
     try:
+        if len(names) < FEWEST or processes < 2 or not _may_fork():
+            return [_decide_apart(name) for name in names]
         context = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(processes, context, initializer=_begin) as pool:
             # not pool.map, which cancels what it leaves: a broken pool cannot bear that
             waiting = [pool.submit(_decide_apart, name) for name in names]
             try:
-                for future in waiting:
-                    outcome, said = future.result()
-                    for message in said:
-                        warnings(message)
-                    if isinstance(outcome, OntoweirError):
-                        raise outcome
-                    rendered.append(outcome)
+                return [future.result() for future in waiting]
             except BaseException:
                 for child in multiprocessing.active_children():
                     child.terminate()
@@ -90,7 +111,6 @@ def decide_queries(
         ) from None
     finally:
         _shared = None
-    return rendered
 
 
 _shared: tuple[Workspace, Callable[[Outcome], Any], bool] | None = None
@@ -105,22 +125,17 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _decide_apart(name: str) -> tuple[Any, tuple[str, ...]]:
-    """In another process: what is rendered, or the error that ends all; and the warnings."""
+def _decide_apart(name: str) -> Rendered[Any]:
+    """Decide a query, perhaps in another process, and render it there."""
     assert _shared is not None
     workspace, render, timed = _shared
     said: list[str] = []
     mine = replace(workspace, on_warning=said.append)
     # what is read already is kept
     mine.__dict__.update(tbox=workspace.tbox, mappings=workspace.mappings)
-    try:
-        return render(_decide(mine, name, timed)), tuple(said)
-    except OntoweirError as error:
-        return error, tuple(said)
-
-
-def _decide(workspace: Workspace, name: str, timed: bool) -> Outcome:
-    return decide_or_refuse(workspace, name, lambda: workspace.compile(name), timed=timed)
+    outcome = decide_or_refuse(mine, name, lambda: mine.compile(name), timed=timed)
+    final = isinstance(outcome, Decided) and not mine.ran_out
+    return Rendered(render(outcome), tuple(said), final)
 
 
 def decide_or_refuse(

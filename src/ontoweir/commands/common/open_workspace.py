@@ -27,13 +27,15 @@ def open_workspace(
     Raises:
         OntoweirError: the project is wrong.
     """
+    from ontoweir.cache.open_cache import open_cache
     from ontoweir.pipeline.pipeline import Workspace
     from ontoweir.progress.show_phases import QueryProgress
     from ontoweir.project.project import load_project
 
     project = load_project(Path(args.project), overrides=args.set)
-    warnings = Warnings(quiet=args.quiet)
+    warnings = Warnings(quiet=args.quiet, verbose=args.verbose)
     workspace = Workspace(project, strict=args.strict, partial=True, on_warning=warnings)
+    workspace.cache = open_cache(args.cache)
     workspace.skip_refused = getattr(args, "skip_refused", False)
     if not named_refused and not workspace.skip_refused:
         workspace.on_refused = lambda text: warnings(UNNEEDED + text)

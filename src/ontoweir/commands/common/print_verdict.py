@@ -71,6 +71,14 @@ def render_as_text(catalog: Catalog, names: Sequence[str], *, verbose: bool) -> 
     return render
 
 
+def describe_console() -> list[object]:
+    """What of the terminal changes the text: width, colours, characters."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return [console.width, console.color_system, console.encoding, console.is_terminal]
+
+
 def print_verdicts(rendered: Sequence[RenderedVerdict], form: str) -> None:
     """Print what was rendered, as text or JSON."""
     if form == "json":

@@ -119,12 +119,14 @@ def _check(args: argparse.Namespace) -> int:
 
 def _check_all(args: argparse.Namespace) -> int:
     from ontoweir.checker.verdict.verdict import Tier
-    from ontoweir.commands.common.decide_queries import Decided, decide_queries
+    from ontoweir.commands.common.decide_queries import Decided
     from ontoweir.commands.common.print_verdict import (
+        describe_console,
         print_verdicts,
         render_as_json,
         render_as_text,
     )
+    from ontoweir.commands.common.recall_verdicts import recall_verdicts
     from ontoweir.pipeline.pipeline import require_queries
     from ontoweir.pipeline.refused_query import RefusedQuery
 
@@ -160,7 +162,8 @@ def _check_all(args: argparse.Namespace) -> int:
         if args.sql is not None or args.static_data or args.witness is not None:
             rendered = [render(d) for d in _decide(args, workspace, names, warnings, timed)]
         else:
-            rendered = decide_queries(workspace, names, warnings, render, timed=timed)
+            shown = [args.format, args.verbose, max(map(len, names)), describe_console()]
+            rendered = recall_verdicts(workspace, names, warnings, render, shown, timed=timed)
         warnings.release()
         tiers = [t.tier for t in rendered if t.tier is not None]
         errors = [t.error for t in rendered if t.error is not None]

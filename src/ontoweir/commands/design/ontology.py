@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,27 +26,24 @@ def add_ontology(commands: Any) -> None:
 
 
 def _ontology(args: argparse.Namespace) -> int:
+    from ontoweir.cache.open_cache import open_cache
     from ontoweir.lint.report_ontology import describe_ontology, show_ontology, warn_unsatisfiable
-    from ontoweir.ontology.load_ontology import read_ontology
+    from ontoweir.pipeline.read_cached import read_ontology_cached
+    from ontoweir.project.project import load_project
 
-    warnings = Warnings(quiet=args.quiet)
+    warnings = Warnings(quiet=args.quiet, verbose=args.verbose)
     if args.ontology:
-        files = [Path(f) for f in args.ontology]
-        reading = read_ontology(files, strict=args.strict, warn=lambda _: None)
+        files: tuple[Path, ...] = tuple(Path(f) for f in args.ontology)
+        imports: Mapping[str, Path] = {}
     else:
-        from ontoweir.project.project import load_project
-
         project = load_project(Path(args.project), overrides=args.set)
-        reading = read_ontology(
-            project.ontology,
-            imports=project.imports,
-            strict=args.strict,
-            warn=lambda _: None,
-        )
+        files, imports = project.ontology, project.imports
+    cache = open_cache(args.cache)
+    reading, _ = read_ontology_cached(files, imports, strict=args.strict, cache=cache)
     warn_unsatisfiable(reading.tbox, warnings)
     warnings.release()
     if args.format == "json":
         print(json.dumps(describe_ontology(reading), indent=2, ensure_ascii=False))
     else:
-        print(show_ontology(reading))
+        print(show_ontology(reading, verbose=args.verbose))
     return 0

@@ -64,7 +64,7 @@ def _rewrite(args: argparse.Namespace) -> int:
             )
         from ontoweir.progress.show_phases import QueryProgress
 
-        warnings = Warnings(quiet=args.quiet)
+        warnings = Warnings(quiet=args.quiet, verbose=args.verbose)
         name, lines, more = show_ontology_alone(
             [Path(f) for f in args.ontology],
             Path(args.query),
