@@ -38,7 +38,7 @@ def ignore_warnings(message: str, source: Source | None) -> None:
 MAX_COMBINATIONS = 1_000_000
 """How many combinations of assertions may be tried for a conjunctive query."""
 
-_MANY = 50
+MANY = 50
 """From so many assertions of one atom on, the atoms are put into the order that tries least."""
 
 
@@ -138,26 +138,35 @@ def match_atoms(
         QueryError: the query counts rows that DISTINCT or UNION in a mapping's SQL removes, or
             more than MAX_COMBINATIONS combinations would have to be tried.
     """
-    largest = max(zip(query.atoms, choices, strict=True), key=lambda pair: len(pair[1]))
-    budget = WorkBudget(
-        "combinations of mapping assertions to try",
-        MAX_COMBINATIONS,
-        f"its patterns can be matched in many ways each, {_name(largest[0])} in "
-        f"{len(largest[1]):,}: every triples map and every fact is one",
-        "put facts into a static relation, join patterns by a shared variable, or ask for "
-        "narrower classes",
-        query.source,
-        on_progress,
-    )
+    budget = make_budget(query, choices, on_progress)
     pairs = [
         (atom, _Choices(assertions)) for atom, assertions in zip(query.atoms, choices, strict=True)
     ]
-    if len(largest[1]) >= _MANY:
+    if max(map(len, choices)) >= MANY:
         pairs = _order(pairs)
     for match in _extend(tuple(pairs), catalog, Match(), budget):
         if match.repeating is not None and not query.distinct:
             raise _refuse_repeats(*match.repeating)
         yield match
+
+
+def make_budget(
+    query: ConjunctiveQuery,
+    choices: tuple[tuple[MappingAssertion, ...], ...],
+    on_progress: OnProgress,
+) -> WorkBudget:
+    """How many combinations of what can match a query's atoms may be tried."""
+    atom, most = max(zip(query.atoms, choices, strict=True), key=lambda pair: len(pair[1]))
+    return WorkBudget(
+        "combinations of mapping assertions to try",
+        MAX_COMBINATIONS,
+        f"its patterns can be matched in many ways each, {_name(atom)} in {len(most):,}: every "
+        "triples map and every fact is one",
+        "put facts into a static relation, join patterns by a shared variable, or ask for "
+        "narrower classes",
+        query.source,
+        on_progress,
+    )
 
 
 def _refuse_repeats(atom: Atom, assertion: MappingAssertion) -> QueryError:

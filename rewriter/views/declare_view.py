@@ -182,6 +182,8 @@ def _widest(kinds: Sequence[ColumnType], domains: Sequence[Column]) -> ColumnTyp
     Raises:
         QueryError: there is none.
     """
+    if not kinds:  # constants alone: texts of IRIs
+        return StringType()
     if len(kinds) == 1:
         return kinds[0]
     decimals = [k for k in kinds if isinstance(k, DecimalType)]

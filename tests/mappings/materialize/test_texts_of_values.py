@@ -150,7 +150,8 @@ def test_a_streams_timestamp_joins_but_is_not_selected_or_named(tmp_path: Path) 
     (tmp_path / "ontoweir.toml").write_text(
         TOML.split("[relations")[0] + "[streams.r]\n"
         'source = { format = "parquet", path = "r" }\n'
-        'timestamp = { column = "ts", unit = "1 second" }\ncolumns = { id = "int" }\n'
+        'timestamp = { column = "ts", unit = "1 second" }\nkeys = [["id", "ts"]]\n'
+        'columns = { id = "int" }\n'
     )
     (tmp_path / "o.ofn").write_text("Ontology(<http://ex.org/o>)")
     (tmp_path / "m.ttl").write_text(

@@ -1,4 +1,5 @@
-"""DISTINCT and UNION in a mapping's SQL: SELECT counts the rows that they leave, or is refused."""
+"""DISTINCT and UNION in a mapping's SQL: SELECT counts triples; where it counts matches, the rows
+that DISTINCT and UNION leave, or is refused."""
 
 import random
 import sqlite3
@@ -55,8 +56,12 @@ REFUSED = [
 ]
 
 
-def write(folder: Path, sql: str, head: str, subject: str = "{id}") -> Workspace:
-    (folder / "ontoweir.toml").write_text(TOML)
+def write(
+    folder: Path, sql: str, head: str, subject: str = "{id}", counts: str = "matches"
+) -> Workspace:
+    (folder / "ontoweir.toml").write_text(
+        TOML.replace("[project]", f'[project]\ncounts = "{counts}"')
+    )
     (folder / "o.ofn").write_text("Ontology(<http://ex.org/o>)")
     (folder / "q.rq").write_text(f"{head} {{ ?x <http://ex.org/p> ?y }}")
     (folder / "m.ttl").write_text(
@@ -116,6 +121,18 @@ def test_what_may_count_more_is_refused(sql: str, reason: str, tmp_path: Path) -
         connection.close()
 
 
+@pytest.mark.parametrize("sql", [*COUNTED, *(sql for sql, _ in REFUSED)])
+def test_every_triple_counts_once(sql: str, tmp_path: Path) -> None:
+    """Whatever DISTINCT and UNION leave of the rows: nothing is refused."""
+    workspace = write(tmp_path, sql, "SELECT ?x ?y", counts="sparql")
+    for seed in range(5):
+        connection = make_database(seed)
+        rows = connection.execute(f"SELECT id, v FROM ({sql})").fetchall()
+        wanted = {(f"http://ex.org/{i}", str(v)) for i, v in rows if None not in (i, v)}
+        assert count(workspace, connection) == Counter(wanted)
+        connection.close()
+
+
 def test_of_two_parts_one_that_includes_the_other_counts_alone(tmp_path: Path) -> None:
     """As of two mappings: docs/semantics.md."""
     sql = "SELECT id, a AS v FROM t UNION ALL SELECT id, a FROM t WHERE n = 1"
@@ -128,6 +145,16 @@ def test_a_key_that_may_be_null_is_no_key_where_the_triple_does_not_hold_it(tmp_
     with pytest.raises(QueryError, match="the key id may be NULL"):
         write(tmp_path, sql, "SELECT ?x ?y", subject="{a}").compile("q")
     write(tmp_path, f"{sql} WHERE id IS NOT NULL", "SELECT ?x ?y", subject="{a}").compile("q")
+
+
+def test_nor_does_it_spare_making_triples_distinct(tmp_path: Path) -> None:
+    workspace = write(
+        tmp_path, "SELECT id, a AS v FROM s", "SELECT ?x ?y", subject="{v}", counts="sparql"
+    )
+    (view,) = workspace.compile("q").union.views
+    assert view.distinct
+    with_key = write(tmp_path, "SELECT id, a AS v FROM s", "SELECT ?x ?y", counts="sparql")
+    assert with_key.compile("q").union.views == ()
 
 
 def test_arithmetic_says_what_to_write(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from ontoweir.rewriter.algebra import contain_spj
 from ontoweir.rewriter.model.spj import OneOf, SpjUnion
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.sparql.parse_query import parse_query
-from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.ucq import (
     find_homomorphism,
     find_tree_witnesses,
@@ -213,15 +212,12 @@ def test_progress_is_shown_on_a_terminal_after_a_moment(
 
 
 def test_a_thousand_mappings_below_one_class(tmp_path: Path) -> None:
-    """Nearly no two of them are compared: what they make, and their constants, tell them apart."""
+    """They are branches of one view, which one disjunct reads."""
     workspace = open_mapped(tmp_path, "v = {i} AND id < {i}", 600)
-    compiled = compile_tmappings(
-        workspace.mappings,
-        workspace.tbox,
-        workspace.project.catalog,
-        predicates=["http://e/Top"],
-    )
-    assert len(compiled.assertions) == 600
+    union = workspace.compile("q").union
+    (view,) = union.views
+    assert len(union.disjuncts) == 1
+    assert len(view.branches) == 600
 
 
 def test_thousands_of_constants_of_one_column_are_one_disjunct(tmp_path: Path) -> None:
