@@ -64,8 +64,7 @@ class OpenProject:
 
     @property
     def refused(self) -> "tuple[OntoweirError, ...]":
-        """What is wrong in triples maps: without `skip_refused`, queries that could need one are
-        refused."""
+        """What is wrong in triples maps (`skip_refused` of `open_project` leaves them out)."""
         with self._names():
             errors = [r.error.again() for r in self.workspace.mappings.refused]
         return tuple(e if self.built is None else self.built.renamed(e) for e in errors)
