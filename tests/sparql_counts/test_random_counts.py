@@ -24,6 +24,7 @@ from tests.sparql_counts.compare_answers import (
 )
 from tests.sparql_counts.random_cases import random_case, random_query, random_rows
 from tests.sparql_counts.shrink_case import shrink_case
+from tests.sparql_counts.write_case import show_case, write_query
 
 BLOCKS, QUERIES, CONTENTS = 6, 4, 5
 PROJECTS = settings().max_examples // 6
@@ -42,7 +43,11 @@ def test_answers_are_those_of_sparql(
         case = random_case(seed)
         queries = [case.query, *(random_query(QUERIES * seed + i, case) for i in range(1, QUERIES))]
         contents = [random_rows(CONTENTS * seed + i, case) for i in range(CONTENTS)]
-        told += _compare(case, queries, contents, tmp_path / str(seed))
+        try:
+            told += _compare(case, queries, contents, tmp_path / str(seed))
+        except Exception as error:
+            error.add_note("\n".join((show_case(case), *map(write_query, queries))))
+            raise
     assert told["with answers"] > 0.3 * told.total()
     assert told["refused"] < 0.1 * told.total(), told
 
