@@ -105,7 +105,7 @@ def _columns(
         of_all = [_domain(b, place, catalog) for b in (*branches, *without)]
         domains = of_all[: len(branches)]
         typed = [d for d in of_all if d.name]
-        name = wanted = typed[0].name
+        name = wanted = typed[0].name if typed else "iri"
         number = 2
         while name in used:
             name, number = f"{wanted}_{number}", number + 1
