@@ -25,7 +25,7 @@ from ontoweir.rewriter.model.spj import Attribute, ConstantOutput, Occurrence
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
 from ontoweir.rewriter.unfold.match_atoms import MANY, Match, make_budget, match_atoms
-from ontoweir.rewriter.unfold.unite_matches import unite_matches
+from ontoweir.rewriter.unfold.unite_matches import Wanted, unite_matches
 from ontoweir.rewriter.views.make_sets import SetMaker
 
 MAX_APART = 12
@@ -56,21 +56,33 @@ def match_stars(
     stars = _list_stars(query)
     if prod(map(len, choices)) <= MAX_APART or len(stars) == 0:
         return tuple(match_atoms(query, choices, sets.catalog, on_progress=on_progress))
-    matched: list[Sequence[Match]] = []
-    for star in stars:
+
+    def match(star: tuple[int, ...]) -> Sequence[Match]:
         own = replace(query, atoms=tuple(query.atoms[n] for n in star))
         mine = tuple(choices[n] for n in star)
-        matched.append(tuple(match_atoms(own, mine, sets.catalog, on_progress=on_progress)))
+        return tuple(match_atoms(own, mine, sets.catalog, on_progress=on_progress))
+
+    matched = [match(star) for star in stars]
     if prod(map(len, matched)) > MAX_APART:
-        matched = [
-            unite_matches(found, _list_needed(query, star), _name(query, star), sets)
-            for found, star in zip(matched, stars, strict=True)
-        ]
+        parts: list[tuple[tuple[int, ...], Sequence[Match]]] = []
+        for star, found in zip(stars, matched, strict=True):
+            if _is_joined(star, found):
+                parts += (((n,), match((n,))) for n in star)
+            else:
+                parts.append((star, found))
+        matched = [unite_matches(found, _list_wanted(query, star), sets) for star, found in parts]
     ways = [_Ways(found) for found in matched]
     if max(len(way.matches) for way in ways) >= MANY:
         ways = _order(ways)
     budget = make_budget(query, choices, on_progress)
     return tuple(_combine(ways, Match(), sets.catalog, query, budget))
+
+
+def _is_joined(star: tuple[int, ...], found: Sequence[Match]) -> bool:
+    """Whether a star has more matches than triples maps that make them: then its atoms are views,
+    and the star joins them."""
+    maps = {(p.mapping, p.mapping_source) for match in found for _, p in match.provenance}
+    return len(star) > 1 and len(found) > len(maps)
 
 
 def _list_stars(query: ConjunctiveQuery) -> tuple[tuple[int, ...], ...]:
@@ -81,9 +93,9 @@ def _list_stars(query: ConjunctiveQuery) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, stars.values()))
 
 
-def _list_needed(query: ConjunctiveQuery, star: tuple[int, ...]) -> frozenset[Variable]:
-    """The variables of a star that something else asks for: answers, filters, other stars."""
-    needed = set(query.head)
+def _list_wanted(query: ConjunctiveQuery, star: tuple[int, ...]) -> Wanted:
+    """What else asks for variables of a star: answers, filters, other stars."""
+    needed: set[Variable] = set()
     for place, atom in enumerate(query.atoms):
         if place not in star:
             needed |= {t for t in atom_terms(atom) if isinstance(t, Variable)}
@@ -91,7 +103,8 @@ def _list_needed(query: ConjunctiveQuery, star: tuple[int, ...]) -> frozenset[Va
         needed.add(condition.left)
         if isinstance(condition.right, Variable):
             needed.add(condition.right)
-    return frozenset(needed)
+    shown = set(query.head) - needed
+    return Wanted(_name(query, star), frozenset(shown | needed), frozenset(shown), query.distinct)
 
 
 def _subject(atom: Atom) -> Term:

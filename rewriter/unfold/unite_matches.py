@@ -1,16 +1,21 @@
 """Makes views of the matches of a star: those with terms of one shape are branches of one view."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from ontoweir.errors import QueryError
 from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.algebra.equality_classes import Types, map_output
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.model.query import Variable
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
+    Constant,
+    ConstantOutput,
+    IriOutput,
     LiteralOutput,
     NotNull,
     Occurrence,
@@ -19,9 +24,11 @@ from ontoweir.rewriter.model.spj import (
     Provenance,
     SpjQuery,
     ViewBranch,
+    ViewColumn,
     output_attributes,
 )
 from ontoweir.rewriter.passes.derive_equalities import derive_equalities
+from ontoweir.rewriter.passes.index_disjuncts import DisjunctIndex
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.passes.remove_reference_joins import remove_reference_joins
 from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
@@ -32,9 +39,26 @@ from ontoweir.rewriter.views.make_sets import SetMaker
 _TIME = "the time"
 
 
-def unite_matches(
-    matches: Sequence[Match], needed: frozenset[Variable], name: str, sets: SetMaker
-) -> tuple[Match, ...]:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a star's view has: columns for the variables `needed`; `shown` of them are asked for by
+    nothing but the answers; `distinct`: it does not matter how often a row is there."""
+
+    name: str
+    needed: frozenset[Variable]
+    shown: frozenset[Variable]
+    distinct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A match, and as a query of the columns wanted."""
+
+    match: Match
+    query: SpjQuery
+
+
+def unite_matches(matches: Sequence[Match], wanted: Wanted, sets: SetMaker) -> tuple[Match, ...]:
     """The matches of a star, those that can be rows of one table as one match of a view.
 
     Rows of different branches make different triples, or are chosen by different assertions, which
@@ -42,31 +66,49 @@ def unite_matches(
 
     Args:
         matches: of one star.
-        needed: the variables that have columns in the view.
-        name: for its view.
+        wanted: what its view has, and is called.
         sets: makes views, and has the catalog with them.
     """
-    groups: dict[object, list[tuple[Match, SpjQuery]]] = {}
+    reduced = ((match, _reduce(match, wanted, sets.catalog)) for match in matches)
+    rows = [_Row(match, query) for match, query in reduced if query is not None]
+    if wanted.distinct:
+        rows = _drop_contained(rows, sets.catalog)
+    groups: dict[object, list[_Row]] = {}
     apart: list[Match] = []
-    for match in matches:
-        reduced = _reduce(match, needed, sets.catalog)
-        if reduced is None:
-            continue  # no row satisfies it
-        signature = _signature(reduced, sets.catalog)
+    for row in rows:
+        signature = _signature(row.query, wanted, sets.catalog)
         if signature is None:
-            apart.append(match)
+            apart.append(row.match)
         else:
-            groups.setdefault(signature, []).append((match, reduced))
-    united = [_unite(group, name, sets) for group in groups.values()]
+            groups.setdefault(signature, []).append(row)
+    united = [_unite(group, wanted, sets) for group in groups.values()]
     return (*united, *apart)
 
 
-def _reduce(match: Match, needed: frozenset[Variable], catalog: Catalog) -> SpjQuery | None:
+def _drop_contained(rows: Sequence[_Row], catalog: Catalog) -> list[_Row]:
+    """Without those whose rows others have too."""
+    kept = DisjunctIndex[_Row](catalog, lambda row: row.query)
+    for row in rows:
+        try:
+            if any(is_contained(row.query, other.query, catalog) for other in kept.above(row)):
+                continue
+            below = [r for r in kept.below(row) if is_contained(r.query, row.query, catalog)]
+        except QueryError:  # too long a search: it stays
+            below = []
+        for other in below:
+            kept.remove(other)
+        kept.add(row)
+    return list(kept)
+
+
+def _reduce(match: Match, wanted: Wanted, catalog: Catalog) -> SpjQuery | None:
     """A star's match as a query of the variables needed and its time, with few occurrences."""
     times = [a for attributes in match.times.values() for a in attributes]
     equal = tuple(Compare(times[0], Op.EQ, other) for other in times[1:])
     outputs: tuple[tuple[str, Output], ...] = tuple(
-        (variable.name, output) for variable, output in match.bindings.items() if variable in needed
+        (variable.name, output)
+        for variable, output in match.bindings.items()
+        if variable in wanted.needed
     )
     if times:
         outputs = (*outputs, (_TIME, LiteralOutput(times[0])))
@@ -81,7 +123,7 @@ def _reduce(match: Match, needed: frozenset[Variable], catalog: Catalog) -> SpjQ
     return query if find_contradiction(query, catalog) is None else None
 
 
-def _signature(query: SpjQuery, catalog: Catalog) -> object | None:
+def _signature(query: SpjQuery, wanted: Wanted, catalog: Catalog) -> object | None:
     """What branches of one view have in common: the shapes and types of their terms, the unit of
     their time. None: it is no branch, as it joins two streams, or makes a term of a time."""
     streams = [o for o in query.occurrences if o.table in catalog.streams]
@@ -96,17 +138,27 @@ def _signature(query: SpjQuery, catalog: Catalog) -> object | None:
             continue
         if any(types.step_of(a) is not None for a in attributes):
             return None
+        if _is_listed(name, output, wanted):
+            shapes.append((name, "IRI"))
+            continue
         shapes.append((name, shape_of(output), tuple(types.type_of(a) for a in attributes)))
     if streams and not any(name == _TIME for name, _ in query.outputs):
         return None
     return tuple(sorted(shapes, key=str))
 
 
-def _unite(group: Sequence[tuple[Match, SpjQuery]], name: str, sets: SetMaker) -> Match:
+def _is_listed(name: str, output: Output, wanted: Wanted) -> bool:
+    """Whether a constant IRI, which nothing but the answers ask for, is a value of a column."""
+    return isinstance(output, ConstantOutput) and output.is_iri and Variable(name) in wanted.shown
+
+
+def _unite(group: Sequence[_Row], wanted: Wanted, sets: SetMaker) -> Match:
     if len(group) == 1:
-        return group[0][0]
-    names = [n for n, _ in group[0][1].outputs if n != _TIME]
-    rows = [_columns(query, names) for _, query in group]
+        return group[0].match
+    first = dict(group[0].query.outputs)
+    names = [n for n in first if n != _TIME]
+    listed = {n for n in names if _is_listed(n, first[n], wanted)}
+    rows = [_columns(row.query, names, listed) for row in group]
     kept: list[int] = []
     places: list[int] = []
     for n in range(len(rows[0])):
@@ -116,29 +168,32 @@ def _unite(group: Sequence[tuple[Match, SpjQuery]], name: str, sets: SetMaker) -
         places.append(kept.index(n if same is None else same))
     branches = tuple(
         ViewBranch(
-            query.occurrences,
-            query.conditions,
-            tuple(row[k] for k in kept),
-            _time(query),
-            query.provenance,
+            row.query.occurrences,
+            row.query.conditions,
+            tuple(columns[k] for k in kept),
+            _time(row.query),
+            row.query.provenance,
         )
-        for (_, query), row in zip(group, rows, strict=True)
+        for row, columns in zip(group, rows, strict=True)
     )
     some = ", ".join(dict.fromkeys(p.mapping for b in branches[:3] for _, p in b.provenance))
     why = f"{len(branches)} ways to match one subject, of {some}" + (
         " and more" if len(branches) > 3 else ""
     )
-    view = sets.add_view(name, branches, distinct=False, why=why)
+    view = sets.add_view(wanted.name, branches, distinct=False, why=why)
     alias = f"{view.name}_1"
     columns = [Attribute(alias, view.table.columns[p].name) for p in places]
     following = iter(columns)
     bindings: dict[Variable, Output] = {}
-    first = dict(group[0][1].outputs)
     for variable in names:
-        bindings[Variable(variable)] = map_output(first[variable], lambda _: next(following))
+        bindings[Variable(variable)] = (
+            IriOutput((next(following),))
+            if variable in listed
+            else map_output(first[variable], lambda _: next(following))
+        )
     times: dict[Variable, tuple[Attribute, ...]] = {
         variable: (Attribute(alias, timestamp),)
-        for variable in group[0][0].times
+        for variable in group[0].match.times
         if (timestamp := view.timestamp) is not None
     }
     return Match(
@@ -150,9 +205,16 @@ def _unite(group: Sequence[tuple[Match, SpjQuery]], name: str, sets: SetMaker) -
     )
 
 
-def _columns(query: SpjQuery, names: Sequence[str]) -> tuple[Attribute, ...]:
+def _columns(query: SpjQuery, names: Sequence[str], listed: set[str]) -> tuple[ViewColumn, ...]:
     outputs = dict(query.outputs)
-    return tuple(a for name in names for a in output_attributes(outputs[name]))
+    columns: list[ViewColumn] = []
+    for name in names:
+        output = outputs[name]
+        if name in listed and isinstance(output, ConstantOutput):
+            columns.append(Constant(output.value))
+        else:
+            columns += output_attributes(output)
+    return tuple(columns)
 
 
 def _time(query: SpjQuery) -> Attribute | None:

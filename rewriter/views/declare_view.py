@@ -28,7 +28,6 @@ from ontoweir.rewriter.model.spj import (
     Op,
     TextColumn,
     ViewBranch,
-    column_attributes,
 )
 from ontoweir.rewriter.views.find_key import determine_rows
 
@@ -45,11 +44,16 @@ def declare_relation(
 
 
 def declare_stream(
-    name: str, branches: Sequence[ViewBranch], catalog: Catalog, *, distinct: bool
+    name: str,
+    branches: Sequence[ViewBranch],
+    catalog: Catalog,
+    *,
+    distinct: bool,
+    without: Sequence[ViewBranch] = (),
 ) -> Stream:
     """A view over streams (and static relations that their rows join): one stream, with the
     weakest of what is declared of each branch. Keys, which are about pairs of rows, do not pass,
-    but the one of a set.
+    but the one of a set. Its columns have the types of what is left out (`without`) too.
 
     Raises:
         QueryError: the branches have different units of time, or columns of different types.
@@ -63,7 +67,7 @@ def declare_stream(
                 "declare the same unit for their timestamps",
                 stream.source,
             )
-    columns = _columns(branches, catalog, frozenset({first.timestamp}))
+    columns = _columns(branches, catalog, frozenset({first.timestamp}), without)
     rates = [_rate(b, s, catalog) for b, s in zip(branches, streams, strict=True)]
     known = [r for r in rates if r is not None]
     starts = [s.start_us for s in streams if s.start_us is not None]
@@ -89,27 +93,30 @@ def _stream(branch: ViewBranch, catalog: Catalog) -> Stream:
 
 
 def _columns(
-    branches: Sequence[ViewBranch], catalog: Catalog, taken: frozenset[str]
+    branches: Sequence[ViewBranch],
+    catalog: Catalog,
+    taken: frozenset[str],
+    without: Sequence[ViewBranch] = (),
 ) -> tuple[Column, ...]:
     """The view's columns, named as in the first branch that has a column there."""
     used = set(taken)
     columns = []
     for place in range(len(branches[0].columns)):
-        domains = [_domain(b, place, catalog) for b in branches]
-        given = [a.column for b in branches for a in column_attributes(b.columns[place])]
-        text = any(isinstance(b.columns[place], TextColumn) for b in branches)
-        name = wanted = "iri" if text or not given else given[0]
+        of_all = [_domain(b, place, catalog) for b in (*branches, *without)]
+        domains = of_all[: len(branches)]
+        typed = [d for d in of_all if d.name]
+        name = wanted = typed[0].name if typed else "iri"
         number = 2
         while name in used:
             name, number = f"{wanted}_{number}", number + 1
         used.add(name)
-        columns.append(_unite(name, [d for d in domains if d is not None]))
+        columns.append(_unite(name, _widest(typed), domains))
     return tuple(columns)
 
 
-def _domain(branch: ViewBranch, place: int, catalog: Catalog) -> Column | None:
-    """What a branch says of a column: its type, and its domain, narrowed by its conditions (None:
-    it is a constant, and fits wherever it is compared)."""
+def _domain(branch: ViewBranch, place: int, catalog: Catalog) -> Column:
+    """What a branch says of a column: its type, and its domain, narrowed by its conditions. Without
+    a name: it is a constant, and fits wherever it is compared."""
     attribute = branch.columns[place]
     if isinstance(attribute, Constant):
         return Column("", IntType(), enum=(attribute.value,))
@@ -148,9 +155,8 @@ def _less(left: Scalar, right: Scalar) -> bool:
     return Decimal(str(left)) < Decimal(str(right))
 
 
-def _unite(name: str, domains: Sequence[Column]) -> Column:
+def _unite(name: str, kind: ColumnType, domains: Sequence[Column]) -> Column:
     """The union of what branches say of a column."""
-    kinds = list(dict.fromkeys(d.type for d in domains if d.name))
     enum: tuple[Scalar, ...] | None = ()
     for d in domains:
         both = enum is not None and d.enum is not None
@@ -161,7 +167,7 @@ def _unite(name: str, domains: Sequence[Column]) -> Column:
     high = _outermost([high for _, high in spans], constants, least=False)
     if enum is not None:
         low = high = None
-    return Column(name, _widest(kinds, domains), low, high, enum, domains[0].source)
+    return Column(name, kind, low, high, enum, domains[0].source)
 
 
 def _outermost(
@@ -176,12 +182,15 @@ def _outermost(
     return choose((*given, *constants), key=lambda v: Decimal(str(v)))
 
 
-def _widest(kinds: Sequence[ColumnType], domains: Sequence[Column]) -> ColumnType:
-    """The type that has all values of the given ones.
+def _widest(columns: Sequence[Column]) -> ColumnType:
+    """The type that has all values of some columns.
 
     Raises:
         QueryError: there is none.
     """
+    kinds = list(dict.fromkeys(c.type for c in columns))
+    if not kinds:  # constants alone: texts of IRIs
+        return StringType()
     if len(kinds) == 1:
         return kinds[0]
     decimals = [k for k in kinds if isinstance(k, DecimalType)]
@@ -194,7 +203,7 @@ def _widest(kinds: Sequence[ColumnType], domains: Sequence[Column]) -> ColumnTyp
         "the same triples are made from columns of different types: "
         + " and ".join(map(name_column_type, kinds)),
         "declare the columns with one type in ontoweir.toml, or write SELECT DISTINCT",
-        domains[0].source,
+        columns[0].source,
     )
 
 

@@ -20,7 +20,7 @@ from ontoweir.mappings.model.assertion import (
     TermMap,
     TriplesMapName,
 )
-from ontoweir.mappings.model.catalog import Catalog, Relation
+from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.model.add_views import add_views
 from ontoweir.rewriter.model.spj import View, ViewBranch, column_attributes
@@ -131,8 +131,11 @@ class SetMaker:
         wanted, number = name, 2
         while name in self.catalog.streams or name in self.catalog.relations:
             name, number = f"{wanted}_{number}", number + 1
-        declare = declare_relation if branches[0].time is None else declare_stream
-        table = declare(name, branches, self.catalog, distinct=distinct)
+        table: Stream | Relation
+        if branches[0].time is None:
+            table = declare_relation(name, branches, self.catalog, distinct=distinct)
+        else:
+            table = declare_stream(name, branches, self.catalog, distinct=distinct, without=without)
         view = View(table, branches, distinct, why, without)
         self.views.append(view)
         self.catalog = add_views(self.catalog, [view])

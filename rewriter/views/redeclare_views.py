@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.rewriter.model.add_views import add_views
 from ontoweir.rewriter.model.spj import SpjUnion, View
 from ontoweir.rewriter.views.declare_view import declare_relation, declare_stream
@@ -18,6 +18,11 @@ def redeclare_views(union: SpjUnion, catalog: Catalog) -> SpjUnion:
 
 
 def _redeclare(view: View, catalog: Catalog) -> View:
-    declare = declare_stream if isinstance(view.table, Stream) else declare_relation
-    table = declare(view.name, view.branches, catalog, distinct=view.distinct)
+    table: Stream | Relation
+    if isinstance(view.table, Stream):
+        table = declare_stream(
+            view.name, view.branches, catalog, distinct=view.distinct, without=view.without
+        )
+    else:
+        table = declare_relation(view.name, view.branches, catalog, distinct=view.distinct)
     return replace(view, table=table)

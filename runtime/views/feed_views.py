@@ -49,7 +49,9 @@ def feed_views(
     for view in flowing:
         steps, table = _unite(view, [_select(b, view, encoder, statics) for b in view.branches])
         if view.without:
-            steps, table = _leave_out(steps, table, _select_static(view.without, view, statics))
+            steps, table = _leave_out(
+                view.view, steps, table, _select_static(view.without, view, statics)
+            )
         made[view.view.name] = Admitted(steps, steps, table, 0, {})
     return made
 
@@ -77,11 +79,17 @@ def _select_static(
     return _unite(view, [_select(b, view, encoder, statics) for b in branches])[1]
 
 
-def _leave_out(steps: Array, table: pa.Table, always: pa.Table) -> tuple[Array, pa.Table]:
+def _leave_out(
+    view: View, steps: Array, table: pa.Table, always: pa.Table
+) -> tuple[Array, pa.Table]:
     """The rows that are not among some others."""
+    if not always.num_rows:
+        return steps, table
+    if not view.table.columns:
+        return steps[:0], table.slice(0, 0)
     names = table.column_names
     numbered = table.append_column(_NUMBER, pa.array(np.arange(len(steps))))
-    left = numbered.join(always, names, join_type="left anti") if always.num_rows else numbered
+    left = numbered.join(always, names, join_type="left anti")
     index = np.sort(left.column(_NUMBER).to_numpy())
     return steps[index], table.take(pa.array(index))
 

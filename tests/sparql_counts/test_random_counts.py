@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from ontoweir.errors import OntoweirError
+from ontoweir.rewriter.unfold import match_stars
 from tests.sparql_counts.case import Case, Query
 from tests.sparql_counts.compare_answers import (
     Difference,
@@ -31,7 +32,12 @@ PROJECTS = settings().max_examples // 6
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
-def test_answers_are_those_of_sparql(block: int, tmp_path: Path) -> None:
+def test_answers_are_those_of_sparql(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In half of the blocks all stars with several matches are views, however few."""
+    if block % 2:
+        monkeypatch.setattr(match_stars, "MAX_APART", 1)
     told = Counter[str]()
     for seed in range(block * PROJECTS, (block + 1) * PROJECTS):
         case = random_case(seed)

@@ -137,7 +137,7 @@ def test_doubles_join_and_are_named_but_are_not_selected(folder: Path) -> None:
     assert "declare f as decimal(p,s) or string" in str(caught.value)
 
 
-def test_answers_arewrite_texts_alike() -> None:
+def test_answers_are_written_alike() -> None:
     values: list[Value] = [Decimal("1.50"), Decimal("100.00"), True, date(2014, 8, 1)]
     values += [datetime(2014, 8, 1, 7, 5), datetime(2014, 8, 1, 0, 0, 0, 500000)]
     for value in values:
