@@ -191,11 +191,6 @@ class Provenance:
         """The names of all its triples maps."""
         return frozenset((self.mapping, *(o.id for o in self.others)))
 
-    @property
-    def shown_axioms(self) -> tuple[str, ...]:
-        """The axioms; of many the first, and how many there are more."""
-        return first_axioms(self.axioms)
-
 
 class FoldFunction(StrEnum):
     """What is computed of an attribute while matching, instead of projecting it."""

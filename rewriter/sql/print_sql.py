@@ -17,6 +17,7 @@ from ontoweir.rewriter.model.spj import (
     Provenance,
     SpjQuery,
     SpjUnion,
+    first_axioms,
 )
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_output
 from ontoweir.rewriter.sql.print_select import print_select
@@ -134,7 +135,7 @@ def _comments(query: SpjQuery, number: int, total: int) -> str:
 
 def _origin(origin: Provenance) -> str:
     place = f" ({origin.mapping_source})" if origin.mapping_source is not None else ""
-    axioms = "; ".join(origin.shown_axioms)
+    axioms = "; ".join(first_axioms(origin.axioms))
     more = f" and {len(origin.others)} more" if origin.others else ""
     return f"mapping {origin.mapping}{place}{more}" + (f", by {axioms}" if axioms else "")
 

@@ -86,7 +86,13 @@ def _branch(view: View, branch: ViewBranch, catalog: Catalog, dialect: str) -> s
                 value = print_literal(constant, kinds[name], dialect)
             case TextColumn(parts=parts):
                 value = print_output(IriOutput(parts), types)
-        columns.append(exp.alias_(value, name, quoted=needs_quotes(name)))
+        same = isinstance(value, exp.Column) and value.name == name
+        columns.append(value if same else exp.alias_(value, name, quoted=needs_quotes(name)))
     distinct = view.distinct and len(view.branches) == 1
     tree = print_select(branch.query, columns, catalog, distinct=distinct, dialect=dialect)
+    if len(branch.occurrences) == 1:  # nothing has to say whose columns they are
+        for node in tree.find_all(exp.Column):
+            node.set("table", None)
+        for table in tree.find_all(exp.Table):
+            table.set("alias", None)
     return tree.sql(dialect=dialect, pretty=True, copy=False)

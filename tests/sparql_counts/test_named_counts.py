@@ -320,6 +320,7 @@ CASES = {
     ),
 }
 
+ONE = "rr:constant :1"
 PARENT = 'rr:parentTriplesMap <#M0> ; rr:joinCondition [ rr:child "a" ; rr:parent "c" ]'
 KEYED = (Table("s", S.columns, stream=True, keys=(("id",),)),)
 CASES |= {
@@ -331,6 +332,37 @@ CASES |= {
             s=((0, None, 1, "x"), (0, None, 1, "x"), (0, 2, 1, "y")),
         ),
         {("http://e/1",): 1},
+    ),
+    "a constant that a static and a streamed source make": Named(
+        make_case(
+            (Map("s", ONE, ("A",), (V_N,)), Map("r", ONE, ("A",))),
+            ask("?x, ?n", "x a A", "x v n"),
+            s=((0, 1, 1, "x"), (0, 2, 2, "x")),
+            r=((1, 1, "x"),),
+        ),
+        {("http://e/1", "1"): 1, ("http://e/1", "2"): 1},
+    ),
+    "a constant of a stream beside a template of a static relation": Named(
+        make_case(
+            (
+                Map("s", ONE, ("B",)),
+                Map("r", 'rr:template "http://e/{m}"', ("B",)),
+                Map("s", S_ID, (), (V_N,)),
+            ),
+            ask("?x, ?n", "x a B", "x v n"),
+            s=((0, 1, 1, "x"), (0, 2, 2, "x"), (1, 3, 3, "x")),
+            r=((1, 1, "x"), (2, 2, "x"), (3, 2, "x")),
+        ),
+        {("http://e/1", "1"): 1, ("http://e/2", "2"): 1},
+    ),
+    "a constant that two streams make": Named(
+        make_case(
+            (Map("s", ONE, ("A",)), Map("u", ONE, ("A",))),
+            ask("?x", "x a A"),
+            s=((0, 1, 1, "x"), (0, 2, 2, "x")),
+            u=((0, 1, 1, "x"), (1, 2, 2, "x")),
+        ),
+        {("http://e/1",): 2},
     ),
     "a symmetric property": Named(
         make_case(

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from ontoweir.errors import OntoweirError
+from ontoweir.rewriter.unfold import match_stars
 from tests.sparql_counts.case import Case, Query
 from tests.sparql_counts.compare_answers import (
     Difference,
@@ -23,6 +24,7 @@ from tests.sparql_counts.compare_answers import (
 )
 from tests.sparql_counts.random_cases import random_case, random_query, random_rows
 from tests.sparql_counts.shrink_case import shrink_case
+from tests.sparql_counts.write_case import show_case, write_query
 
 BLOCKS, QUERIES, CONTENTS = 6, 4, 5
 PROJECTS = settings().max_examples // 6
@@ -30,13 +32,22 @@ PROJECTS = settings().max_examples // 6
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
-def test_answers_are_those_of_sparql(block: int, tmp_path: Path) -> None:
+def test_answers_are_those_of_sparql(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In half of the blocks all stars with several matches are views, however few."""
+    if block % 2:
+        monkeypatch.setattr(match_stars, "MAX_APART", 1)
     told = Counter[str]()
     for seed in range(block * PROJECTS, (block + 1) * PROJECTS):
         case = random_case(seed)
         queries = [case.query, *(random_query(QUERIES * seed + i, case) for i in range(1, QUERIES))]
         contents = [random_rows(CONTENTS * seed + i, case) for i in range(CONTENTS)]
-        told += _compare(case, queries, contents, tmp_path / str(seed))
+        try:
+            told += _compare(case, queries, contents, tmp_path / str(seed))
+        except Exception as error:
+            error.add_note("\n".join((show_case(case), *map(write_query, queries))))
+            raise
     assert told["with answers"] > 0.3 * told.total()
     assert told["refused"] < 0.1 * told.total(), told
 

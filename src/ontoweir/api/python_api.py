@@ -14,7 +14,8 @@ from ontoweir.api.live_query import KEPT, LiveQuery
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
-from ontoweir.pipeline.pipeline import CompiledQuery, Workspace, read_text
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.pipeline.read_text import read_text
 from ontoweir.progress.notebook import NotebookText, in_notebook
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.project.write_project import BuiltProject
@@ -63,8 +64,7 @@ class OpenProject:
 
     @property
     def refused(self) -> "tuple[OntoweirError, ...]":
-        """What is wrong in triples maps: without `skip_refused`, queries that could need one are
-        refused."""
+        """What is wrong in triples maps (`skip_refused` of `open_project` leaves them out)."""
         with self._names():
             errors = [r.error.again() for r in self.workspace.mappings.refused]
         return tuple(e if self.built is None else self.built.renamed(e) for e in errors)
@@ -371,14 +371,13 @@ class OpenProject:
         same = (text, "sparql", allow_unbounded)
         if there is not None and (there.text, there.language, there.allow_unbounded) == same:
             return there
-        entry, _ = register_query(
+        return register_query(
             self.workspace,
             self.registry,
             QueryText(name, "sparql", text, file),
             allow_unbounded=allow_unbounded,
             replace=replace,
-        )
-        return entry
+        )[0]
 
     def _compile(self, query: str) -> CompiledQuery:
         if "{" not in query:

@@ -7,13 +7,14 @@ names. Columns make it about as fast as pickle, which can run any code.
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any, TypeAlias
 
 Encoded: TypeAlias = list[list[Any]]
 """Groups `[kind, columns]`, each of values that only values of groups before it are in: a column
 has the numbers of the values of one field. The last value is the whole."""
 
-_SCALARS = (str, int, float, bool, type(None))
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 _SCALAR, _TUPLE, _SET, _DECIMAL = "scalar", "tuple", "frozenset", "decimal"
 
 
@@ -49,6 +50,11 @@ def decode_values(encoded: Encoded, classes: Sequence[type]) -> Any:
     return values[-1]
 
 
+@cache
+def _list_fields(made: type) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(made) if f.init)
+
+
 class _Encoder:
     """Values with numbers of their own, each once; a value's level is above those of its parts."""
 
@@ -60,32 +66,35 @@ class _Encoder:
 
     def add(self, value: object) -> int:
         """The number of a value. Dataclasses are told apart by all fields, compared or not."""
-        if isinstance(value, _SCALARS):
-            if type(value) not in _SCALARS:
-                raise TypeError(f"{type(value).__name__} is not written as JSON")
-            return self._enter((type(value), value), _SCALAR, (value,), 0)
-        if type(value) is tuple:
-            kind, inner = _TUPLE, value
-        elif type(value) is frozenset:
+        made = type(value)
+        inner: tuple[object, ...]
+        if made in _SCALARS:
+            key = value if made is str else (made, value)
+            known = self.known.get(key)
+            return self._enter(key, _SCALAR, (value,), 0) if known is None else known
+        kind, inner = made.__name__, ()
+        if isinstance(value, tuple) and made is tuple:
+            inner = value
+        elif isinstance(value, frozenset):
             kind, inner = _SET, (tuple(sorted(value, key=repr)),)
-        elif type(value) is Decimal:
+        elif isinstance(value, Decimal):
             kind, inner = _DECIMAL, (str(value),)
-        elif is_dataclass(value):
-            kind = type(value).__name__
-            inner = tuple(getattr(value, f.name) for f in fields(value) if f.init)
+        elif is_dataclass(made):
+            inner = tuple([getattr(value, name) for name in _list_fields(made)])
         else:
-            raise TypeError(f"{type(value).__name__} is not written as JSON")
-        numbers = tuple(map(self.add, inner))
-        level = 1 + max((self.levels[n] for n in numbers), default=0)
+            raise TypeError(f"{kind} is not written as JSON")
+        numbers = tuple([self.add(part) for part in inner])
+        known = self.known.get((kind, numbers))
+        if known is not None:
+            return known
+        level = 1 + max([self.levels[n] for n in numbers], default=0)
         return self._enter((kind, numbers), kind, numbers, level)
 
     def _enter(self, key: Hashable, kind: str, parts: tuple[Any, ...], level: int) -> int:
-        number = self.known.get(key)
-        if number is None:
-            number = self.known[key] = len(self.levels)
-            self.levels.append(level)
-            self.kinds.append(kind)
-            self.parts.append(parts)
+        number = self.known[key] = len(self.levels)
+        self.levels.append(level)
+        self.kinds.append(kind)
+        self.parts.append(parts)
         return number
 
     def groups(self) -> Encoded:

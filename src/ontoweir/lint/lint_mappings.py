@@ -23,7 +23,8 @@ from ontoweir.mappings.model.assertion import (
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.model.column_types import type_family
 from ontoweir.ontology.tbox import TBox
-from ontoweir.pipeline.pipeline import Workspace, read_project
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.pipeline.read_text import read_project
 from ontoweir.rewriter.model.query import (
     ClassAtom,
     ConjunctiveQuery,

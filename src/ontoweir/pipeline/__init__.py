@@ -1,4 +1,4 @@
 """The pipeline: project → TBox and mappings → queries → verdicts.
 
-Door: `pipeline` (`Workspace`), `refused_query`.
+Doors: `pipeline` (`Workspace`), `refused_query`, `read_cached`, `read_text`.
 """

@@ -15,7 +15,7 @@ from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.edit.describe_repairs import DescribedRepair, Draft, describe_edits, draft_changes
-from ontoweir.errors import CatalogError, OntoweirError, QueryError, Source, UsageError
+from ontoweir.errors import CatalogError, OntoweirError, Source, UsageError
 from ontoweir.mappings.compile.assert_facts import assert_facts
 from ontoweir.mappings.compile.load_mappings import load_mappings
 from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
@@ -29,6 +29,7 @@ from ontoweir.pipeline.read_cached import (
     read_mappings_cached,
     read_ontology_cached,
 )
+from ontoweir.pipeline.read_text import read_project, read_text
 from ontoweir.pipeline.refused_query import describe_incomplete
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
@@ -252,6 +253,8 @@ class Workspace:
                 self.skip, tuple(v.name for v in first.head), self.project.counts
             ),
         )
+        if (counted := _say_counts(union)) is not None:
+            warn(counted, first.source)
         incomplete = tuple(missing.values())
         if incomplete:
             warn(describe_incomplete(first.name, incomplete), first.source)
@@ -362,45 +365,25 @@ class Workspace:
         return self.compile_branches(branches, catalog=catalog, quiet=True).union
 
 
+def _say_counts(union: SpjUnion) -> str | None:
+    """What a query counts once that rows of its tables may make several times (None: nothing)."""
+    reasons = [view.why for view in union.views if view.distinct]
+    if not reasons:
+        return None
+    more = f"; and {len(reasons) - 1} more such views" if len(reasons) > 1 else ""
+    return (
+        f"a triple counts once, as in SPARQL, where rows may make it several times: {reasons[0]}"
+        f'{more}; counts = "matches" in [project] counts rows'
+    )
+
+
 def _column_types(catalog: Catalog) -> list[tuple[str, str, ColumnType]]:
     return [(s.name, c.name, c.type) for s in catalog.streams.values() for c in s.columns]
-
-
-def read_project(file: str) -> str | None:
-    """The text of the project file, where it can be read."""
-    try:
-        return Path(file).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return None
 
 
 def _because(query: ConjunctiveQuery) -> str:
     texts = dict.fromkeys(text for text, _ in query.axioms)
     return f", by {'; '.join(texts)}" if texts else ", as written"
-
-
-def read_text(file: Path) -> str:
-    """The text of a query file.
-
-    Raises:
-        QueryError: it cannot be read, or is not UTF-8.
-    """
-    try:
-        return file.read_text(encoding="utf-8-sig")  # with or without a byte-order mark
-    except OSError as error:
-        raise QueryError(
-            f"cannot read the query: {error.strerror or error}",
-            why="the file is missing or not readable",
-            fix="correct its path",
-            source=Source(str(file)),
-        ) from error
-    except UnicodeDecodeError as error:
-        raise QueryError(
-            "the query is not UTF-8 text",
-            why=f"byte {error.start} is {error.object[error.start]:#04x}",
-            fix="save it as UTF-8",
-            source=Source(str(file), error.object.count(b"\n", 0, error.start) + 1),
-        ) from error
 
 
 def require_queries(workspace: Workspace) -> None:

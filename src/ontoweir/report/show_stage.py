@@ -12,7 +12,8 @@ from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.load_ontology import load_ontology
 from ontoweir.ontology.tbox import TBox
-from ontoweir.pipeline.pipeline import CompiledQuery, OnWarning, Workspace, read_text
+from ontoweir.pipeline.pipeline import CompiledQuery, OnWarning, Workspace
+from ontoweir.pipeline.read_text import read_text
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.algebra.print_spj import print_spj

@@ -227,7 +227,7 @@ def _constant(table: str, iri: str, cls: str) -> str:
     )
 
 
-VALUES = {
+VALUES: dict[str, list[Any]] = {
     "d": [Decimal("1.50"), Decimal("1.50"), Decimal("-1.50"), None],
     "f": [0.1, 0.1, -0.0, None],
     "day": [date(2020, 1, 1), date(2020, 1, 1), date(1969, 12, 31), None],

@@ -51,7 +51,7 @@ def add_register(commands: Any) -> None:
 
 
 def _register(args: argparse.Namespace) -> int:
-    from ontoweir.pipeline.pipeline import read_text
+    from ontoweir.pipeline.read_text import read_text
     from ontoweir.registry.register_query import QueryText, register_query
     from ontoweir.registry.registry_entry import summarise_verdict
 
