@@ -31,6 +31,7 @@ def test_a_join_over_times_is_bounded_by_the_domains_of_branches(tmp_path: Path)
     verdict = decide(tmp_path, maps, query)
     assert verdict.plans is not None
     assert verdict.bound is not None
+    assert verdict.bound.rows is not None
     assert verdict.bound.rows <= 20
 
 
