@@ -100,7 +100,10 @@ def _find(
 
     def mends(changes: Sequence[Change]) -> bool:
         try:
-            return has_plan(*_apply(changes, union, catalog), timed=timed)
+            changed, declared = _apply(changes, union, catalog)
+            if recompile is not None and _dissolves(changes, union):
+                changed = recompile(tuple(changes), declared) or changed
+            return has_plan(changed, declared, timed=timed)
         except OntoweirError:  # its plan would be too large
             return False
 
@@ -141,6 +144,13 @@ _TOGETHER = (
     ((*_DECLARE, AddWindow, DropGroup),),
 )
 """What is taken together: changes of which none can undo what another one does."""
+
+
+def _dissolves(changes: Sequence[Change], union: SpjUnion) -> bool:
+    """Whether a key is declared that may make a distinct view needless."""
+    return any(view.distinct for view in union.views) and any(
+        isinstance(change, DeclareKey) for change in changes
+    )
 
 
 def _rank(changes: Sequence[Change]) -> int:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import floor
 
-from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
+from ontoweir.checker.model.normal_form import Kind, Member, NormalForm, ValueClass
 from ontoweir.checker.repair.changes import (
     NUMBERS,
     AddOrder,
@@ -40,7 +40,7 @@ def propose_changes(
     views = {view.name: view for view in union.views}
     declared, catalog = catalog, extend_catalog(catalog, union)
     for form in forms:
-        changes.update(dict.fromkeys(_keys(form, declared)))
+        changes.update(dict.fromkeys(_keys(form, declared, views)))
         changes.update(dict.fromkeys(_columns(form, declared, views)))
         changes.update(dict.fromkeys(_times(form, catalog)))
         changes.update(dict.fromkeys(_variables(form, union)))
@@ -100,21 +100,36 @@ def _references(stream: Stream, column: Column, catalog: Catalog) -> Iterator[Ch
                 yield DeclareReference(stream.name, column.name, relation.name, target.name)
 
 
-def _keys(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
-    """A key of a stream that is joined with itself, of all columns that are equated there."""
-    for one, other in combinations(form.members, 2):
-        stream = catalog.streams.get(one.stream)
-        if stream is None or one.stream != other.stream:
-            continue  # (a view has a key already)
-        equated = [
-            c.name
-            for c in stream.columns
-            if (mine := form.class_of.get(Attribute(one.alias, c.name))) is not None
-            and mine == form.class_of.get(Attribute(other.alias, c.name))
-            and not form.classes[mine].domain.finite
-        ]
-        if equated:
-            yield DeclareKey(stream.name, tuple(equated))
+def _keys(form: NormalForm, catalog: Catalog, views: Mapping[str, View]) -> Iterator[Change]:
+    """A key of a stream that is joined with itself, itself or by views of it, of all columns that
+    are equated there."""
+    made = [_list_columns(member, form, views) for member in form.members]
+    for one, other in combinations(made, 2):
+        for name in sorted(one.keys() & other.keys() & catalog.streams.keys()):
+            stream = catalog.streams[name]
+            equated = [
+                c.name
+                for c in stream.columns
+                if (mine := one[name].get(c.name)) is not None
+                and mine == other[name].get(c.name)
+                and not form.classes[mine].domain.finite
+            ]
+            if equated:
+                yield DeclareKey(name, tuple(equated))
+
+
+def _list_columns(
+    member: Member, form: NormalForm, views: Mapping[str, View]
+) -> dict[str, dict[str, int]]:
+    """Of each stream that a member's tuples are made from: the value classes of its columns."""
+    streams: dict[str, dict[str, int]] = {}
+    if member.stream not in views:
+        streams[member.stream] = {}
+    for attribute, index in form.class_of.items():
+        if attribute.alias == member.alias:
+            for table, column in find_origins(member.stream, attribute.column, views):
+                streams.setdefault(table, {})[column] = index
+    return streams
 
 
 def _times(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
