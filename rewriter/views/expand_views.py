@@ -16,6 +16,7 @@ from ontoweir.rewriter.model.spj import (
     Compare,
     Condition,
     Constant,
+    ConstantOutput,
     IriOutput,
     IsNull,
     NotNull,
@@ -29,7 +30,6 @@ from ontoweir.rewriter.model.spj import (
     View,
     ViewBranch,
     compare_scalars,
-    output_attributes,
 )
 
 
@@ -38,7 +38,20 @@ def expand_views(query: SpjQuery, views: Sequence[View]) -> Iterator[SpjQuery]:
 
     The rows of all choices together are those of the query but for their multiplicities, which are
     its own where no row of a view is made twice. Choices that no row satisfies are left out, and
-    those in which a constant would be what is shown or folded, or a text be compared.
+    those that are no query over the tables: a text would be compared, or a constant literal shown.
+    """
+    return _expand_all(query, views, complete=False)
+
+
+class _NoQueryError(Exception):
+    """A choice of branches is no query over the tables."""
+
+
+def _expand_all(query: SpjQuery, views: Sequence[View], *, complete: bool) -> Iterator[SpjQuery]:
+    """As expand_views.
+
+    Raises:
+        _NoQueryError: (complete) a choice is no query over the tables.
     """
     known = {view.name: view for view in views}
     if not any(o.table in known for o in query.occurrences):
@@ -47,13 +60,18 @@ def expand_views(query: SpjQuery, views: Sequence[View]) -> Iterator[SpjQuery]:
     places = [(o, known[o.table]) for o in query.occurrences if o.table in known]
     for chosen in product(*(view.branches for _, view in places)):
         expanded: SpjQuery | None = query
-        for (occurrence, view), branch in zip(places, chosen, strict=True):
-            if expanded is not None:
-                expanded = _expand(expanded, occurrence, view, branch)
+        try:
+            for (occurrence, view), branch in zip(places, chosen, strict=True):
+                if expanded is not None:
+                    expanded = _expand(expanded, occurrence, view, branch)
+        except _NoQueryError:
+            if complete:
+                raise
+            continue
         if expanded is None:
             continue
         if any(o.table in known for o in expanded.occurrences):
-            yield from expand_views(expanded, views)
+            yield from _expand_all(expanded, views, complete=complete)
         else:
             yield expanded
 
@@ -63,20 +81,30 @@ def expand_unions(union: SpjUnion, limit: int) -> SpjUnion | None:
     rows, as often.
 
     Returns:
-        None: it has no such view, or more than `limit` disjuncts.
+        None: it has no such view, or more than `limit` disjuncts; or branches are no queries over
+            the tables.
     """
     apart = [view for view in union.views if not view.distinct]
     if not any(o.table == v.name for q in union.disjuncts for o in q.occurrences for v in apart):
         return None
-    expanded = (made for query in union.disjuncts for made in expand_views(query, apart))
-    disjuncts = tuple(islice(expanded, limit + 1))
+    expanded = (
+        made for query in union.disjuncts for made in _expand_all(query, apart, complete=True)
+    )
+    try:
+        disjuncts = tuple(islice(expanded, limit + 1))
+    except _NoQueryError:
+        return None
     return replace(union, disjuncts=disjuncts) if len(disjuncts) <= limit else None
 
 
 def _expand(
     query: SpjQuery, occurrence: Occurrence, view: View, branch: ViewBranch
 ) -> SpjQuery | None:
-    """The query with a branch in place of an occurrence of its view."""
+    """The query with a branch in place of an occurrence of its view (None: no row satisfies it).
+
+    Raises:
+        _NoQueryError: it is no query over the tables.
+    """
     taken = {o.alias for o in query.occurrences} - {occurrence.alias}
     renamed: dict[str, str] = {}
     for own in branch.occurrences:
@@ -107,21 +135,17 @@ def _expand(
         if not texts.keys().isdisjoint(condition_attributes(condition)):
             if isinstance(condition, NotNull):
                 continue
-            return None  # no conditions on columns say it
+            raise _NoQueryError  # no conditions on columns say it
         holds = _substitute(condition, made)
         if holds is False:
             return None
         if holds is not True:
             conditions.append(holds)
-    constants = {a for a, c in made.items() if isinstance(c, Constant)}
-    shown = {a for _, output in query.outputs for a in output_attributes(output)}
-    folded = {fold.attribute for fold in query.folds or ()}
-    if constants & (shown | folded):
-        return None
 
     def change(a: Attribute) -> Attribute:
         new = made.get(a, a)
-        assert isinstance(new, Attribute)
+        if a in texts or not isinstance(new, Attribute):
+            raise _NoQueryError
         return new
 
     position = query.occurrences.index(occurrence)
@@ -130,7 +154,7 @@ def _expand(
         query,
         occurrences=(*query.occurrences[:position], *mine, *query.occurrences[position + 1 :]),
         conditions=tuple(dict.fromkeys(conditions)),
-        outputs=tuple((name, _show(o, texts, change)) for name, o in query.outputs),
+        outputs=tuple((name, _show(o, {**made, **texts}, change)) for name, o in query.outputs),
         provenance=tuple(
             (renamed.get(branch.occurrences[0].alias, "") if branch.occurrences else "", p)
             if alias == occurrence.alias
@@ -145,14 +169,18 @@ def _expand(
 
 def _show(
     output: Output,
-    texts: Mapping[Attribute, tuple[str | Attribute, ...]],
+    made: Mapping[Attribute, Attribute | Constant | tuple[str | Attribute, ...]],
     change: Callable[[Attribute], Attribute],
 ) -> Output:
-    """An output over what a view's columns are; a text alone is the template that makes it."""
+    """An output over what a view's columns are; a text alone is the template that makes it, or the
+    IRI that it is."""
     if isinstance(output, IriOutput | TemplateLiteralOutput) and len(output.parts) == 1:
         (part,) = output.parts
-        if isinstance(part, Attribute) and part in texts:
-            return replace(output, parts=texts[part])
+        given = made.get(part) if isinstance(part, Attribute) else None
+        if isinstance(given, tuple):
+            return replace(output, parts=given)
+        if isinstance(given, Constant) and isinstance(output, IriOutput):
+            return ConstantOutput(str(given.value), is_iri=True)
     return map_output(output, change)
 
 
