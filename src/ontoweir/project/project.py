@@ -99,7 +99,9 @@ def load_project(
 
 
 def _read_counts(project: TomlTable) -> Counts:
-    chosen = project.text("counts") or Counts.SPARQL.value
+    chosen = project.text("counts")
+    if chosen is None:
+        return Counts.SPARQL
     if chosen not in list(Counts):
         raise project.error(
             "counts",
