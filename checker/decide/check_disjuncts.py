@@ -8,6 +8,7 @@ from ontoweir.checker.criteria.decide_aggregates import decide_aggregates
 from ontoweir.checker.criteria.decide_lag import decide_lag
 from ontoweir.checker.criteria.decide_published import decide_arasu, decide_set, decide_tree
 from ontoweir.checker.criteria.is_unique import is_unique
+from ontoweir.checker.explain.blame_branches import blame_branches
 from ontoweir.checker.explain.explain_failure import explain_failure, explain_obstacle
 from ontoweir.checker.explain.explain_stop import explain_stop, name_stopped
 from ontoweir.checker.model.criterion import Failure
@@ -149,9 +150,24 @@ class DisjunctChecker:
             return Bounded(query, tier, criteria, plan, conditions)
         self.forms[query] = (form, lag.failures)
         because = tuple(explain_failure(form, f, self.whole, self.catalog) for f in lag.failures)
+        if because and self.union.views:
+            blamed = tuple(blame_branches(query, self.union, self.catalog, self.holds_over(query)))
+            first = because[0]
+            because = (replace(first, because=(*first.because, *blamed)), *because[1:])
         if not because and not isinstance(plan, SynopsisPlan):
             because = tuple(explain_obstacle(form, o, self.union, self.catalog) for o in plan)
         return Failing(query, Tier.UNDECIDED, criteria, because)
+
+    def holds_over(self, query: SpjQuery) -> Callable[[Catalog], bool]:
+        """Whether a disjunct is bounded over another catalog."""
+
+        def holds(catalog: Catalog) -> bool:
+            form = normalise_query(
+                query, distinct=self.union.distinct, catalog=catalog, timed=self.timed
+            )
+            return not form.satisfiable or _is_bounded(form)
+
+        return holds
 
     def decide_parts(self, query: SpjQuery) -> tuple[DisjunctVerdict, ...]:
         """The verdict on a disjunct; of a set query without a plan, those on parts of it that

@@ -167,7 +167,9 @@ def _unite(name: str, kind: ColumnType, domains: Sequence[Column]) -> Column:
     high = _outermost([high for _, high in spans], constants, least=False)
     if enum is not None:
         low = high = None
-    return Column(name, kind, low, high, enum, domains[0].source)
+    unlimited = (d for d in domains if d.enum is None and None in (d.minimum, d.maximum))
+    source = next(unlimited, domains[0]).source  # what is missing, is missing there
+    return Column(name, kind, low, high, enum, source)
 
 
 def _outermost(

@@ -227,19 +227,22 @@ SELECT ?a WHERE {
     assert "steps" in found["bound"]["formula"]
 
 
-def test_of_a_union_the_mapping_to_blame_is_named(run: Run, project: Path) -> None:
-    """One mapping of the property has a column without a domain: only its disjunct fails. (Where
-    triples count, the two mappings are one view, as they may make the same triple.)"""
-    matches = "--set", "project.counts=matches"
-    mapping = project / "traffic.r2rml.ttl"
-    text = mapping.read_text(encoding="utf-8")
-    made = """
+DELAY = """
 <Delay> a rr:TriplesMap ;
     rr:logicalTable [ rr:tableName "traffic" ] ;
     rr:subjectMap [ rr:template "http://traffic.example/reading/{id}" ] ;
     rr:predicateObjectMap [ rr:predicate :vehicleCount ;
         rr:objectMap [ rr:column "avg_measured_time" ; rr:datatype xsd:integer ] ] .
 """
+
+
+def test_of_a_union_the_mapping_to_blame_is_named(run: Run, project: Path) -> None:
+    """One mapping of the property has a column without a domain: only its disjunct fails. (Where
+    triples count, the two mappings are one view, as they may make the same triple.)"""
+    matches = "--set", "project.counts=matches"
+    mapping = project / "traffic.r2rml.ttl"
+    text = mapping.read_text(encoding="utf-8")
+    made = DELAY
     query = "how-full-was-the-gridlock-before-load-and-speed"
     (before,) = check_json(run, project, "--query", query, *matches)
     assert before["blame"] is None
@@ -251,6 +254,16 @@ def test_of_a_union_the_mapping_to_blame_is_named(run: Run, project: Path) -> No
     assert mapped["message"] == "only they use the mapping <Delay>"
     assert mapped["label"]["line"] == text.count("\n") + 2
     assert "1 of 2 disjuncts to blame" in run("check", project, "--query", query, *matches).out
+
+
+def test_of_a_view_the_mapping_to_blame_is_named(run: Run, project: Path) -> None:
+    """As above, where triples count: the two mappings are one view, as they may make one triple."""
+    mapping = project / "traffic.r2rml.ttl"
+    mapping.write_text(mapping.read_text(encoding="utf-8") + DELAY, encoding="utf-8")
+    query = "how-full-was-the-gridlock-before-load-and-speed"
+    text = " ".join(run("check", project, "--query", query).out.split())
+    assert "without the mapping <Delay> the query would be bounded" in text
+    assert text.count("the query would be bounded") == 1
 
 
 def test_verbose_text_names_every_criterion(run: Run, example: Path) -> None:
