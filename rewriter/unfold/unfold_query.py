@@ -32,6 +32,7 @@ from ontoweir.rewriter.model.spj import (
     Provenance,
     SpjQuery,
     SpjUnion,
+    View,
     first_axioms,
     output_attributes,
 )
@@ -56,6 +57,7 @@ from ontoweir.rewriter.unfold.translate_filters import (
     translate_time_filter,
     translate_value_filter,
 )
+from ontoweir.rewriter.views.find_origins import find_origins
 from ontoweir.rewriter.views.make_sets import SetMaker
 
 MAX_DISJUNCTS = 10_000
@@ -244,7 +246,7 @@ class _Unfolder:
     def disjuncts(self, query: ConjunctiveQuery, matches: tuple[Match, ...]) -> Iterator[SpjQuery]:
         """The SPJ queries of a conjunctive query's matches: one for each case of its filters."""
         for match in matches:
-            outputs = _outputs(query, match, self.catalog)
+            outputs = _outputs(query, match, self.catalog, self.sets.views)
             for conditions in _filter_cases(query, match, self.catalog):
                 yield SpjQuery(
                     match.occurrences,
@@ -301,9 +303,10 @@ def _time_source(query: ConjunctiveQuery, variable: Variable) -> Source | None:
 
 
 def _outputs(
-    query: ConjunctiveQuery, match: Match, catalog: Catalog
+    query: ConjunctiveQuery, match: Match, catalog: Catalog, views: Sequence[View]
 ) -> tuple[tuple[str, Output], ...]:
     types = Types(catalog, match.occurrences)
+    made = {view.name: view for view in views}
     outputs: list[tuple[str, Output]] = []
     fixed = dict(query.constants)
     for variable in query.head:
@@ -326,8 +329,11 @@ def _outputs(
             refuse_float_texts(variable, output, types, query.source)
         for attribute in output_attributes(output):
             if types.step_of(attribute) is not None:
+                name, shown = types.tables[attribute.alias].name, str(attribute)
+                if name in made:
+                    shown = ".".join(next(find_origins(name, attribute.column, made)))
                 raise QueryError(
-                    f"?{variable.name} is made from {attribute}, a stream's timestamp",
+                    f"?{variable.name} is made from {shown}, a stream's timestamp",
                     why="results must not hold application time ([S] Def. 4): their number "
                     "would have no bound",
                     fix="leave the timestamp out of the mapping's template, or do not select "

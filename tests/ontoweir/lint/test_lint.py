@@ -154,7 +154,7 @@ def test_what_cannot_be_asked_is_told(run: Run, made: Path) -> None:
     assert reading["probes"]["latest"] == "refused"
     assert "timestamp" in reading["refused"]["latest"]
     ran = run("check", made, "--mappings-only")
-    assert "refused, latest: ?s is made from reading_1.ts, a stream's timestamp" in ran.out
+    assert "refused, latest: ?s is made from reading.ts, a stream's timestamp" in ran.out
 
 
 def test_exit_codes_tell_whether_anything_can_be_asked_over_time(run: Run, made: Path) -> None:
