@@ -53,13 +53,17 @@ def print_sql(
             rest, catalog, dialect=dialect, comments=comments
         )
     if union.aggregation is not None:
-        matches = print_sql(
-            replace(union, aggregation=None), catalog, dialect=dialect, comments=comments
-        )
+        matches = _print_matches(union, catalog, dialect, comments)
         return _aggregate(matches, union.aggregation, dialect)
+    return _print_matches(union, catalog, dialect, comments)
+
+
+def _print_matches(union: SpjUnion, catalog: Catalog, dialect: str, comments: bool) -> str:
     if not union.disjuncts:
         return _print_empty(union, dialect, comments)
     mixed = _mixed_variables(union, catalog)
+    if union.aggregation is not None:  # numbers of several types are added up as numbers
+        mixed -= {a.argument for a in union.aggregation.aggregates if _takes_numbers(a)}
     selects = []
     for number, query in enumerate(union.disjuncts, start=1):
         columns = _columns(query, catalog, mixed)
@@ -118,8 +122,14 @@ def _call(aggregate: Aggregate, column: Callable[[str], exp.Column]) -> exp.Expr
 def _print_empty(union: SpjUnion, dialect: str, comments: bool) -> str:
     from sqlglot import exp
 
-    columns = [
-        exp.alias_(exp.cast(exp.Null(), "string"), v, quoted=needs_quotes(v))
+    aggregates = () if union.aggregation is None else union.aggregation.aggregates
+    numbers = {a.argument for a in aggregates if _takes_numbers(a)}
+    columns: list[exp.Expr] = [
+        exp.alias_(
+            exp.cast(exp.Null(), "bigint" if v in numbers else "string"),
+            v,
+            quoted=needs_quotes(v),
+        )
         for v in union.variables
     ] or [exp.alias_(exp.Literal.number(1), "matched")]
     text = exp.select(*columns).where(exp.false()).sql(dialect=dialect, pretty=True)
@@ -142,6 +152,11 @@ def _origin(origin: Provenance) -> str:
 
 def _fact(origin: Provenance) -> str:
     return _origin(origin).replace("mapping ", "fact ", 1)
+
+
+def _takes_numbers(aggregate: Aggregate) -> bool:
+    counts = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
+    return aggregate.function not in counts
 
 
 def _mixed_variables(union: SpjUnion, catalog: Catalog) -> frozenset[str]:

@@ -71,8 +71,9 @@ class Workspace:
 
     `partial`: a triples map that is wrong is listed in `mappings.refused`, and only queries that it
     could concern are refused; else it is an error whatever is asked. `skip_refused`: these queries
-    are compiled without it, warned of, and marked as incomplete. `skip` names passes of the
-    rewriter to leave out (`PASSES` in run_passes), for measurements.
+    are compiled without it, warned of, and marked as incomplete. `warn_counts`: queries whose
+    counts are not those of rows are warned of. `skip` names passes of the rewriter to leave out
+    (`PASSES` in run_passes), for measurements.
 
     Called while work goes on: `on_warning` with every warning, `file:line: what; why; fix`;
     `on_refused` with what is wrong in triples maps, where that is not an error; `on_stage` with
@@ -92,6 +93,7 @@ class Workspace:
     strict: bool = False
     partial: bool = False
     skip_refused: bool = False
+    warn_counts: bool = False
     on_warning: OnWarning = field(default=lambda _: None)
     skip: frozenset[str] = frozenset()
     on_stage: Callable[[str, float], None] = field(default=lambda what, seconds: None)
@@ -253,7 +255,7 @@ class Workspace:
                 self.skip, tuple(v.name for v in first.head), self.project.counts
             ),
         )
-        if (counted := _say_counts(union)) is not None:
+        if self.warn_counts and (counted := _say_counts(union)) is not None:
             warn(counted, first.source)
         incomplete = tuple(missing.values())
         if incomplete:

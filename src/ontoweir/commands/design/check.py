@@ -140,6 +140,7 @@ def _check_all(args: argparse.Namespace) -> int:
             fix="leave one of them out",
         )
     workspace, warnings = open_workspace(args, named_refused=True)
+    workspace.warn_counts = True
     if args.time_limit is not None:
         workspace.time_limit = workspace.repair_time_limit = args.time_limit
     timed, catalog = args.model == "application-time", workspace.project.catalog
