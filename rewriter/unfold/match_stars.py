@@ -54,7 +54,7 @@ def match_stars(
         QueryError: as match_atoms.
     """
     stars = _list_stars(query)
-    if prod(map(len, choices)) <= MAX_APART or len(stars) == 0:
+    if prod(map(len, choices)) <= MAX_APART:
         return tuple(match_atoms(query, choices, sets.catalog, on_progress=on_progress))
 
     def match(star: tuple[int, ...]) -> Sequence[Match]:

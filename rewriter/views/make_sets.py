@@ -76,13 +76,34 @@ class SetMaker:
             yield self._unite(group, place, always)
 
     def _group(self, assertions: Sequence[MappingAssertion]) -> list[list[MappingAssertion]]:
-        """The assertions in groups, so that those of different groups make no triple both."""
+        """The assertions in groups, so that those of different groups make no triple both. Facts,
+        of which there may be thousands, make their own triples: they meet only mapped ones."""
         groups: list[list[MappingAssertion]] = []
-        for assertion in assertions:
-            near = [g for g in groups if any(self._meet(assertion, other) for other in g)]
-            merged = [a for g in near for a in g] + [assertion]
-            groups = [g for g in groups if not any(g is n for n in near)] + [merged]
-        return groups
+        mapped = [a for a in assertions if a.source.tables]
+        for assertion in mapped:
+            groups = self._join(assertion, groups)
+        apart: list[list[MappingAssertion]] = []
+        facts: dict[tuple[TermMap, TermMap | None], list[MappingAssertion]] = {}
+        for fact in (a for a in assertions if not a.source.tables):
+            facts.setdefault((fact.subject, fact.object), []).append(fact)
+        for same in facts.values():
+            if any(self._meet(same[0], other) for other in mapped):
+                groups = self._join(same[0], groups, same[1:])
+            else:
+                apart.append(same)
+        return groups + apart
+
+    def _join(
+        self,
+        assertion: MappingAssertion,
+        groups: list[list[MappingAssertion]],
+        more: Sequence[MappingAssertion] = (),
+    ) -> list[list[MappingAssertion]]:
+        """The groups with an assertion (and `more`, which make its triples), those as one that it
+        meets by a mapped one."""
+        near = [g for g in groups if any(self._meet(assertion, a) for a in g if a.source.tables)]
+        others = [g for g in groups if not any(g is n for n in near)]
+        return [*others, [*(a for g in near for a in g), assertion, *more]]
 
     def _meet(self, first: MappingAssertion, second: MappingAssertion) -> bool:
         return may_coincide(first, second, self.catalog)

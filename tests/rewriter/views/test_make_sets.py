@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import QueryError
+from ontoweir.mappings.model.assertion import MappingAssertion
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import Constant, SpjUnion, TextColumn, View
+from ontoweir.rewriter.views.may_coincide import may_coincide
 from tests.rewriter.views.view_project import TOML, open_project, triples_map
 
 STREAM = "SELECT ?x { GRAPH ?t { ?x a :C } }"
@@ -183,3 +186,24 @@ def test_blank_nodes_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> No
         compile_maps(tmp_path, blank, query="SELECT ?x { ?x a :C }")
     assert caught.value.source is not None
     assert caught.value.source.line == 2
+
+
+def test_facts_are_compared_with_what_is_mapped_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not with each other: of thousands, that would be millions of pairs."""
+    compared = 0
+
+    def count(first: MappingAssertion, second: MappingAssertion, catalog: Catalog) -> bool:
+        nonlocal compared
+        compared += 1
+        return may_coincide(first, second, catalog)
+
+    monkeypatch.setattr("ontoweir.rewriter.views.make_sets.may_coincide", count)
+    facts = ":C a owl:Class .\n" + "".join(f":{i} a :C .\n" for i in range(300))
+    maps = triples_map("T", "r", "http://e/{id}", ":C")
+    union = compile_maps(tmp_path, maps, query="SELECT ?x { ?x a :C }", axioms=facts)
+    assert compared <= 2 * 300
+    (view,) = union.views
+    assert len(view.branches) == 301  # each of them may be a row, too
+    assert view.distinct
