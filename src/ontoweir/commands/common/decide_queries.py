@@ -85,8 +85,7 @@ def decide_each(
     """
     for name in names:
         workspace.query_file(name)
-    assert workspace.tbox is not None  # what all share is read before they part
-    assert workspace.mappings is not None
+    assert workspace.mappings is not None  # what all share is read before they part
     processes = min(_processors(), len(names) // 2)
     global _shared
     _shared = (workspace, render, timed)
@@ -131,8 +130,7 @@ def _decide_apart(name: str) -> Rendered[Any]:
     workspace, render, timed = _shared
     said: list[str] = []
     mine = replace(workspace, on_warning=said.append)
-    # what is read already is kept
-    mine.__dict__.update(tbox=workspace.tbox, mappings=workspace.mappings)
+    workspace.share_with(mine)
     outcome = decide_or_refuse(mine, name, lambda: mine.compile(name), timed=timed)
     final = isinstance(outcome, Decided) and not mine.ran_out
     return Rendered(render(outcome), tuple(said), final)
