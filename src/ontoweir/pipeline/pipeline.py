@@ -15,7 +15,7 @@ from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.edit.describe_repairs import DescribedRepair, Draft, describe_edits, draft_changes
-from ontoweir.errors import CatalogError, OntoweirError, Source, UsageError
+from ontoweir.errors import OntoweirError, Source, UsageError
 from ontoweir.mappings.compile.assert_facts import assert_facts
 from ontoweir.mappings.compile.load_mappings import load_mappings
 from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
@@ -24,8 +24,8 @@ from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import OntologyReading
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.describe_counts import describe_counts
+from ontoweir.pipeline.known_inputs import KnownInputs
 from ontoweir.pipeline.read_cached import (
-    KnownInputs,
     ReadMappings,
     read_mappings_cached,
     read_ontology_cached,
@@ -390,14 +390,3 @@ def _column_types(catalog: Catalog) -> list[tuple[str, str, ColumnType]]:
 def _because(query: ConjunctiveQuery) -> str:
     texts = dict.fromkeys(text for text, _ in query.axioms)
     return f", by {'; '.join(texts)}" if texts else ", as written"
-
-
-def require_queries(workspace: Workspace) -> None:
-    """Raise CatalogError for a project without queries."""
-    if not workspace.project.queries:
-        raise CatalogError(
-            "the project has no queries",
-            why="queries in [project] names no file",
-            fix='write queries = ["queries/*.rq"] and put a query there',
-            source=workspace.project.queries_source,
-        )

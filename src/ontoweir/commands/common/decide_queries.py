@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.commands.common.hold_warnings import Warnings
+from ontoweir.commands.common.rendered import Rendered
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -34,16 +35,6 @@ class Decided:
 
 Outcome: TypeAlias = Decided | RefusedQuery
 """What became of a query."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered(Generic[T]):
-    """What was rendered of a query, the warnings said meanwhile, and whether it is what it always
-    will be: decided, and in time."""
-
-    made: T
-    said: tuple[str, ...]
-    final: bool
 
 
 def decide_queries(
