@@ -77,9 +77,12 @@ def test_where_all_is_known_nothing_is_read(
         file.write(WARNED)
     with (cached / "traffic.ttl").open("a") as file:
         file.write("<http://odd.example/p> a owl:ObjectProperty, owl:TransitiveProperty .\n")
+    query = "SELECT ?x WHERE { GRAPH ?t { ?x <http://odd.example/p> ?y } }"
+    (cached / "queries" / "odd.rq").write_text(query)
     first = check(run, cached, "--format", form)
     assert "is not allowed in one" in first.err
     assert "OWL 2 QL has no TransitiveObjectProperty" in first.err
+    assert "nothing is mapped to http://odd.example/p" in first.err
 
     def refuse(*_: object, **__: object) -> NoReturn:
         raise AssertionError("something is read")
