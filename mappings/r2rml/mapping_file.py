@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -54,6 +54,20 @@ class MappingFile:
         if not self._prefixes:
             self._prefixes.extend((p, str(n)) for p, n in self.graph.namespaces())
         return tuple(self._prefixes)
+
+    def index(self, triples: Iterable[tuple[Node, Node, Node]]) -> None:
+        """Index the triples of the graph, which are known in the order in which they were written:
+        else each subject's are looked up when they are asked for."""
+        names: dict[Node, str] = {}
+        found: dict[tuple[Node, Node], dict[Node, None]] = {}
+        for subject, predicate, value in triples:
+            if predicate not in names:
+                names[predicate] = str(predicate)
+            if names[predicate].startswith(RR):
+                found.setdefault((subject, predicate), {})[value] = None
+            self._index.setdefault(subject, {})
+        for (subject, predicate), objects in found.items():
+            self._index[subject][names[predicate][len(RR) :]] = list(objects)
 
     def values(self, node: Node, term: str) -> list[Node]:
         """The objects of `node rr:term ?`, in the order in which they were written."""
