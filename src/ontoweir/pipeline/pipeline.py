@@ -34,6 +34,7 @@ from ontoweir.pipeline.refused_query import describe_incomplete
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
+from ontoweir.rewriter.model.moments import is_moments
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import Watch
@@ -369,7 +370,7 @@ class Workspace:
 
 def _say_counts(union: SpjUnion) -> str | None:
     """What a query counts once that rows of its tables may make several times (None: nothing)."""
-    reasons = [view.why for view in union.views if view.distinct]
+    reasons = [view.why for view in union.views if view.distinct and not is_moments(view)]
     if not reasons:
         return None
     more = f"; and {len(reasons) - 1} more such views" if len(reasons) > 1 else ""
