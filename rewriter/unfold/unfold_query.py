@@ -44,6 +44,7 @@ from ontoweir.rewriter.tmappings.name_graphs import name_graphs
 from ontoweir.rewriter.tmappings.select_graphs import select_graphs
 from ontoweir.rewriter.unfold.bind_times import bind_times
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.rewriter.unfold.hold_constants import hold_constants
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
     OnWarning,
@@ -160,6 +161,8 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
+    union = hold_constants(union, sets)
+    catalog = sets.catalog
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = replace(union, views=used_views(read, sets.views))
     check_aggregates(union, catalog)

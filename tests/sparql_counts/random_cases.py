@@ -108,6 +108,8 @@ def _make_map(draw: random.Random, taste: Taste) -> Map:
                 objects.append((draw.choice("PQR"), blank))
             case 7 if draw.random() < 0.3:
                 objects.append(("w", f'rr:column "{text}" ; rr:language "en"'))
+            case 3 if draw.random() < 0.1 and not taste.plain:
+                objects.append(("v", f"rr:constant {draw.choice((1, 2.5))}"))
             case 3 if draw.random() < 0.3:
                 objects.append((draw.choice("PQR"), "rr:constant :1"))
             case _:

@@ -7,7 +7,10 @@ from pathlib import Path
 from tests.sparql_counts.case import Atom, Branch, Case, Map, Query, Row, Table
 
 BASE = "http://e/"
-PREFIXES = f"@prefix : <{BASE}> .\n@prefix rr: <http://www.w3.org/ns/r2rml#> .\n"
+PREFIXES = (
+    f"@prefix : <{BASE}> .\n@prefix rr: <http://www.w3.org/ns/r2rml#> .\n"
+    "@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
+)
 ONTOLOGY = (
     f"@prefix : <{BASE}> .\n@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
     "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"

@@ -31,10 +31,10 @@ from ontoweir.pipeline.read_cached import (
 )
 from ontoweir.pipeline.read_text import read_project, read_text
 from ontoweir.pipeline.refused_query import describe_incomplete
+from ontoweir.pipeline.say_counts import say_counts
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
-from ontoweir.rewriter.model.moments import is_moments
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import Watch
@@ -256,7 +256,7 @@ class Workspace:
                 self.skip, tuple(v.name for v in first.head), self.project.counts
             ),
         )
-        if self.warn_counts and (counted := _say_counts(union)) is not None:
+        if self.warn_counts and (counted := say_counts(union)) is not None:
             warn(counted, first.source)
         incomplete = tuple(missing.values())
         if incomplete:
@@ -366,18 +366,6 @@ class Workspace:
         if text != before:
             branches = parse_query(text, name=compiled.name, file=file)
         return self.compile_branches(branches, catalog=catalog, quiet=True).union
-
-
-def _say_counts(union: SpjUnion) -> str | None:
-    """What a query counts once that rows of its tables may make several times (None: nothing)."""
-    reasons = [view.why for view in union.views if view.distinct and not is_moments(view)]
-    if not reasons:
-        return None
-    more = f"; and {len(reasons) - 1} more such views" if len(reasons) > 1 else ""
-    return (
-        f"a triple counts once, as in SPARQL, where rows may make it several times: {reasons[0]}"
-        f'{more}; counts = "matches" in [project] counts rows'
-    )
 
 
 def _column_types(catalog: Catalog) -> list[tuple[str, str, ColumnType]]:
