@@ -1,10 +1,10 @@
-"""Says what a query counts once."""
+"""Says what a query counts otherwise than rows."""
 
 from ontoweir.rewriter.model.moments import is_moments
 from ontoweir.rewriter.model.spj import SpjUnion, View
 
 
-def say_counts(union: SpjUnion) -> str | None:
+def describe_counts(union: SpjUnion) -> str | None:
     """What a query counts once that rows of its tables may make several times (None: nothing)."""
     reasons = [view.why for view in union.views if _repeats(view)]
     if not reasons:
