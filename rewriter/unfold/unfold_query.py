@@ -41,7 +41,9 @@ from ontoweir.rewriter.passes.prune_disjuncts import Candidate
 from ontoweir.rewriter.passes.run_passes import excluded_by, run_passes
 from ontoweir.rewriter.tmappings.name_graphs import name_graphs
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
+from ontoweir.rewriter.unfold.bind_times import bind_times
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.rewriter.unfold.hold_constants import hold_constants
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
     OnWarning,
@@ -163,6 +165,8 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
+    union = hold_constants(union, sets)
+    catalog = sets.catalog
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = replace(union, views=used_views(read, sets.views))
     check_aggregates(union, catalog)
@@ -233,6 +237,7 @@ class _Unfolder:
             self.observer.on_step(step)
             return ()
         matches = match_stars(query, choices, self.sets, on_progress=self.observer.on_work)
+        matches = bind_times(query, matches, self.sets)
         self.observer.on_step(
             TraceStep(
                 "terms unified",
