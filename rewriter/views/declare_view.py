@@ -186,14 +186,17 @@ def _outermost(
 
 
 def _widest(columns: Sequence[Column], domains: Sequence[Column]) -> ColumnType:
-    """The type that has all values of some columns; where there are none, of constants: numbers, or
-    texts of IRIs.
+    """The type that has all values of some columns, and all constants beside them; where there are
+    no columns, of the constants: numbers, or texts of IRIs.
 
     Raises:
         QueryError: there is none.
     """
     kinds = list(dict.fromkeys(c.type for c in columns))
-    kinds = kinds or list(dict.fromkeys(_type_of(v) for d in domains for v in d.enum or ()))
+    if all(isinstance(kind, IntType | DecimalType) for kind in kinds):
+        whole = not kinds or IntType() in kinds
+        constants = (_type_of(v, whole) for d in domains if not d.name for v in d.enum or ())
+        kinds = list(dict.fromkeys((*kinds, *constants)))
     if len(kinds) == 1:
         return kinds[0]
     decimals = [k for k in kinds if isinstance(k, DecimalType)]
@@ -206,25 +209,24 @@ def _widest(columns: Sequence[Column], domains: Sequence[Column]) -> ColumnType:
         "the same triples are made from columns of different types: "
         + " and ".join(map(name_column_type, kinds)),
         "declare the columns with one type in ontoweir.toml, or write SELECT DISTINCT",
-        columns[0].source,
+        columns[0].source if columns else None,
     )
 
 
-def _type_of(constant: Scalar) -> ColumnType:
-    """The type of a number; of others, texts."""
+def _type_of(constant: Scalar, whole: bool) -> ColumnType:
+    """The type of a number (`whole`: where it can be, int; else a decimal); of others, texts."""
     match constant:
         case bool() | str():
             return StringType()
-        case int() if -(1 << 63) <= constant < 1 << 63:
+        case int() if whole and -(1 << 63) <= constant < 1 << 63:
             return IntType()
-        case int():
-            return DecimalType(38, 0)
         case float():
             return FloatType()
-        case Decimal():
-            _, digits, exponent = constant.as_tuple()
-            scale = max(0, -exponent) if isinstance(exponent, int) else 0
-            return DecimalType(max(len(digits), scale), scale)
+        case int() | Decimal():
+            _, digits, exponent = Decimal(constant).as_tuple()
+            assert isinstance(exponent, int)
+            scale = max(0, -exponent)
+            return DecimalType(max(len(digits) + max(0, exponent), scale), scale)
 
 
 def _references(
