@@ -479,3 +479,12 @@ def test_a_constant_beside_a_number(number: str, kind: str, tmp_path: Path) -> N
     assert isinstance(outcome, Equal), str(outcome)
     iris = {f"http://e/{n}" for n in (1, 2, number)}
     assert outcome.answers == Counter({(iri,): 1 for iri in iris})
+
+
+def test_numbers_of_two_datatypes_are_in_a_list(tmp_path: Path) -> None:
+    terms = (W_N, W_DECIMAL)
+    query = ask("?x", "x w n", lines=("FILTER(?n IN (1, 2))",))
+    case = make_case((Map("s", S_ID, (), terms),), query, tables=KEYED, s=((0, 1, 1, "1"),))
+    outcome = compare_case(case, tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    assert outcome.answers == Counter({("http://e/1",): 2})
