@@ -3,8 +3,8 @@
 Each timestamp is a named graph; the default graph has what always holds. rdflib does not compare
 differences of times: in the query a time is a whole number of seconds, and so are durations. Of a
 join, rdflib 7.6 takes the right side as a set, so that of `VALUES ?n { 1 1 }` one is lost; here
-both sides are bags, as section 18.5 of SPARQL 1.1 has it. Its IN compares terms, so that the decimal
-1.0 is not IN (1, 2); section 17.4.1.9 has =, which is what is asked here.
+both sides are bags, as section 18.5 of SPARQL 1.1 has it. Its IN compares terms, so that the
+decimal 1.0 is not IN (1, 2); section 17.4.1.9 has =, which is what is asked here.
 """
 
 import re
