@@ -37,22 +37,23 @@ def hold_constants(union: SpjUnion, sets: SetMaker) -> SpjUnion:
         return union
     counts = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
     arguments = {a.argument for a in union.aggregation.aggregates if a.function not in counts}
-    held: dict[Decimal | float, View] = {}
+    held: dict[tuple[bool, Decimal | float], View] = {}
     return replace(union, disjuncts=tuple(_hold(q, arguments, held, sets) for q in union.disjuncts))
 
 
 def _hold(
     query: SpjQuery,
     arguments: set[str | None],
-    held: dict[Decimal | float, View],
+    held: dict[tuple[bool, Decimal | float], View],
     sets: SetMaker,
 ) -> SpjQuery:
     for name, output in query.outputs:
         number = _read_number(output) if name in arguments else None
         if number is None:
             continue
-        view = held.get(number) or _make_view(number, sets)
-        held[number] = view
+        key = isinstance(number, float), number
+        view = held.get(key) or _make_view(number, sets)
+        held[key] = view
         alias = f"{view.name}_{len(query.occurrences) + 1}"
         column = Attribute(alias, view.table.columns[0].name)
         assert isinstance(output, ConstantOutput)
