@@ -38,7 +38,7 @@ from ontoweir.runtime.ingest.list_references import EnforcedReference
 from ontoweir.runtime.ingest.watch_keys import watch_keys
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
-from ontoweir.runtime.results.render_results import may_coincide, render_results
+from ontoweir.runtime.results.render_results import render_results
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_chunk import Chunk
 from ontoweir.runtime.views.feed_views import feed_views
@@ -137,11 +137,11 @@ def _advance_plans(
         table = old = None
         if results.rows:
             table = _render(work, prepared, results, pool, schema)
-        if distinct and (several or may_coincide(prepared.plan.form.query)):
+        if distinct and (several or not prepared.injective):
             said = before.tables.get(prepared.plan.tables[-1].members)
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema)
-        answered.append(PlanResults(prepared.plan, results, table, old))
+        answered.append(PlanResults(prepared.plan, prepared.injective, results, table, old))
         after, kept = forget_texts(prepared, after, pool)
         kernels.append(after)
         texts.append(kept)

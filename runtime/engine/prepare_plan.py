@@ -8,6 +8,8 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.model.units import choose_units
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.is_injective import is_injective
 from ontoweir.rewriter.model.add_views import used_views
 from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.engine.execution import ExecutionContext
@@ -24,7 +26,7 @@ from ontoweir.runtime.views.prepare_view import PreparedView, prepare_view
 @dataclass(frozen=True, slots=True)
 class PreparedPlan:
     """A plan with its static data encoded; `texts`: strings with permanent codes; `selections`: of
-    every member, what its candidates keep."""
+    every member, what its candidates keep; `injective`: different results are different answers."""
 
     plan: SynopsisPlan
     columns: Mapping[str, set[str]]
@@ -32,6 +34,7 @@ class PreparedPlan:
     texts: tuple[str, ...]
     step_us: int
     selections: tuple[Selection, ...]
+    injective: bool
     views: tuple[PreparedView, ...] = ()
     """Those that members are of."""
 
@@ -73,4 +76,7 @@ def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
     step = plan_step(plan, catalog)
     read = used_views((m.stream for m in ready.form.members), work.views)
     views = tuple(prepare_view(v, catalog, work.statics) for v in read)
-    return PreparedPlan(ready, columns, statics, tuple(pool.texts), step, selections, views)
+    types = Types(catalog, form.query.occurrences)
+    injective = all(is_injective(output, types) for _, output in form.query.outputs)
+    texts = tuple(pool.texts)
+    return PreparedPlan(ready, columns, statics, texts, step, selections, injective, views)

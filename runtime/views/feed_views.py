@@ -1,12 +1,13 @@
 """The rows of views in a chunk, as if they had been admitted as a stream's."""
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.mappings.model.catalog import Catalog, Column, Relation, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, Relation, Scalar, Stream
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.spj import Attribute, Constant, TextColumn, View, ViewColumn
 from ontoweir.runtime.columnar.check_domain import arrow_type
@@ -158,7 +159,7 @@ def _column(
 ) -> "pa.ChunkedArray":
     kind = arrow_type(declared.type)
     if isinstance(given, Constant):
-        return pa.chunked_array([pa.repeat(pa.scalar(given.value).cast(kind), rows)])
+        return pa.chunked_array([pa.repeat(_scalar(given.value, kind), rows)])
     if isinstance(given, TextColumn):
         pieces = [
             pa.chunked_array([pa.repeat(pa.scalar(part), rows)])
@@ -169,6 +170,12 @@ def _column(
         return pc.binary_join_element_wise(*pieces, "")
     column = pick(given)
     return column if column.type == kind else column.cast(kind)
+
+
+def _scalar(constant: Scalar, kind: pa.DataType) -> "pa.Scalar":
+    if pa.types.is_decimal(kind):
+        return pa.scalar(Decimal(str(constant)), kind)
+    return pa.scalar(constant).cast(kind)
 
 
 def _write(column: "pa.ChunkedArray", *, encoded: bool) -> "pa.ChunkedArray":
