@@ -9,7 +9,6 @@ from ontoweir.checker.model.units import choose_units
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import used_views
-from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.encode_statics import (
     StaticData,
@@ -18,6 +17,8 @@ from ontoweir.runtime.ingest.encode_statics import (
 )
 from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
 from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
+from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.views.prepare_view import PreparedView, prepare_view
 
 
@@ -29,7 +30,7 @@ class PreparedPlan:
     plan: SynopsisPlan
     columns: Mapping[str, set[str]]
     statics: Mapping[str, StaticData]
-    texts: tuple[str, ...]
+    texts: TextTable
     step_us: int
     selections: tuple[Selection, ...]
     views: tuple[PreparedView, ...] = ()
@@ -73,4 +74,4 @@ def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
     step = plan_step(plan, catalog)
     read = used_views((m.stream for m in ready.form.members), work.views)
     views = tuple(prepare_view(v, catalog, work.statics) for v in read)
-    return PreparedPlan(ready, columns, statics, tuple(pool.texts), step, selections, views)
+    return PreparedPlan(ready, columns, statics, pool.others, step, selections, views)
