@@ -51,7 +51,7 @@ def as_texts(column: "pa.Array", name: str) -> "pa.Array":
         raise _wrong_type(column, StringType(), name, error) from error
 
 
-def encode_texts(codes: Array) -> Encoded:
+def by_codes(codes: Array) -> Encoded:
     """A column of strings by their codes, -1 where there is none."""
     return Encoded(codes, codes >= 0)
 
@@ -84,7 +84,7 @@ def encode_column(
                 values = pc.cast(flat, pa.float64()).to_numpy(zero_copy_only=False)
                 return Encoded(scale_floats(values, unit), ~np.isnan(values))
             case StringType():
-                return encode_texts(pool.encode(as_texts(flat, name)))
+                return by_codes(pool.encode(as_texts(flat, name)))
             case BooleanType():
                 return _plain(pc.cast(pc.cast(flat, pa.bool_()), pa.int8()))
             case DateType():

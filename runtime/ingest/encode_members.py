@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Member, NormalForm
 from ontoweir.mappings.model.catalog import Catalog, Column, StringType
-from ontoweir.runtime.columnar.encode import Encoded, as_texts, encode_column, encode_texts, flatten
+from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column, flatten
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.encode_statics import Arrival, find_present, null_attributes
@@ -197,7 +197,7 @@ class MemberEncoder:
                 codes = pool.permanent.translate(coded.table, mine)
             self.found[key] = _Found(pool.permanent, column, codes)
         found = self.found[key]
-        return encode_texts(pool.complete(found.column, found.codes))
+        return by_codes(pool.complete(found.column, found.codes))
 
     def _column(self, stream: str, name: str) -> Column:
         column = self.catalog.streams[stream].column(name)

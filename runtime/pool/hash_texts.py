@@ -13,8 +13,17 @@ _MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 """Of a word, the first n bytes."""
 
 
-def hash_texts(texts: "pa.LargeStringArray") -> NDArray[np.uint64]:
-    """A number of 64 bits for every text; equal texts have equal numbers, NULL has any."""
+def hash_texts(
+    texts: "pa.LargeStringArray", seed: int = 0, *, whole: bool = False
+) -> NDArray[np.uint64]:
+    """A number of 64 bits for every text; equal texts have equal numbers, NULL has any.
+
+    Args:
+        texts: a column.
+        seed: other numbers for each, at least 0.
+        whole: texts that differ somewhere have different numbers, but for rare coincidence, also
+            where they are long and differ in their middle only.
+    """
     rows = len(texts)
     if rows == 0:
         return np.zeros(0, dtype=np.uint64)
@@ -26,11 +35,11 @@ def hash_texts(texts: "pa.LargeStringArray") -> NDArray[np.uint64]:
         length = np.where(texts.is_valid().to_numpy(zero_copy_only=False), length, 0)
     words = _overlapping_words(content, int(offsets[0]), int(offsets[-1]))
     start = start - int(offsets[0])
-    hashes = length.astype(np.uint64) * _MULTIPLIER
+    hashes = length.astype(np.uint64) * _MULTIPLIER + np.uint64(seed)
     shortest, longest = int(length.min()), int(length.max())
-    for place in range(0, min(longest, 8 * _WORDS), 8):
-        _mix_in(hashes, words, start, length - place, place, whole=shortest >= place + 8)
-    if longest > 8 * _WORDS:
+    for place in range(0, longest if whole else min(longest, 8 * _WORDS), 8):
+        _mix_in(hashes, words, start, length - place, place, full=shortest >= place + 8)
+    if longest > 8 * _WORDS and not whole:
         long = np.flatnonzero(length > 8 * _WORDS)
         tail = hashes[long]
         for place in range(8 * _WORDS, 0, -8):
@@ -59,11 +68,11 @@ def _mix_in(
     left: NDArray[np.int64],
     place: int,
     *,
-    whole: bool,
+    full: bool,
 ) -> None:
     """Take the word at a place into the hashes of the texts that reach so far; `left`: how many of
     their bytes are there from it on."""
-    if whole:
+    if full:
         hashes ^= words[start + place]
         _scatter(hashes)
         return
