@@ -31,10 +31,10 @@ _EARLIER = "OVER (PARTITION BY device ORDER BY ts RANGE BETWEEN UNBOUNDED PRECED
 _EARLIER += " EXCLUDE GROUP)"
 BY_HAND = QUERIES | {
     "join": f"""SELECT sum(n) AS n FROM (SELECT level, count(*) FILTER (level = 99) {_EARLIER} AS n
-        FROM readings WHERE level IN (1, 99)) WHERE level = 1""",
+        FROM readings WHERE level IN (1, 99) AND device IS NOT NULL) WHERE level = 1""",
     "three": f"""SELECT sum(m) AS n FROM (SELECT level, sum(n) FILTER (level = 1) {_EARLIER} AS m
         FROM (SELECT device, ts, level, count(*) FILTER (level = 99) {_EARLIER} AS n
-        FROM readings WHERE level IN (1, 99))) WHERE level = 99""",
+        FROM readings WHERE level IN (1, 99) AND device IS NOT NULL)) WHERE level = 99""",
 }
 """What somebody writes who knows that the whole history is there: each row is looked at once."""
 
@@ -152,7 +152,9 @@ def _write_csv(table: pa.Table, file: Path) -> None:
 def _write_lines(table: pa.Table, file: Path) -> None:
     import duckdb
 
-    duckdb.from_arrow(table).query("t", f"COPY (FROM t) TO '{file}' (FORMAT json)")
+    with duckdb.connect() as connection:
+        connection.register("t", table)
+        connection.execute(f"COPY (FROM t) TO '{file}' (FORMAT json)").fetchall()
 
 
 def _write_parquet(table: pa.Table, file: Path) -> None:

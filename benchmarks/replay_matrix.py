@@ -215,7 +215,11 @@ def run_cell(given: argparse.Namespace, folder: Path, query: str) -> dict[str, A
 
 def read_answer(output: Path, query: str) -> object:
     """How many answers there are, and a hash of all."""
-    names = {"filter": "device, level", "aggregate": "device, n, most", "distinct": "device"}
+    names = {
+        "filter": "device, level",
+        "aggregate": "device, n, most::DOUBLE",
+        "distinct": "device",
+    }
     columns = names.get(query, "n::BIGINT")
     there = [row[0] for row in duckdb.execute(f"DESCRIBE FROM '{output}'").fetchall()]
     count = "multiplicity" if "multiplicity" in there else "1"
