@@ -11,7 +11,6 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.is_injective import is_injective
 from ontoweir.rewriter.model.add_views import used_views
-from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.encode_statics import (
     StaticData,
@@ -20,6 +19,8 @@ from ontoweir.runtime.ingest.encode_statics import (
 )
 from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
 from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
+from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.views.prepare_view import PreparedView, prepare_view
 
 
@@ -31,7 +32,7 @@ class PreparedPlan:
     plan: SynopsisPlan
     columns: Mapping[str, set[str]]
     statics: Mapping[str, StaticData]
-    texts: tuple[str, ...]
+    texts: TextTable
     step_us: int
     selections: tuple[Selection, ...]
     injective: bool
@@ -78,5 +79,5 @@ def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
     views = tuple(prepare_view(v, catalog, work.statics) for v in read)
     types = Types(catalog, form.query.occurrences)
     injective = all(is_injective(output, types) for _, output in form.query.outputs)
-    texts = tuple(pool.texts)
+    texts = pool.others
     return PreparedPlan(ready, columns, statics, texts, step, selections, injective, views)

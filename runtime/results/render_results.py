@@ -35,10 +35,11 @@ from ontoweir.rewriter.model.spj import (
 from ontoweir.runtime.columnar.add_exact import add_exact, narrow
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.columns import value
-from ontoweir.runtime.columnar.encode import StringPool, unscale_floats
+from ontoweir.runtime.columnar.encode import unscale_floats
 from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame
 from ontoweir.runtime.columnar.write_texts import encode_texts, show_texts, write_texts
+from ontoweir.runtime.pool.string_pool import StringPool
 
 AT, MULTIPLICITY = "at", "multiplicity"
 INSTANT = pa.timestamp("us")
@@ -188,7 +189,7 @@ class _Rendering:
             case DecimalType(scale=scale):
                 return decode_decimals(codes // (unit // 10**scale), _result_type(kind))
             case StringType():
-                return pa.array([self.pool.texts[c] for c in codes.tolist()], pa.string())
+                return self.pool.take(codes).cast(pa.string())
             case BooleanType():
                 return pa.array(codes.astype(np.bool_))
             case DateType():

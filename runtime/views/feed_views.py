@@ -11,13 +11,13 @@ from ontoweir.mappings.model.catalog import Catalog, Column, Relation, Scalar, S
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.spj import Attribute, Constant, TextColumn, View, ViewColumn
 from ontoweir.runtime.columnar.check_domain import arrow_type
-from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.write_texts import encode_texts, write_texts
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
+from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.views.prepare_view import (
     ONE_ROW,
     PreparedBranch,
@@ -107,9 +107,7 @@ def _select(
 ) -> tuple[Array, pa.Table]:
     """The rows of a branch: their steps, in order, and the view's columns."""
     (member,) = prepared.form.members
-    pool = StringPool(
-        list(prepared.texts), {text: code for code, text in enumerate(prepared.texts)}
-    )
+    pool = StringPool(prepared.texts)
     builder = MemberBuilder(prepared.form, view.catalog, prepared.statics, pool)
     arrival = encoder.arrival(member, prepared.form, pool, prepared.selection)
     places = builder.positions(member, arrival)
