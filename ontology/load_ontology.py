@@ -159,7 +159,7 @@ def _find_kinds(files: Iterable[Triples]) -> Kinds:
                 kinds.used.add(str(o))
         elif not isinstance(s, URIRef):
             continue
-        elif p == _TYPE:
+        elif p in _TYPE:
             if o in declared:
                 declared[o].add(str(s))
             elif o in _CHARACTERISTICS:
@@ -176,4 +176,4 @@ def _find_kinds(files: Iterable[Triples]) -> Kinds:
     return kinds
 
 
-_TYPE, _ON_PROPERTY = RDF.type, frozenset((OWL.onProperty,))
+_TYPE, _ON_PROPERTY = frozenset((RDF.type,)), frozenset((OWL.onProperty,))

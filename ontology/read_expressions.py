@@ -55,6 +55,14 @@ class Kinds:
     """Properties that axioms are about, declared or not."""
     ranges: dict[str, set[str]] = field(default_factory=dict)
     """The datatypes that are declared as the ranges of data properties."""
+    _named: dict[URIRef, NamedClass] = field(default_factory=dict)
+
+    def name_class(self, iri: URIRef) -> NamedClass:
+        """The class of a name: one object, however often it is named."""
+        found = self._named.get(iri)
+        if found is None:
+            found = self._named[iri] = NamedClass(str(iri))
+        return found
 
 
 _TOP, _BOTTOM = frozenset((OWL.Thing,)), frozenset((OWL.Nothing,))
@@ -100,7 +108,7 @@ def read_role(triples: Triples, node: Node, kinds: Kinds) -> Role:
 def read_left(triples: Triples, node: Node, kinds: Kinds) -> tuple[Basic, ...]:
     """The subclass side: a union is read as its parts; owl:Nothing is the empty union."""
     if isinstance(node, URIRef):
-        return () if node in _BOTTOM else (NamedClass(str(node)),)
+        return () if node in _BOTTOM else (kinds.name_class(node),)
     if isinstance(node, Literal):
         raise OutsideQL("a literal is not a class")
     union = triples.objects(node, OWL.unionOf)
@@ -151,7 +159,7 @@ def read_right(triples: Triples, node: Node, kinds: Kinds) -> tuple[Superclass, 
     if isinstance(node, URIRef):
         if node in _BOTTOM:
             return (Nothing(),)
-        return () if node in _TOP else (NamedClass(str(node)),)
+        return () if node in _TOP else (kinds.name_class(node),)
     if isinstance(node, Literal):
         raise OutsideQL("a literal is not a class")
     if parts := triples.objects(node, OWL.intersectionOf):

@@ -6,7 +6,7 @@ normalised with an auxiliary role X: B ⊑ ∃X, X ⊑ R, ∃X⁻ ⊑ C. Reachab
 for and kept, so that an ontology with a deep hierarchy costs no quadratic closure on loading.
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable
 from functools import reduce
 from operator import or_
@@ -40,16 +40,16 @@ class Inclusions(Generic[Node]):
     """A graph of inclusions; an edge carries the axiom it comes from (None: it needs none)."""
 
     def __init__(self) -> None:
-        self._below: dict[Node, dict[Node, Because | None]] = {}
-        self._above: dict[Node, dict[Node, Because | None]] = {}
+        self._below: defaultdict[Node, dict[Node, Because | None]] = defaultdict(dict)
+        self._above: defaultdict[Node, dict[Node, Because | None]] = defaultdict(dict)
         self._subs: dict[Node, dict[Node, tuple[Because, ...]]] = {}
         self._supers: dict[Node, frozenset[Node]] = {}
 
     def add(self, sub: Node, sup: Node, because: Because | None) -> None:
         """Add sub ⊑ sup; the first reason for an edge is kept."""
         if sub != sup:
-            self._below.setdefault(sup, {}).setdefault(sub, because)
-            self._above.setdefault(sub, {}).setdefault(sup, because)
+            self._below[sup].setdefault(sub, because)
+            self._above[sub].setdefault(sup, because)
 
     def subs(self, node: Node) -> dict[Node, tuple[Because, ...]]:
         """All that is below `node`, nearest first, with a shortest justification."""

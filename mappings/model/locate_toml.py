@@ -3,6 +3,7 @@
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ontoweir.errors import Source
 
@@ -50,6 +51,7 @@ def locate_toml(text: str, file: str) -> TomlLines:
     return TomlLines(file, lines, {})
 
 
+@lru_cache(maxsize=4096)
 def split_path(text: str) -> tuple[str, ...]:
     """The parts of a dotted TOML key; quoted parts may hold dots.
 

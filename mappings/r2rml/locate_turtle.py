@@ -42,8 +42,8 @@ def _list_blocks(text: str) -> dict[str, tuple[int, int]]:
 
 def _ends(lines: tuple[str, ...], number: int) -> bool:
     """Whether the last non-blank line up to `number` ends a statement."""
-    for line in reversed(lines[:number]):
-        bare = re.sub(r"\s#.*$|^#.*$", "", line).strip()
+    for place in range(number - 1, -1, -1):
+        bare = re.sub(r"\s#.*$|^#.*$", "", lines[place]).strip()
         if bare:
             return bare.endswith(".")
     return True

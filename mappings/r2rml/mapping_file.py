@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -55,15 +55,29 @@ class MappingFile:
             self._prefixes.extend((p, str(n)) for p, n in self.graph.namespaces())
         return tuple(self._prefixes)
 
+    def index(self, triples: Iterable[tuple[Node, Node, Node]]) -> None:
+        """Index the triples of the graph, which are known in the order in which they were written:
+        else each subject's are looked up when they are asked for."""
+        names: dict[Node, str] = {}
+        found: dict[tuple[Node, Node], dict[Node, None]] = {}
+        for subject, predicate, value in triples:
+            if predicate not in names:
+                names[predicate] = str(predicate)
+            if names[predicate].startswith(RR):
+                found.setdefault((subject, predicate), {})[value] = None
+            self._index.setdefault(subject, {})
+        for (subject, predicate), objects in found.items():
+            self._index[subject][names[predicate][len(RR) :]] = list(objects)
+
     def values(self, node: Node, term: str) -> list[Node]:
         """The objects of `node rr:term ?`, in the order in which they were written."""
-        if node not in self._index:
-            objects: dict[str, list[Node]] = {}
+        objects = self._index.get(node)
+        if objects is None:
+            objects = self._index[node] = {}
             for predicate, value in self.graph.predicate_objects(node):
                 if str(predicate).startswith(RR):
                     objects.setdefault(str(predicate)[len(RR) :], []).append(value)
-            self._index[node] = objects
-        return self._index[node].get(term, [])
+        return objects.get(term, [])
 
     def value(self, node: Node, term: str, where: Place) -> Node | None:
         """The only object of `node rr:term ?`, or None.
@@ -115,11 +129,12 @@ def place_node(file: MappingFile, node: Node) -> Place:
         relative = str(node)
         for base in (*_declared_bases(file.text), PARSE_BASE):
             relative = relative.removeprefix(base)
-        name = f"<{relative}>" if relative != str(node) and not wrong else short
-        spelled = [name, short, f"<{node}>", f"<{relative}>"]
+        whole = str(node)
+        name = f"<{relative}>" if relative != whole and not wrong else short
+        spelled = [name, short, f"<{whole}>", f"<{relative}>"]
         for prefix, namespace in file.prefixes():
-            if namespace and node.startswith(namespace):
-                spelled.append(f"{prefix}:{node[len(namespace) :]}")
+            if namespace and whole.startswith(namespace):
+                spelled.append(f"{prefix}:{whole[len(namespace) :]}")
     elif isinstance(node, BNode):
         spelled = [f"_:{node}"]
     return Place(file, name, locate_block(file.text, tuple(spelled)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from ontoweir.errors import MappingError, Source
@@ -34,4 +35,5 @@ def open_mapping(path: Path) -> MappingFile:
             source=Source(shown, line),
         ) from None
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = sys.intern(text)  # what is known by the text is found at once when it is read again
     return read_obda(shown, text) if path.suffix == ".obda" else read_turtle(shown, text)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.mappings.r2rml.locate_turtle import locate_text, locate_word
 from ontoweir.mappings.r2rml.mapping_file import NO_IRI, PARSE_BASE, RR, MappingFile
-from ontoweir.ontology.syntax.parse_rdf import parse_rdf
+from ontoweir.ontology.syntax.parse_rdf import ParsedRdf, parse_rdf
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -53,6 +54,10 @@ _TERMS = {
 }
 
 
+_STRING = re.compile(r"\^\^\s*\S*string")
+"""A literal that names the datatype that it would have without: rdflib alone tells them apart."""
+
+
 def read_turtle(shown: str, text: str) -> MappingFile:
     """An R2RML document in Turtle.
 
@@ -66,21 +71,26 @@ def read_turtle(shown: str, text: str) -> MappingFile:
     Raises:
         MappingError: it is not Turtle; with the line.
     """
-    graph = _parse_fast(text) or _parse(shown, text)
-    return MappingFile(shown, text, graph, wrong=tuple(_find_wrong(shown, text, graph)))
+    parsed = _parse_fast(text)
+    if parsed is None:
+        graph = _parse(shown, text)
+        return MappingFile(shown, text, graph, wrong=tuple(_find_wrong(shown, text, graph)))
+    graph = _make_graph(parsed)
+    file = MappingFile(shown, text, graph, wrong=tuple(_find_wrong(shown, text, graph)))
+    file.index((s, p, o) for s, p, o, _ in parsed.triples)
+    return file
 
 
-_STRING = re.compile(r"\^\^\s*\S*string")
-"""A literal that names the datatype that it would have without: rdflib alone tells them apart."""
+def _parse_fast(text: str) -> ParsedRdf | None:
+    """The triples as pyoxigraph reads them; None where it does not, or where they would differ."""
+    parsed = None if _STRING.search(text) else parse_rdf(text.encode(), PARSE_BASE, xml=False)
+    return parsed if parsed is not None and parsed.triples else None
 
 
-def _parse_fast(text: str) -> Graph | None:
-    """The graph as pyoxigraph reads it; None where it does not, or where it would differ."""
+def _make_graph(parsed: ParsedRdf) -> Graph:
+    """The graph that pyoxigraph has read."""
     from rdflib import Graph
 
-    parsed = None if _STRING.search(text) else parse_rdf(text.encode(), PARSE_BASE, xml=False)
-    if parsed is None or not parsed.triples:
-        return None
     graph = Graph()
     for prefix, space in parsed.prefixes.items():
         graph.bind(prefix, space)
@@ -123,7 +133,7 @@ def _find_wrong(shown: str, text: str, graph: Graph) -> Iterator[tuple[str, Mapp
     """IRIs with characters that no IRI has, which rdflib lets pass; then unknown R2RML terms."""
     from rdflib import URIRef
 
-    iris = sorted({str(t) for triple in graph for t in triple if isinstance(t, URIRef)})
+    iris = sorted(str(t) for t in set(chain.from_iterable(graph)) if isinstance(t, URIRef))
     for iri in iris:
         if NO_IRI.search(iri):
             written = iri.removeprefix(PARSE_BASE)

@@ -195,7 +195,14 @@ def _list_constants(alternatives: Alternatives, scope: Scope) -> Alternatives | 
     return ((SourceCompare(column, "=", SourceConstant(next(iter(values)))),),)
 
 
-def known_columns(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[SourceColumn]:
+def _list_known(scope: Scope) -> frozenset[SourceColumn]:
+    """The columns that are not NULL in any row. Few conditions ask for them."""
+    conjuncts, scope.conjuncts = scope.conjuncts, ()
+    scope.known |= _find_known(conjuncts, scope)
+    return scope.known
+
+
+def _find_known(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[SourceColumn]:
     """The columns that conjuncts compare or say not to be NULL: so they are not, in any row."""
     from sqlglot import exp
 
@@ -204,7 +211,7 @@ def known_columns(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[S
         for conjunct in predicate.flatten() if isinstance(predicate, exp.And) else [predicate]:
             inner = conjunct.unnest()
             if isinstance(inner, exp.And):
-                known |= known_columns([inner], scope)
+                known |= _find_known([inner], scope)
             else:
                 alternatives = read_condition(inner, scope, bag=False)
                 columns = [{c for k in a for c in _columns(k)} for a in alternatives]
@@ -222,7 +229,7 @@ def _either(sides: list[tuple["exp.Expr", bool]], scope: Scope, *, bag: bool) ->
     columns = [{c for alt in a for k in alt for c in _columns(k)} for a in read]
     # Which side is negated: its columns must all occur in every alternative of the other.
     for first, second in ((0, 1), (1, 0)):
-        doubtful = columns[first] - scope.known
+        doubtful = columns[first] - _list_known(scope)
         if all(doubtful <= {c for k in alt for c in _columns(k)} for alt in read[second]):
             tree, negated = sides[first]
             rest = read_condition(_as_equality(tree), scope, bag=True, negated=not negated)

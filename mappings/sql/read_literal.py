@@ -16,7 +16,10 @@ def line_of(tree: "exp.Expr") -> int | None:
     """The line of the first name in a piece of SQL."""
     from sqlglot import exp
 
-    lines = [int(n.meta["line"]) for n in tree.find_all(exp.Identifier) if "line" in n.meta]
+    names = tree.args.values() if isinstance(tree, exp.Column) else tree.find_all(exp.Identifier)
+    lines = [
+        int(n.meta["line"]) for n in names if isinstance(n, exp.Identifier) and "line" in n.meta
+    ]
     return min(lines, default=None)
 
 

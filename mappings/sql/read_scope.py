@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, Relation, Stream, TimestampType
 from ontoweir.mappings.model.read_table import did_you_mean
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 
 class SqlRefusal(Exception):
@@ -31,7 +35,8 @@ def find_table(name: str, catalog: Catalog, line: int | None = None) -> Stream |
     Raises:
         SqlRefusal: there is none.
     """
-    known = find_name(name, [*catalog.streams, *catalog.relations])
+    exact = name in catalog.streams or name in catalog.relations
+    known = name if exact else find_name(name, [*catalog.streams, *catalog.relations])
     if known is None:
         raise SqlRefusal(
             f"unknown table {name!r}",
@@ -55,12 +60,14 @@ def is_timestamp(table: Stream | Relation, column: str) -> bool:
 
 @dataclass(slots=True)
 class Scope:
-    """The aliases of a FROM clause, in order; `known`: columns that are not NULL in any row;
+    """The aliases of a FROM clause, in order; `known`: columns that are not NULL in any row, to
+    which come those that conjuncts of the condition compare (`conjuncts`: not looked through yet);
     `merged`: columns that JOIN … USING makes one with that of the same name before them."""
 
     catalog: Catalog
     tables: dict[str, Stream | Relation]
     known: frozenset[SourceColumn] = frozenset()
+    conjuncts: "tuple[exp.Expr, ...]" = ()
     merged: frozenset[SourceColumn] = frozenset()
 
     def resolve(self, alias: str | None, name: str, line: int | None = None) -> SourceColumn:

@@ -13,7 +13,6 @@ from ontoweir.mappings.sql.quote_names import quote_names
 from ontoweir.mappings.sql.read_comparison import Alternatives
 from ontoweir.mappings.sql.read_condition import (
     conjoin,
-    known_columns,
     read_condition,
 )
 from ontoweir.mappings.sql.read_expression import SourceText, read_expression
@@ -212,7 +211,7 @@ def _read_one(
             if isinstance(column, SourceColumn)
         )
         scope.known = frozenset(selected)
-    scope.known |= known_columns(predicates, scope)
+    scope.conjuncts = tuple(predicates)
     bag = mapping or (distinct is None and not inside_distinct)
     alternatives: Alternatives = ((),)
     for predicate in predicates:

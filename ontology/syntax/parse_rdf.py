@@ -83,17 +83,23 @@ class _Lines(BytesIO):
         return part
 
 
+class _Iris(dict[str, Node]):
+    """rdflib's nodes for IRIs: one object for all occurrences."""
+
+    def __missing__(self, name: str) -> Node:
+        made: URIRef = str.__new__(URIRef, name)  # without checks, which pyoxigraph has made
+        self[name] = made
+        return made
+
+
 def _convert(quads: Iterator[Quad], lines: _Lines) -> Iterator[ParsedTriple]:
     """The triples with rdflib's nodes: one object for all occurrences of an IRI or blank node."""
-    iris = dict(_KNOWN)
+    iris = _Iris(_KNOWN)
     blanks: dict[str, BNode] = {}
 
     def convert(term: object) -> Node:
         if isinstance(term, NamedNode):
-            iri = iris.get(name := term.value)
-            if iri is None:
-                iri = iris[name] = _make_iri(name)
-            return iri
+            return iris[term.value]
         if isinstance(term, BlankNode):
             blank = blanks.get(name := term.value)
             if blank is None:
@@ -107,14 +113,13 @@ def _convert(quads: Iterator[Quad], lines: _Lines) -> Iterator[ParsedTriple]:
         raise _Unknown
 
     for quad in quads:
-        triple = convert(quad.subject), convert(quad.predicate), convert(quad.object)
-        yield *triple, lines.number
-
-
-def _make_iri(name: str) -> URIRef:
-    """Without what URIRef() checks, which pyoxigraph has."""
-    made: URIRef = str.__new__(URIRef, name)
-    return made
+        subject, value = quad.subject, quad.object
+        yield (
+            iris[subject.value] if type(subject) is NamedNode else convert(subject),
+            iris[quad.predicate.value],
+            iris[value.value] if type(value) is NamedNode else convert(value),
+            lines.number,
+        )
 
 
 _STRING = "http://www.w3.org/2001/XMLSchema#string"

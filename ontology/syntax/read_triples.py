@@ -7,7 +7,7 @@ of them reads anything but the file.
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,13 +56,20 @@ class Triples:
 
     def add(self, s: Node, p: Node, o: Node, line: int | None) -> None:
         """Add a triple that is written at (or ends at) `line`."""
-        if (s, p, o) in self._seen:
-            return
-        self._seen.add((s, p, o))
-        self._index.setdefault(s, {}).setdefault(p, []).append(o)
-        self.rows.append(LocatedTriple(s, p, o, line))
-        if line is not None and isinstance(s, BNode):
-            self._lines[s] = min(line, self._lines.get(s, line))
+        self.add_all(((s, p, o, line),))
+
+    def add_all(self, triples: Iterable[tuple[Node, Node, Node, int | None]]) -> None:
+        """Add triples, each with its line."""
+        seen, index, rows = self._seen, self._index, self.rows
+        for s, p, o, line in triples:
+            triple = s, p, o
+            if triple in seen:
+                continue
+            seen.add(triple)
+            index.setdefault(s, {}).setdefault(p, []).append(o)
+            rows.append(LocatedTriple(s, p, o, line))
+            if line is not None and isinstance(s, BNode):
+                self._lines[s] = min(line, self._lines.get(s, line))
 
     def objects(self, s: Node, p: Node) -> list[Node]:
         """All o of (s, p, o)."""
@@ -74,8 +81,12 @@ class Triples:
 
     def source(self, line: int | None, *nodes: Node) -> Source:
         """The place of an axiom: the first line of its triple and of its anonymous parts."""
-        lines = [n for n in (line, *(self._lines.get(x) for x in nodes)) if n is not None]
-        return Source(self.file, min(lines) if lines else None)
+        first = line
+        for node in nodes:
+            other = self._lines.get(node)
+            if other is not None and (first is None or other < first):
+                first = other
+        return Source(self.file, first)
 
 
 class _Recorder(Graph):
@@ -179,8 +190,8 @@ def _parse_fast(data: bytes, path: Path, into: Triples, *, xml: bool) -> bool:
     """Whether pyoxigraph could parse a file: then its triples are added. Else nothing is, and
     rdflib, which takes many times as long, parses the file or says what is wrong in it."""
     parsed = parse_rdf(data, path.absolute().as_uri(), xml=xml)
-    for triple in () if parsed is None else parsed.triples:
-        into.add(*triple)
+    if parsed is not None:
+        into.add_all(parsed.triples)
     return parsed is not None
 
 

@@ -187,10 +187,7 @@ class _Choices:
         self.count = len(assertions)
         self.mapped = tuple(a for a in assertions if a.source.tables)
         self.facts = tuple(a for a in assertions if not a.source.tables)
-        self.by_prefix = (
-            PrefixIndex((a, a.subject) for a in self.mapped),
-            PrefixIndex((a, a.object) for a in self.mapped),
-        )
+        self.by_prefix: dict[int, PrefixIndex] = {}
         self.by_end: tuple[dict[str, list[MappingAssertion]], ...] = ({}, {})
         for fact in self.facts:
             for place, term in enumerate((fact.subject, fact.object)):
@@ -201,16 +198,23 @@ class _Choices:
         """The assertions that may match, given what is bound."""
         mapped: Sequence[MappingAssertion] = self.mapped
         candidates: Sequence[MappingAssertion] = self.facts
-        for index, prefixes, term in zip(self.by_end, self.by_prefix, _terms(atom), strict=False):
+        for place, term in enumerate(_terms(atom)):
             known = match.bindings.get(term) if isinstance(term, Variable) else term_output(term)
             if isinstance(known, ConstantOutput):
-                exact = index.get(known.value, [])
+                exact = self.by_end[place].get(known.value, [])
                 candidates = exact if len(exact) < len(candidates) else candidates
-            meeting = None if known is None else prefixes.meeting(known)
+            meeting = None if known is None else self._prefixes(place).meeting(known)
             if meeting is not None and len(meeting) < len(mapped):
                 mapped = meeting
         yield from mapped
         yield from candidates
+
+    def _prefixes(self, place: int) -> PrefixIndex:
+        """The subjects (0) or objects (1) of those over tables, indexed when first asked for."""
+        if place not in self.by_prefix:
+            ends = ((a, (a.subject, a.object)[place]) for a in self.mapped)
+            self.by_prefix[place] = PrefixIndex(ends)
+        return self.by_prefix[place]
 
 
 def _terms(atom: Atom) -> tuple[Term, ...]:

@@ -9,6 +9,7 @@ from ontoweir.api.surroundings import (
     choose_sources,
     warn_as_python,
 )
+from ontoweir.cache.open_cache import open_cache
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.project.write_project import Documents, write_project
@@ -30,6 +31,7 @@ def open_project(
     warn: Callable[[str], None] | None = None,
     sources: Sources | None = None,
     registry: str | Path | None = None,
+    cache: str | Path | None = None,
 ) -> OpenProject:
     """Open a project: its folder, or its `ontoweir.toml`.
 
@@ -46,6 +48,9 @@ def open_project(
             static relations, streaming ones for `register`.
         registry: the folder of registered queries (default: `$ONTOWEIR_REGISTRY`, else
             `out/registry` in the project's folder).
+        cache: the folder where the ontology and the mappings that were read are kept, by content,
+            for the next process; or "off" (default: as of the command line: `$ONTOWEIR_CACHE`, else
+            `ontoweir` in the folder of the user's caches).
 
     Raises:
         OntoweirError: the project file has an error; or there is no such view.
@@ -61,6 +66,7 @@ def open_project(
         on_warning=said,
         on_refused=said,
         on_progress=choose_progress(),
+        cache=open_cache(None if cache is None else str(cache)),
     )
     return OpenProject(workspace, home, find_registry(registry, project.root).absolute(), views)
 
@@ -79,7 +85,7 @@ def build_project(
     warn: Callable[[str], None] | None = None,
     registry: str | Path | None = None,
 ) -> OpenProject:
-    """Build a project in memory; no files are needed.
+    """Build a project in memory; no files are needed, and nothing is kept in the cache.
 
     Args:
         ontology: rdflib graphs, texts (Turtle, RDF/XML, OWL/XML, functional syntax) or paths.

@@ -7,7 +7,8 @@ names. Columns make it about as fast as pickle, which can run any code.
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
-from functools import cache
+from itertools import chain, islice
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 Encoded: TypeAlias = list[list[Any]]
@@ -15,7 +16,7 @@ Encoded: TypeAlias = list[list[Any]]
 has the numbers of the values of one field. The last value is the whole."""
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
-_SCALAR, _TUPLE, _SET, _DECIMAL = "scalar", "tuple", "frozenset", "decimal"
+_SCALAR, _TUPLE, _SET, _DECIMAL = "scalar", "tuple", "frozenset", "Decimal"
 
 
 def encode_values(value: object) -> Encoded:
@@ -25,8 +26,8 @@ def encode_values(value: object) -> Encoded:
         TypeError: something else is in it.
     """
     encoder = _Encoder()
-    encoder.add(value)
-    return encoder.groups()
+    encoder.add([value])
+    return encoder.groups
 
 
 def decode_values(encoded: Encoded, classes: Sequence[type]) -> Any:
@@ -50,66 +51,77 @@ def decode_values(encoded: Encoded, classes: Sequence[type]) -> Any:
     return values[-1]
 
 
-@cache
-def _list_fields(made: type) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(made) if f.init)
-
-
 class _Encoder:
-    """Values with numbers of their own, each once; a value's level is above those of its parts."""
+    """Values with numbers of their own, each once, many at a time: those of one class by columns.
+
+    `groups`: what is encoded so far. `known`: of each kind, the numbers of its values, a scalar by
+    itself (other than a text: with its class), another by the numbers of its parts.
+    """
 
     def __init__(self) -> None:
-        self.known: dict[Hashable, int] = {}
-        self.levels: list[int] = []
-        self.kinds: list[str] = []
-        self.parts: list[tuple[Any, ...]] = []
+        self.groups: Encoded = []
+        self.known: dict[str, dict[Hashable, int]] = {}
+        self.count = 0
 
-    def add(self, value: object) -> int:
-        """The number of a value. Dataclasses are told apart by all fields, compared or not."""
-        made = type(value)
-        inner: tuple[object, ...]
+    def add(self, values: list[Any]) -> list[int]:
+        """The numbers of values. Dataclasses are told apart by all fields, compared or not."""
+        classes = set(map(type, values))
+        if len(classes) == 1:
+            return self._add_same(classes.pop(), values)
+        numbers = [0] * len(values)
+        for made in dict.fromkeys(map(type, values)):
+            places = [place for place, value in enumerate(values) if type(value) is made]
+            found = self._add_same(made, [values[place] for place in places])
+            for place, number in zip(places, found, strict=True):
+                numbers[place] = number
+        return numbers
+
+    def _add_same(self, made: type, values: list[Any]) -> list[int]:
+        """The numbers of values of one class."""
         if made in _SCALARS:
-            key = value if made is str else (made, value)
-            known = self.known.get(key)
-            return self._enter(key, _SCALAR, (value,), 0) if known is None else known
-        kind, inner = made.__name__, ()
-        if isinstance(value, tuple) and made is tuple:
-            inner = value
-        elif isinstance(value, frozenset):
-            kind, inner = _SET, (tuple(sorted(value, key=repr)),)
-        elif isinstance(value, Decimal):
-            kind, inner = _DECIMAL, (str(value),)
-        elif is_dataclass(made):
-            inner = tuple([getattr(value, name) for name in _list_fields(made)])
+            return self._add_scalars(values if made is str else [(made, v) for v in values], values)
+        once = {id(value): value for value in values}  # most are one object in many places
+        parts = list(once.values())
+        rows: list[tuple[int, ...]]
+        if made is tuple:
+            inside = iter(self.add(list(chain.from_iterable(parts))))
+            rows = [tuple(islice(inside, len(part))) for part in parts]
         else:
-            raise TypeError(f"{kind} is not written as JSON")
-        numbers = tuple([self.add(part) for part in inner])
-        known = self.known.get((kind, numbers))
-        if known is not None:
-            return known
-        level = 1 + max([self.levels[n] for n in numbers], default=0)
-        return self._enter((kind, numbers), kind, numbers, level)
+            columns = [self.add(column) for column in _list_columns(made, parts)]
+            rows = list(zip(*columns, strict=True)) if columns else [()] * len(parts)
+        numbers = dict(zip(once, self._add_rows(made.__name__, rows), strict=True))
+        return [numbers[id(value)] for value in values]
 
-    def _enter(self, key: Hashable, kind: str, parts: tuple[Any, ...], level: int) -> int:
-        number = self.known[key] = len(self.levels)
-        self.levels.append(level)
-        self.kinds.append(kind)
-        self.parts.append(parts)
-        return number
+    def _add_scalars(self, keys: Sequence[Hashable], values: Sequence[object]) -> list[int]:
+        known = self.known.setdefault(_SCALAR, {})
+        new = {key: value for key, value in zip(keys, values, strict=True) if key not in known}
+        if new:
+            known.update(zip(new, range(self.count, self.count + len(new)), strict=True))
+            self.count += len(new)
+            self.groups.append([_SCALAR, list(new.values())])
+        return [known[key] for key in keys]
 
-    def groups(self) -> Encoded:
-        """All values, by level, kind and number of parts; numbered in that order."""
-        grouped: dict[tuple[int, str, int], list[int]] = {}
-        for number, (level, kind) in enumerate(zip(self.levels, self.kinds, strict=True)):
-            grouped.setdefault((level, kind, len(self.parts[number])), []).append(number)
-        places: dict[int, int] = {}
-        encoded: Encoded = []
-        for level, kind, arity in sorted(grouped):
-            numbers = grouped[level, kind, arity]
-            rows = [self.parts[n] for n in numbers]
-            places |= {n: len(places) + i for i, n in enumerate(numbers)}
-            if kind == _SCALAR:
-                encoded.append([kind, [row[0] for row in rows]])
-            else:
-                encoded.append([kind, [[places[row[i]] for row in rows] for i in range(arity)]])
-        return encoded
+    def _add_rows(self, kind: str, rows: Sequence[tuple[int, ...]]) -> list[int]:
+        """The numbers of values of one kind, of which the numbers of their parts are known."""
+        known = self.known.setdefault(kind, {})
+        by_arity: dict[int, list[tuple[int, ...]]] = {}
+        for row in dict.fromkeys(rows):
+            if row not in known:
+                by_arity.setdefault(len(row), []).append(row)
+        for arity, new in by_arity.items():
+            known.update(zip(new, range(self.count, self.count + len(new)), strict=True))
+            self.count += len(new)
+            columns = [list(column) for column in zip(*new, strict=True)] if arity else []
+            self.groups.append([kind, columns])
+        return [known[row] for row in rows]
+
+
+def _list_columns(made: type, values: Sequence[Any]) -> list[list[Any]]:
+    """What values of a class hold, by columns: their fields."""
+    if made is frozenset:
+        return [[tuple(sorted(value, key=repr)) for value in values]]
+    if made is Decimal:
+        return [[str(value) for value in values]]
+    if not is_dataclass(made):
+        raise TypeError(f"{made.__name__} is not written as JSON")
+    return [list(map(attrgetter(f.name), values)) for f in fields(made) if f.init]

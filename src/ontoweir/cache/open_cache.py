@@ -3,7 +3,7 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -67,12 +67,16 @@ class Cache:
 
     def write(self, what: str, key: object, value: object) -> None:
         """Keep JSON under a key, in place of what is there."""
-        content = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-        if len(content) > self.limit:
-            return
-        digest = sha256(content).hexdigest().encode()
+        self.write_all(what, [(key, value)])
+
+    def write_all(self, what: str, entries: Iterable[tuple[object, object]]) -> None:
+        """Keep JSON under keys. The folder is looked through once, however many there are."""
         with suppress(OSError):
-            self._replace(self._file(what, key), digest + b"\n" + content)
+            for key, value in entries:
+                content = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+                if len(content) <= self.limit:
+                    digest = sha256(content).hexdigest().encode()
+                    self._replace(self._file(what, key), digest + b"\n" + content)
             self._trim()
 
     def _file(self, what: str, key: object) -> Path:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ontoweir.cache.open_cache import open_cache
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.dashboard.worker import Worker
 from ontoweir.errors import OntoweirError
@@ -223,6 +224,7 @@ class Checks:
                 partial=True,
                 on_warning=lambda text: self._warnings.setdefault(text),
                 on_progress=self.worker.on_progress,
+                cache=open_cache(),
             )
             self._stamp, self._lints = stamp, None
             self.verdicts.clear()

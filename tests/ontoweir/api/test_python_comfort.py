@@ -10,7 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir import OntoweirWarning, OpenProject, open_project
+from ontoweir.cache.open_cache import VARIABLE
 from ontoweir.errors import UsageError
+from ontoweir.pipeline import read_cached
 from ontoweir.project.read_moment import read_moment
 from ontoweir.report.describe_rejects import describe_rejects
 
@@ -147,3 +149,25 @@ def test_the_share_that_is_loud() -> None:
     assert "15 of 20 tuples (75 %)" in told
     assert told.index("reason 5") < told.index("reason 3")
     assert "and 2 other reasons" in told
+
+
+def test_what_was_read_is_kept_for_the_next_time(
+    opened: OpenProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on the command line: in a folder that is named, in that of $ONTOWEIR_CACHE, or nowhere."""
+    plain = opened.rewrite("all")
+    for cache, kept in (("off", tmp_path / "none"), (tmp_path / "one", tmp_path / "one")):
+        assert open_project(tmp_path, cache=cache).rewrite("all") == plain
+        assert kept.exists() == (cache != "off")
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "two"))
+    assert open_project(tmp_path).rewrite("all") == plain
+    assert len(list((tmp_path / "two").iterdir())) == len(list((tmp_path / "one").iterdir())) > 0
+    reads: list[object] = []
+    for name in ("read_ontology", "load_mappings"):
+        monkeypatch.setattr(read_cached, name, lambda *a, **_: reads.append(a))
+    assert open_project(tmp_path).rewrite("all") == plain
+    assert open_project(tmp_path, cache=tmp_path / "one").rewrite("all") == plain
+    assert reads == []
+    with pytest.raises(AttributeError):  # it is read
+        open_project(tmp_path, cache="off").rewrite("all")
+    assert len(reads) == 1

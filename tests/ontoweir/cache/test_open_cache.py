@@ -1,9 +1,15 @@
 """Entries come back as they were written, and nothing else ever does."""
 
+import errno
 import os
+import subprocess
+import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from io import FileIO
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -124,6 +130,69 @@ def test_many_at_once_write_the_same_entry(cache: Cache) -> None:
     assert all(file.suffix == ".json" for file in entries(cache))
 
 
+USE = """
+import sys
+from pathlib import Path
+from ontoweir.cache.open_cache import Cache
+cache, n = Cache(Path(sys.argv[1]), limit=30_000), int(sys.argv[2])  # it holds a few of them
+for round in range(20):
+    cache.write("thing", [n, round % 3], ["x" * 4000, n])
+    other = (n + 1) % 4
+    found = cache.read("thing", [other, round % 3], lambda entry: entry)
+    assert found in (None, ["x" * 4000, other])
+"""
+
+
+def test_many_processes_write_and_remove_at_once(cache: Cache) -> None:
+    command = [sys.executable, "-c", USE, str(cache.folder)]
+    processes = [subprocess.Popen([*command, str(n)]) for n in range(4)]
+    assert [process.wait() for process in processes] == [0, 0, 0, 0]
+    cache = Cache(cache.folder, limit=30_000)
+    cache.write("thing", "last", 1)
+    assert all(file.suffix == ".json" for file in entries(cache))
+    assert sum(file.stat().st_size for file in entries(cache)) <= 30_000
+
+
+def test_many_entries_are_written_and_the_folder_looked_through_once(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trims: list[None] = []
+    monkeypatch.setattr(Cache, "_trim", lambda self: trims.append(None))
+    cache.write_all("thing", ((n, [n]) for n in range(9)))
+    assert [read(cache, n) for n in range(9)] == [[n] for n in range(9)]
+    assert len(trims) == 1
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO])
+@pytest.mark.parametrize("at", ["mkstemp", "fdopen", "replace", "fill"])
+def test_what_cannot_be_written_is_not_kept(
+    at: str, code: int, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, also one that fills while an entry is written; a folder that is read-only."""
+    cache.write("thing", 1, "old")
+
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise OSError(code, os.strerror(code))
+
+    class Full(FileIO):
+        write = fail
+
+    with monkeypatch.context() as patched:
+        if at == "mkstemp":
+            patched.setattr(tempfile, "mkstemp", fail)
+        elif at == "fill":
+            patched.setattr(os, "fdopen", Full)
+        else:
+            patched.setattr(os, at, fail)
+        cache.write("thing", 1, "new")
+        cache.write("thing", 2, "new")
+    assert read(cache, 1) == "old"
+    assert read(cache, 2) is None
+    assert [file.suffix for file in entries(cache)] == [".json"]
+    cache.write("thing", 1, "new")
+    assert read(cache, 1) == "new"
+
+
 CLASSES = (Because, Exists, NamedClass, Role, Source, SubConcept)
 PLACED = Because("SubClassOf(:A :B)", Source("o.ttl", 3, 4, 5))
 VALUES = [
@@ -133,6 +202,13 @@ VALUES = [
     SubConcept(NamedClass("A"), Exists(Role("p", True)), PLACED),
     (Source("f", 1, 2, 3), Source("f", 1), Source("f", 1, 9, 10)),
     ((("deep",),), ((),), ("deep",)),
+    (Role("a"), NamedClass("a"), "a", ("a",), frozenset({"a"}), (("a", None), ("a", 1, ()))),
+    (
+        SubConcept(NamedClass("A"), NamedClass("A"), Because("", None)),
+        (),
+        (((),),),
+        NamedClass("A"),
+    ),
 ]
 
 

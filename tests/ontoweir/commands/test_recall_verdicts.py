@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from ontoweir.cache import open_cache as opening
+from ontoweir.cli import make_parser
 from ontoweir.commands.common import keep_verdicts as keeping
+from ontoweir.commands.design import check as checking
 from tests.ontoweir.conftest import Ran, Run
 
 QUERIES = (
@@ -57,6 +60,46 @@ def test_the_same_is_printed_without_a_cache_with_a_new_one_and_with_an_old_one(
     )
     assert plain == first == second == again
     assert len(decided) == (9 if form in ("text", "json") else 0)
+
+
+WARNED = """
+<#Odd> rr:logicalTable [ rr:tableName "traffic" ] ;
+  rr:subjectMap [ rr:template "http://odd.example/a^b/{id}" ; rr:class <http://odd.example/C> ] .
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_where_all_is_known_nothing_is_read(
+    form: str, run: Run, cached: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Warnings are said again: of the ontology, of mappings, of queries."""
+    with (cached / "traffic.r2rml.ttl").open("a") as file:
+        file.write(WARNED)
+    with (cached / "traffic.ttl").open("a") as file:
+        file.write("<http://odd.example/p> a owl:ObjectProperty, owl:TransitiveProperty .\n")
+    query = "SELECT ?x WHERE { GRAPH ?t { ?x <http://odd.example/p> ?y } }"
+    (cached / "queries" / "odd.rq").write_text(query)
+    first = check(run, cached, "--format", form)
+    assert "is not allowed in one" in first.err
+    assert "OWL 2 QL has no TransitiveObjectProperty" in first.err
+    assert "nothing is mapped to http://odd.example/p" in first.err
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("something is read")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(checking, "open_workspace", refuse)
+        assert check(run, cached, "--format", form) == first
+        assert check(run, cached, "--format", form, "--fail-on", "stateless").code == 1
+        for more in (
+            ("--query", QUERIES[0]),
+            ("--strict",),
+            ("--verbose",),
+            ("--set", "project.counts=matches"),
+        ):
+            with pytest.raises(AssertionError, match="is read"):
+                checking._check_all(make_parser().parse_args(["check", str(cached), *more]))
+    assert check(run, cached, "--format", form, "--cache", "off") == first
 
 
 def test_verbose_verdicts_and_those_of_arrival_are_others(

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from ontoweir.cache.open_cache import VARIABLE
 from ontoweir.dashboard.check_queries import Checks
 from ontoweir.dashboard.make_app import make_app
 from ontoweir.dashboard.site import Site
+from ontoweir.pipeline import read_cached
 from tests.ontoweir.dashboard.conftest import Record, write_lines
 from tests.ontoweir.report.test_html import _Page
 
@@ -282,3 +284,14 @@ def test_a_check_that_takes_too_long_ends(site: Site) -> None:
         answer: Any = client.post("/playground", data={"text": text, "language": "sparql"})
         assert answer.status_code == 422
         assert "took longer than 1 s" in answer.text
+
+
+def test_what_was_read_is_kept_between_runs(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = Checks(site.project, (), strict=False).query(UNBOUNDED)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
+    assert Checks(site.project, (), strict=False).query(UNBOUNDED) == plain
+    assert list((tmp_path / "cache").glob("mappings-*"))
+    monkeypatch.setattr(read_cached, "read_ontology", None)  # it is not called
+    assert Checks(site.project, (), strict=False).query(UNBOUNDED) == plain

@@ -10,6 +10,7 @@ from ontoweir.cache.open_cache import Cache
 from ontoweir.errors import OntologyError, OntoweirError
 from ontoweir.ontology.axioms import NamedClass
 from ontoweir.pipeline import read_cached
+from ontoweir.pipeline.known_inputs import Recalled, recall_inputs
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.pipeline.read_cached import read_ontology_cached
 from ontoweir.project.project import load_project
@@ -107,6 +108,31 @@ def test_the_second_time_nothing_is_read_and_all_is_the_same(
     assert "did you mean http://e/Reading?" in str(plain)
 
 
+def recall(project: Path, cache: Cache, *, strict: bool = False) -> Recalled | None:
+    return recall_inputs(load_project(project), strict=strict, partial=True, cache=cache)
+
+
+def test_what_is_read_of_is_known_without_reading(
+    project: Path, cache: Cache, reads: list[str]
+) -> None:
+    assert recall(project, cache) is None
+    said: list[str] = []
+    workspace = Workspace(load_project(project), partial=True, on_warning=said.append, cache=cache)
+    assert workspace.mappings.assertions
+    known = recall(project, cache)
+    assert known == Recalled(workspace.inputs, tuple(said))
+    assert len(said) > 2
+    assert len(reads) == 2
+    assert recall(project, cache, strict=True) is None
+    for name in ("sources", "warnings"):  # neither is enough by itself
+        for file in cache.folder.glob(f"{name}-*"):
+            whole = file.read_bytes()
+            file.write_bytes(whole[:-9])
+            assert recall(project, cache) is None
+            file.write_bytes(whole)
+    assert recall(project, cache) == known
+
+
 BOTH = ["read_ontology", "load_mappings"]
 CHANGES = {
     "the ontology": ("o.ttl", ONTOLOGY + ":X rdfs:subClassOf :A .\n", BOTH),
@@ -127,8 +153,10 @@ def test_what_has_changed_is_read_again(
     (project / "b.ttl").write_text(IMPORTED)
     (project / file).write_text(text)
     reads.clear()
+    assert recall(project, cache) is None
     changed = read(project, cache)
     assert reads == again
+    assert recall(project, cache) is not None
     assert changed == read(project, None)
     for other in {"ontoweir.toml", "m.ttl", "o.ttl", "a.ttl"} - {file}:
         assert (project / other).read_text() == FILES[other]
@@ -139,6 +167,7 @@ def test_a_file_that_vanishes_is_missed(project: Path, cache: Cache) -> None:
     (project / "catalog-v001.xml").write_text(CATALOG)
     read(project, cache)
     (project / "b.ttl").unlink()
+    assert recall(project, cache) is None
     assert "there is no file" in str(read(project, cache))
 
 
@@ -149,6 +178,7 @@ def test_errors_are_not_kept(project: Path, cache: Cache) -> None:
             read_ontology_cached([project / "o.ttl"], {}, strict=True, cache=cache)
     (project / "m.ttl").write_text(MAPPING.replace('"v"', '"w"'))
     first, second, plain = (str(read(project, c)) for c in (cache, cache, None))
+    assert recall(project, cache) is None
     assert first == second == plain
     assert "MappingError" in plain
 

@@ -1,9 +1,12 @@
 """What mappings may say by mistake is warned of; its twin is not."""
 
+from difflib import get_close_matches
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from ontoweir.pipeline import warn_mappings as warnings
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 
@@ -60,3 +63,27 @@ def test_warnings(predicate: str, value: str, warning: str | None, tmp_path: Pat
         (message,) = told
         assert warning in message
         assert message.startswith(f"{tmp_path / 'm.ttl'}:6: ")
+
+
+def test_templates_are_compared_as_by_their_definition() -> None:
+    """Two are almost the same if they differ in one step, which is spelled almost the same."""
+
+    def are_close(one: str, other: str) -> bool:
+        pairs = [(a, b) for a, b in zip(one.split("/"), other.split("/"), strict=False) if a != b]
+        return (
+            one.count("/") == other.count("/")
+            and len(pairs) == 1
+            and bool(get_close_matches(pairs[0][0], [pairs[0][1]], cutoff=0.8))
+        )
+
+    draw = Random(7)
+    words = ("room", "rooms", "road", "roomss", "sensor", "sensors", "senser", "{}", "{}a")
+    for _ in range(200):
+        templates = [
+            "http://x/" + "/".join(draw.choice(words) for _ in range(draw.randint(1, 3)))
+            for _ in range(draw.randint(1, 12))
+        ]
+        subjects, wanted = frozenset(templates[1:]), templates[0]
+        expected = sorted(s for s in subjects if are_close(wanted, s))
+        found = warnings._Almost(subjects).find(wanted)
+        assert list(found) == ([] if wanted in subjects else expected)

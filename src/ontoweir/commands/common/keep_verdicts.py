@@ -35,9 +35,8 @@ def keep_verdicts(
     made = dict(zip(left, decide_each(workspace, left, render, timed=timed), strict=True))
     if kept is not None and made and workspace.inputs.are_same():
         later = kept.make_keys(workspace.inputs, left)
-        for name, one in made.items():
-            if one.final and later[name] == keys[name]:
-                kept.write(keys[name], one)
+        lasting = (n for n, one in made.items() if one.final and later[n] == keys[n])
+        kept.write([(keys[n], made[n]) for n in lasting])
     rendered = [found[name] if name in found else made[name] for name in names]
     for message in (m for r in rendered for m in r.said):
         warnings(message)

@@ -1,7 +1,7 @@
 """Recall what `check` printed of a query when everything that it depends on was the same."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -15,8 +15,8 @@ from ontoweir.commands.common.rendered import Rendered, RenderedVerdict
 from ontoweir.pipeline.known_inputs import KnownInputs, recall_inputs
 from ontoweir.project.project import Project
 
-Keys = dict[str, list[object]]
-"""By the name of a query, what its verdict depends on."""
+Key = list[object]
+"""What a verdict depends on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class KeptVerdicts:
     cache: Cache
     options: Sequence[object]
 
-    def make_keys(self, inputs: KnownInputs, names: Sequence[str]) -> Keys:
+    def make_keys(self, inputs: KnownInputs, names: Sequence[str]) -> dict[str, Key]:
         """What each query's verdict depends on, as it is now."""
         shared = [
             digest_file(self.project.file),
@@ -46,14 +46,14 @@ class KeptVerdicts:
             files.setdefault(path.stem, path)
         return {n: [n, digest_file(files[n]), *shared] for n in names if n in files}
 
-    def read(self, key: list[object]) -> Rendered[RenderedVerdict] | None:
+    def read(self, key: Key) -> Rendered[RenderedVerdict] | None:
         """What was printed."""
         return self.cache.read("verdict", key, _take)
 
-    def write(self, key: list[object], rendered: Rendered[RenderedVerdict]) -> None:
+    def write(self, entries: Iterable[tuple[Key, Rendered[RenderedVerdict]]]) -> None:
         """Keep it."""
-        made = rendered.made
-        self.cache.write("verdict", key, [made.name, made.tier, made.shown, rendered.said])
+        made = [(k, [r.made.name, r.made.tier, r.made.shown, r.said]) for k, r in entries]
+        self.cache.write_all("verdict", made)
 
 
 def recall_verdicts(

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import MappingError, OntoweirError
-from ontoweir.pipeline.refused_query import describe_maps, list_errors
 
 if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -29,6 +28,8 @@ def report_all_refused(workspace: "Workspace") -> Iterator[None]:
     try:
         yield
     except MappingError as error:
+        from ontoweir.pipeline.refused_query import list_errors
+
         refused = [str(e) for e in list_errors(list_refused(workspace))]
         for text in refused if str(error) in refused else ():
             if text != str(error):
@@ -60,9 +61,13 @@ def report_refusals(errors: Sequence[OntoweirError], *, skip: bool) -> int:
         the exit code: 0 where nothing was; 2, or 1 where it was to be skipped.
     """
     sys.stdout.flush()
+    if not errors:
+        return 0
+    from ontoweir.pipeline.refused_query import list_errors
+
     for error in list_errors(errors):
         print(f"warning: skipped: {error}" if skip else error, file=sys.stderr)
-    return 0 if not errors else 1 if skip else 2
+    return 1 if skip else 2
 
 
 def describe_refusals(
@@ -72,6 +77,8 @@ def describe_refusals(
     all, and with `--skip-refused` those that the queries could have needed (`incomplete`)."""
     if "mappings" not in workspace.__dict__:  # plain SQL needs none, and none are read
         return {}
+    from ontoweir.pipeline.refused_query import describe_maps
+
     needed = {id(r): r for query in compiled for r in query.incomplete}
     fields = {
         "refused_mappings": describe_maps(workspace.mappings.refused),

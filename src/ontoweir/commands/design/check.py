@@ -19,7 +19,6 @@ from ontoweir.errors import (
     QueryError,
     UsageError,
 )
-from ontoweir.project.require_queries import require_queries
 
 if TYPE_CHECKING:
     from ontoweir.checker.verdict.verdict import Tier
@@ -123,6 +122,7 @@ def _check(args: argparse.Namespace) -> int:
 def _check_all(args: argparse.Namespace) -> int:
     from ontoweir.checker.verdict.verdict import Tier
     from ontoweir.project.project import load_project
+    from ontoweir.project.require_queries import require_queries
 
     _check_witness(args)
     if args.mappings_only:
