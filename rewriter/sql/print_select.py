@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
@@ -10,26 +11,38 @@ from ontoweir.rewriter.algebra.list_domains import list_domains
 from ontoweir.rewriter.algebra.list_lags import list_lags
 from ontoweir.rewriter.model.spj import SpjQuery
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_condition, print_domain
+from ontoweir.rewriter.sql.shorten_aliases import rename_tables, shorten_aliases
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 
 def print_select(
-    query: SpjQuery, columns: list[exp.Expr], catalog: Catalog, *, distinct: bool, dialect: str
+    query: SpjQuery,
+    columns: list[exp.Expr],
+    catalog: Catalog,
+    *,
+    distinct: bool,
+    dialect: str,
+    groups: Sequence[exp.Expr] = (),
 ) -> exp.Select:
-    """SELECT of some columns over the rows of an SPJ query (its outputs are not looked at)."""
+    """SELECT of some columns over the rows of an SPJ query (its outputs are not looked at).
+
+    `columns` have the query's aliases; in the tree these are short (`shorten_aliases`).
+    """
     from sqlglot import exp
 
     types = Types(catalog, query.occurrences)
     if not columns:
         columns.append(exp.alias_(exp.Literal.number(1), "matched"))
     tables: list[exp.Table] = []
+    short = shorten_aliases(query.occurrences)
     for occurrence in query.occurrences:
-        alias = exp.to_identifier(occurrence.alias, quoted=needs_quotes(occurrence.alias))
+        name = short[occurrence.alias]
+        alias = exp.to_identifier(name, quoted=needs_quotes(name)) if name else None
         table = exp.Table(
             this=exp.to_identifier(occurrence.table, quoted=needs_quotes(occurrence.table)),
-            alias=exp.TableAlias(this=alias) if occurrence.alias != occurrence.table else None,
+            alias=exp.TableAlias(this=alias) if alias and name != occurrence.table else None,
         )
         tables.append(table)
     where: exp.Expr | None = None
@@ -48,16 +61,28 @@ def print_select(
     if tables:
         tree.from_(tables[0], copy=False)
     for table in tables[1:]:
-        tree.append("joins", exp.Join(this=table, kind="CROSS"))
+        tree.append("joins", exp.Join(this=table))
     if where is not None:
         tree.set("where", exp.Where(this=where))
+    if groups:
+        tree.set("group", exp.Group(expressions=list(groups)))
     if distinct:
         tree.distinct(copy=False)
+    rename_tables(tree, short)
     if dialect in _CONCAT:
         return tree
     made = tree.transform(_as_concatenation, dialect)
     assert isinstance(made, exp.Select)
     return made
+
+
+def name_column(value: exp.Expr, name: str) -> exp.Expr:
+    """A value under a name in SELECT: AS, unless it is a column of that name."""
+    from sqlglot import exp
+
+    if isinstance(value, exp.Column) and value.name == name:
+        return value
+    return exp.alias_(value, name, quoted=needs_quotes(name))
 
 
 _CONCAT = ("spark", "spark2", "databricks", "duckdb", "hive")
