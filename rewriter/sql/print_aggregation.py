@@ -17,6 +17,7 @@ from ontoweir.rewriter.model.spj import (
 )
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_column, print_output
 from ontoweir.rewriter.sql.print_select import name_column, print_select
+from ontoweir.rewriter.sql.unite_filters import Selection
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -31,9 +32,10 @@ def can_group(query: SpjQuery, aggregation: Aggregation) -> bool:
 
 
 def print_groups(
-    query: SpjQuery, aggregation: Aggregation, catalog: Catalog, *, dialect: str
+    selection: Selection, aggregation: Aggregation, catalog: Catalog, *, dialect: str
 ) -> str:
     """The groups of a disjunct's matches (`can_group`) and their aggregates, as one SELECT."""
+    query = selection.query
     types, outputs = Types(catalog, query.occurrences), dict(query.outputs)
     calls = {
         a.name: _call(a, lambda name: print_output(outputs[name], types))
@@ -44,7 +46,15 @@ def print_groups(
         for name in aggregation.columns
     ]
     groups = [_group(outputs[name], types) for name in aggregation.group]
-    tree = print_select(query, columns, catalog, distinct=False, dialect=dialect, groups=groups)
+    tree = print_select(
+        query,
+        columns,
+        catalog,
+        distinct=False,
+        dialect=dialect,
+        groups=groups,
+        conjuncts=selection.conjuncts,
+    )
     return tree.sql(dialect=dialect, pretty=True, copy=False)
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.algebra.list_domains import list_domains
-from ontoweir.rewriter.algebra.list_lags import list_lags
+from ontoweir.rewriter.algebra.list_domains import DomainFilter
 from ontoweir.rewriter.model.spj import SpjQuery
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_condition, print_domain
 from ontoweir.rewriter.sql.shorten_aliases import rename_tables, shorten_aliases
+from ontoweir.rewriter.sql.unite_filters import Conjunct, Either, list_conjuncts
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -25,10 +25,12 @@ def print_select(
     distinct: bool,
     dialect: str,
     groups: Sequence[exp.Expr] = (),
+    conjuncts: Sequence[Conjunct] | None = None,
 ) -> exp.Select:
     """SELECT of some columns over the rows of an SPJ query (its outputs are not looked at).
 
     `columns` have the query's aliases; in the tree these are short (`shorten_aliases`).
+    `conjuncts`: of WHERE (None: those that the query has).
     """
     from sqlglot import exp
 
@@ -46,15 +48,8 @@ def print_select(
         )
         tables.append(table)
     where: exp.Expr | None = None
-    conjuncts = [print_condition(c, types, dialect) for c in query.conditions]
-    conjuncts += [
-        print_domain(d, types, dialect)
-        for d in list_domains(query, catalog)
-        if types.tables[d.attribute.alias].data.format != "derived"  # its branches say it
-    ]
-    lags = dict.fromkeys(c for _, _, c in list_lags(query, catalog) if c not in query.conditions)
-    conjuncts += [print_condition(c, types, dialect) for c in lags]
-    for made in conjuncts:
+    said = list_conjuncts(query, catalog) if conjuncts is None else conjuncts
+    for made in (_print_conjunct(c, types, dialect) for c in said):
         where = made if where is None else exp.And(this=where, expression=made)
     # select(), join() and where() would copy the tree each time, and parse
     tree = exp.Select(expressions=columns)
@@ -74,6 +69,22 @@ def print_select(
     made = tree.transform(_as_concatenation, dialect)
     assert isinstance(made, exp.Select)
     return made
+
+
+def _print_conjunct(conjunct: Conjunct, types: Types, dialect: str) -> exp.Expr:
+    from sqlglot import exp
+
+    match conjunct:
+        case DomainFilter():
+            return print_domain(conjunct, types, dialect)
+        case Either(alternatives=alternatives):
+            filters = [
+                exp.and_(*(print_condition(c, types, dialect) for c in f), copy=False)
+                for f in alternatives
+            ]
+            return exp.Paren(this=exp.or_(*filters, copy=False))
+        case _:
+            return print_condition(conjunct, types, dialect)
 
 
 def name_column(value: exp.Expr, name: str) -> exp.Expr:

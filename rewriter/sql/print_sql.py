@@ -26,6 +26,7 @@ from ontoweir.rewriter.sql.print_condition import needs_quotes, print_output
 from ontoweir.rewriter.sql.print_select import name_column, print_select
 from ontoweir.rewriter.sql.print_views import print_views
 from ontoweir.rewriter.sql.shorten_aliases import shorten_aliases
+from ontoweir.rewriter.sql.unite_filters import Selection, unite_filters
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -42,7 +43,7 @@ def print_sql(
     is left to the consumer (the run-time does it); a value without reserved characters needs
     none. The declared domains of streams' columns are filters, as ingestion rejects what is
     outside them (list_domains). Where the disjuncts make a variable of different SQL types, all
-    are cast to strings.
+    are cast to strings. Disjuncts that differ in the filters of one occurrence are one SELECT.
 
     Args:
         union: what to print; no disjunct gives a SELECT without rows.
@@ -57,28 +58,38 @@ def print_sql(
         return print_views(union.views, catalog, dialect=dialect, comments=comments) + print_sql(
             rest, catalog, dialect=dialect, comments=comments
         )
+    selections = unite_filters(union.disjuncts, catalog, distinct=union.distinct)
+    if union.aggregation is not None and len(selections) == 1:
+        (one,) = selections
+        if can_group(one.query, union.aggregation):
+            header = _comments(one.query, 1, 1) if comments else ""
+            return header + print_groups(one, union.aggregation, catalog, dialect=dialect)
+    matches = _print_matches(union, selections, catalog, dialect, comments)
     if union.aggregation is None:
-        return _print_matches(union, catalog, dialect, comments)
-    if len(union.disjuncts) == 1 and can_group(union.disjuncts[0], union.aggregation):
-        (query,) = union.disjuncts
-        header = _comments(query, 1, 1) if comments else ""
-        return header + print_groups(query, union.aggregation, catalog, dialect=dialect)
-    matches = _print_matches(union, catalog, dialect, comments)
+        return matches
     return aggregate_matches(matches, union.aggregation, dialect=dialect)
 
 
-def _print_matches(union: SpjUnion, catalog: Catalog, dialect: str, comments: bool) -> str:
+def _print_matches(
+    union: SpjUnion, selections: list[Selection], catalog: Catalog, dialect: str, comments: bool
+) -> str:
     if not union.disjuncts:
         return _print_empty(union, dialect, comments)
     mixed = _mixed_variables(union, catalog)
     if union.aggregation is not None:  # numbers of several types are added up as numbers
         mixed -= {a.argument for a in union.aggregation.aggregates if _takes_numbers(a)}
     selects = []
-    for number, query in enumerate(union.disjuncts, start=1):
-        columns = _columns(query, catalog, mixed)
-        tree = print_select(query, columns, catalog, distinct=union.distinct, dialect=dialect)
+    for number, made in enumerate(selections, start=1):
+        tree = print_select(
+            made.query,
+            _columns(made.query, catalog, mixed),
+            catalog,
+            distinct=union.distinct,
+            dialect=dialect,
+            conjuncts=made.conjuncts,
+        )
         text = tree.sql(dialect=dialect, pretty=True, copy=False)
-        header = _comments(query, number, len(union.disjuncts)) if comments else ""
+        header = _comments(made.query, number, len(selections)) if comments else ""
         selects.append(header + text)
     return ("\nUNION\n" if union.distinct else "\nUNION ALL\n").join(selects)
 
