@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ontoweir.diagnostics import Label, Reason
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
+from ontoweir.rewriter.model.moments import is_moments
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, View
 from ontoweir.rewriter.views.redeclare_views import redeclare_views
 
@@ -26,7 +27,7 @@ def blame_branches(
     for view in union.views:
         if not any(o.table == view.name for o in query.occurrences):
             continue
-        if not 1 < len(view.branches) <= MAX_BRANCHES:
+        if is_moments(view) or not 1 < len(view.branches) <= MAX_BRANCHES:
             continue
         for number, branch in enumerate(view.branches):
             others = view.branches[:number] + view.branches[number + 1 :]

@@ -86,13 +86,14 @@ class DisjunctIndex(Generic[T]):
         self.groups: dict[Hashable, _Group] = {}
         self.order: dict[int, int] = {}
         self.added = 0
+        self._asked: tuple[T, _Key] | None = None
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.all.values())
 
     def add(self, item: T) -> None:
         """Add an item, after all others."""
-        key = self._key(item)
+        self.keys[id(item)] = key = self._key(item)
         self.all[id(item)] = item
         self.order[id(item)] = self.added = self.added + 1
         self.groups.setdefault(key.makes, _Group()).add(id(item), key)
@@ -124,10 +125,11 @@ class DisjunctIndex(Generic[T]):
         yield from [self.all[i] for i in sorted(candidates, key=self.order.__getitem__)]
 
     def _key(self, item: T) -> _Key:
-        key = self.keys.get(id(item))
-        if key is None or id(item) not in self.all:
-            key = self.keys[id(item)] = self._make_key(self.query(item))
-        return key
+        if id(item) in self.all:
+            return self.keys[id(item)]
+        if self._asked is None or self._asked[0] is not item:  # it is asked for before it is added
+            self._asked = item, self._make_key(self.query(item))
+        return self._asked[1]
 
     def _make_key(self, query: SpjQuery) -> _Key:
         tables = frozenset(o.table for o in query.occurrences)

@@ -9,6 +9,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.model.moments import EVERY_TIME
 from ontoweir.rewriter.model.spj import (
     LiteralOutput,
     NullOutput,
@@ -122,6 +123,8 @@ def _comments(query: SpjQuery, number: int, total: int) -> str:
 
 
 def _origin(origin: Provenance) -> str:
+    if origin.mapping == EVERY_TIME:
+        return EVERY_TIME
     place = f" ({origin.mapping_source})" if origin.mapping_source is not None else ""
     axioms = "; ".join(first_axioms(origin.axioms))
     more = f" and {len(origin.others)} more" if origin.others else ""

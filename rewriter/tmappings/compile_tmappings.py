@@ -15,6 +15,7 @@ from ontoweir.mappings.model.assertion import (
     MappingSet,
     MappingSource,
     SourceNotNull,
+    SourceOneOf,
     TemplateMap,
     TermMap,
     term_columns,
@@ -175,7 +176,10 @@ def _split(assertions: list[MappingAssertion], catalog: Catalog) -> Iterator[Map
     tables = [frozenset(t.table for t in a.source.tables) for a in assertions]
     count = Counter(tables)
     for assertion, own in zip(assertions, tables, strict=True):
-        reach = reachable_tables(own, catalog) if own else own
+        if not any(isinstance(c, SourceOneOf) for c in assertion.source.conditions):
+            yield assertion
+            continue
+        reach = reachable_tables(own, catalog)
         if count[own] > 1 or any(other and other != own and other <= reach for other in count):
             yield from split_lists(assertion)
         else:

@@ -81,6 +81,8 @@ def _read(assertion: MappingAssertion, catalog: Catalog) -> _Item:
         if listed is not None and not _is_time(listed[0], tables, catalog):
             found.setdefault(listed[0], []).append(condition)
     own = {column: made[0] for column, made in found.items() if len(made) == 1}
+    if not own:  # it merges with nothing
+        return _Item(assertion, None, {}, {})
     listing = set(own.values())
     others = tuple(c for c in assertion.source.conditions if c not in listing)
     rest = rename_source(replace(assertion.source, conditions=others), aliases)

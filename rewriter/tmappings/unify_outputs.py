@@ -29,6 +29,7 @@ from ontoweir.rewriter.model.spj import (
     Output,
     TemplateLiteralOutput,
 )
+from ontoweir.rewriter.tmappings.may_meet import list_atoms, may_meet
 
 _Parts = tuple[str | Attribute, ...]
 
@@ -104,7 +105,7 @@ def _unify_templates(
         if len(values) > 1 and (adjacent or (not encoded and wide > 0)):
             raise _cannot(_show(left), _show(right), source)
         return tuple(_equate(a, b, types, source) for a, b in values)
-    if not _may_meet(left, right, types, encoded):
+    if not may_meet(list_atoms(left, types, encoded), list_atoms(right, types, encoded)):
         return None
     raise _cannot(_show(left), _show(right), source)
 
@@ -134,55 +135,6 @@ def _cannot(left: str, right: str, source: Source | None) -> QueryError:
 
 def _show(parts: _Parts) -> str:
     return "".join(p if isinstance(p, str) else f"{{{p.column}}}" for p in parts)
-
-
-def _atoms(parts: _Parts, types: Types, encoded: bool) -> list[str | frozenset[str] | None]:
-    """Characters, and for each column the characters its values may have (None: any)."""
-    digits, plain = frozenset("0123456789-"), frozenset("\0abc")
-    atoms: list[str | frozenset[str] | None] = []
-    for part in parts:
-        if isinstance(part, str):
-            atoms.extend(part)
-        elif isinstance(types.type_of(part), IntType):
-            atoms.append(digits)
-        else:
-            atoms.append(plain if encoded else None)
-    return atoms
-
-
-def _may_meet(left: _Parts, right: _Parts, types: Types, encoded: bool) -> bool:
-    """Whether two templates can make the same text: reachability in their product."""
-    a, b = _atoms(left, types, encoded), _atoms(right, types, encoded)
-    seen: set[tuple[int, int]] = set()
-    todo = [(0, 0)]
-    while todo:
-        i, j = state = todo.pop()
-        if state in seen:
-            continue
-        seen.add(state)
-        if i == len(a) and j == len(b):
-            return True
-        x = a[i] if i < len(a) else ""
-        y = b[j] if j < len(b) else ""
-        if not isinstance(x, str):
-            todo.append((i + 1, j))
-            if isinstance(y, str) and y and _holds(x, y):
-                todo.append((i, j + 1))
-        if not isinstance(y, str):
-            todo.append((i, j + 1))
-            if isinstance(x, str) and x and _holds(y, x):
-                todo.append((i + 1, j))
-        if isinstance(x, str) and x and x == y:
-            todo.append((i + 1, j + 1))
-    return False
-
-
-def _holds(values: frozenset[str] | None, char: str) -> bool:
-    if values is None:
-        return True
-    if "\0" not in values:
-        return char in values
-    return char.isalnum() or char in "-._~%" or ord(char) > 127
 
 
 def _unify_constant(

@@ -1,5 +1,7 @@
 """Check that the arguments of aggregates have values that can be aggregated."""
 
+from itertools import combinations, product
+
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import (
     BooleanType,
@@ -16,6 +18,7 @@ from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion, term_kind
+from ontoweir.rewriter.tmappings.may_meet import TextAtoms, list_atoms_of, may_meet
 
 
 def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
@@ -31,22 +34,28 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
     if union.aggregation is None:
         return
     for name in union.aggregation.group:
-        _check_group(name, union)
+        _check_group(name, union, catalog)
     for aggregate in union.aggregation.aggregates:
         if aggregate.function not in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):
             _check(aggregate, union, catalog)
 
 
-def _check_group(name: str, union: SpjUnion) -> None:
-    kinds = dict.fromkeys(
-        term_kind(output) for q in union.disjuncts for n, output in q.outputs if n == name
-    )
-    kinds.pop("no value", None)
-    if len(kinds) > 1:
+def _check_group(name: str, union: SpjUnion, catalog: Catalog) -> None:
+    """Terms of several kinds are grouped only if they differ in their texts, too: an answer shows
+    the text, so that of two groups of one text nobody could tell which row is whose."""
+    texts: dict[str, set[TextAtoms]] = {}
+    for query in union.disjuncts:
+        output = next(o for n, o in query.outputs if n == name)
+        if not isinstance(output, NullOutput):
+            atoms = list_atoms_of(output, Types(catalog, query.occurrences))
+            texts.setdefault(term_kind(output), set()).add(atoms)
+    for (kind, some), (other_kind, others) in combinations(texts.items(), 2):
+        if not any(may_meet(a, b) for a, b in product(some, others)):
+            continue
         raise QueryError(
-            f"GROUP BY ?{name}: its values are {' and '.join(kinds)}",
+            f"GROUP BY ?{name}: its values are {kind} and {other_kind}",
             why="terms that differ in datatype, language or kind are different groups, even where "
-            "their texts are the same",
+            "their texts are the same, and an answer shows the text alone",
             fix="write one query for each, or map the property to terms of one kind",
             source=union.source,
         )

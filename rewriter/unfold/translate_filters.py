@@ -160,10 +160,9 @@ def _time_attribute(
     attributes = times.get(variable)
     if not attributes:
         raise QueryError(
-            f"the time ?{variable.name} is not bound by a stream",
-            why=f"every pattern in GRAPH ?{variable.name} can be matched by static data, which "
-            "holds at all times",
-            fix=f"add a pattern over a stream to GRAPH ?{variable.name}, or remove the filter",
+            f"the time ?{variable.name} is the time of no pattern",
+            why=f"there is no GRAPH ?{variable.name} with a pattern",
+            fix=f"add a pattern to GRAPH ?{variable.name}, or remove the filter",
             source=source,
         )
     return attributes[0]

@@ -38,10 +38,11 @@ from ontoweir.rewriter.model.spj import (
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.passes.prune_disjuncts import Candidate
 from ontoweir.rewriter.passes.run_passes import excluded_by, run_passes
-from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.tmappings.name_graphs import name_graphs
-from ontoweir.rewriter.tmappings.select_graphs import select_graphs
+from ontoweir.rewriter.tmappings.share_tmappings import TMappings
+from ontoweir.rewriter.unfold.bind_times import bind_times
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.rewriter.unfold.hold_constants import hold_constants
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
     OnWarning,
@@ -80,12 +81,14 @@ class UnfoldOptions:
 
     `skip`: the names of passes to leave out, for measurements. `names`: of the answer variables
     (None: those of the first disjunct, unless an axiom made two of them one there). `counts`: what
-    is counted.
+    is counted. `shared`: T-mappings that other queries use too, if they are of the same mappings,
+    ontology and catalog.
     """
 
     skip: frozenset[str] = frozenset()
     names: tuple[str, ...] | None = None
     counts: Counts = Counts.SPARQL
+    shared: TMappings | None = None
 
 
 def unfold_query(
@@ -122,7 +125,10 @@ def unfold_query(
     options = options or UnfoldOptions()
     head = options.names or tuple(v.name for v in first.head)
     observer = observer or Observer()
-    compiled = _compile(ucq, mappings, catalog, tbox, observer)
+    shared = options.shared
+    if shared is None or not shared.are_of(mappings, tbox, catalog):
+        shared = TMappings(mappings, tbox, catalog)
+    compiled = _compile(ucq, mappings, shared, observer)
     counted = not first.distinct and options.counts is Counts.SPARQL
     sets = SetMaker(catalog, observer.on_step, counts=counted)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
@@ -158,6 +164,8 @@ def unfold_query(
         source=first.source,
         aggregation=first.aggregation,
     )
+    union = hold_constants(union, sets)
+    catalog = sets.catalog
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = replace(union, views=used_views(read, sets.views))
     check_aggregates(union, catalog)
@@ -165,17 +173,13 @@ def unfold_query(
 
 
 def _compile(
-    ucq: Sequence[ConjunctiveQuery],
-    mappings: MappingSet,
-    catalog: Catalog,
-    tbox: Hierarchy,
-    observer: Observer,
+    ucq: Sequence[ConjunctiveQuery], mappings: MappingSet, shared: TMappings, observer: Observer
 ) -> MappingSet:
     """The mappings of the graphs that are asked for, with the hierarchy compiled in."""
-    selected = compiled = select_graphs(mappings, ucq[0].graphs, catalog)
+    graphs = ucq[0].graphs
+    selected = compiled = shared.select(mappings, graphs)
     if not selected.compiled:
-        asked = {_iri(a) for q in ucq for a in q.atoms}
-        compiled = compile_tmappings(selected, tbox, catalog, predicates=asked)
+        compiled = shared.compile(selected, graphs, {_iri(a) for q in ucq for a in q.atoms})
     for step in _count_assertions(ucq, selected, compiled):
         observer.on_step(step)
     return compiled
@@ -232,6 +236,7 @@ class _Unfolder:
             self.observer.on_step(step)
             return ()
         matches = match_stars(query, choices, self.sets, on_progress=self.observer.on_work)
+        matches = bind_times(query, matches, self.sets)
         self.observer.on_step(
             TraceStep(
                 "terms unified",

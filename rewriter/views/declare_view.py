@@ -10,6 +10,7 @@ from ontoweir.mappings.model.catalog import (
     ColumnType,
     DataSource,
     DecimalType,
+    FloatType,
     IntType,
     Lag,
     Reference,
@@ -110,7 +111,7 @@ def _columns(
         while name in used:
             name, number = f"{wanted}_{number}", number + 1
         used.add(name)
-        columns.append(_unite(name, _widest(typed), domains))
+        columns.append(_unite(name, _widest(typed, domains), domains))
     return tuple(columns)
 
 
@@ -184,15 +185,15 @@ def _outermost(
     return choose((*given, *constants), key=lambda v: Decimal(str(v)))
 
 
-def _widest(columns: Sequence[Column]) -> ColumnType:
-    """The type that has all values of some columns.
+def _widest(columns: Sequence[Column], domains: Sequence[Column]) -> ColumnType:
+    """The type that has all values of some columns; where there are none, of constants: numbers, or
+    texts of IRIs.
 
     Raises:
         QueryError: there is none.
     """
     kinds = list(dict.fromkeys(c.type for c in columns))
-    if not kinds:  # constants alone: texts of IRIs
-        return StringType()
+    kinds = kinds or list(dict.fromkeys(_type_of(v) for d in domains for v in d.enum or ()))
     if len(kinds) == 1:
         return kinds[0]
     decimals = [k for k in kinds if isinstance(k, DecimalType)]
@@ -207,6 +208,23 @@ def _widest(columns: Sequence[Column]) -> ColumnType:
         "declare the columns with one type in ontoweir.toml, or write SELECT DISTINCT",
         columns[0].source,
     )
+
+
+def _type_of(constant: Scalar) -> ColumnType:
+    """The type of a number; of others, texts."""
+    match constant:
+        case bool() | str():
+            return StringType()
+        case int() if -(1 << 63) <= constant < 1 << 63:
+            return IntType()
+        case int():
+            return DecimalType(38, 0)
+        case float():
+            return FloatType()
+        case Decimal():
+            _, digits, exponent = constant.as_tuple()
+            scale = max(0, -exponent) if isinstance(exponent, int) else 0
+            return DecimalType(max(len(digits), scale), scale)
 
 
 def _references(

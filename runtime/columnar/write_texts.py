@@ -18,11 +18,14 @@ _PLAIN = r"\A[A-Za-z0-9\-._~]*\z"
 
 
 def show_texts(column: "pa.Array") -> "pa.Array":
-    """Lexical forms."""
+    """Canonical lexical forms: 1.5, never 1.50; 10:00:00, never 10:00:00.000000."""
     if pa.types.is_timestamp(column.type):
         texts = column.cast(pa.timestamp("us")).cast(pa.string())
         texts = pc.replace_substring(texts, " ", "T")
-        return pc.replace_substring(texts, ".000000", "")
+        texts = pc.replace_substring_regex(texts, r"\.0+$", "")
+        return pc.replace_substring_regex(texts, r"(\.\d*[1-9])0+$", r"\1")
+    if pa.types.is_decimal(column.type):
+        return write_texts(column)
     return column.cast(pa.string())
 
 
@@ -30,7 +33,9 @@ def write_texts(column: "pa.Array") -> "pa.Array":
     """The texts of values in templates."""
     if pa.types.is_string(column.type) or pa.types.is_integer(column.type):
         return show_texts(column)
-    return pa.array([write_value(v) for v in column.to_pylist()], pa.string())
+    return pa.array(
+        [None if v is None else write_value(v) for v in column.to_pylist()], pa.string()
+    )
 
 
 def encode_texts(texts: "pa.Array") -> "pa.Array":

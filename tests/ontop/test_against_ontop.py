@@ -21,12 +21,13 @@ from tests.oracle.database import insert_rows, open_database
 from tests.sparql_counts.ask_rdflib import Answers, answer_static, translate_query
 from tests.sparql_counts.case import Case, Table
 from tests.sparql_counts.compare_answers import drop_empty_group, is_grouped
-from tests.sparql_counts.random_cases import Taste, random_case, random_query
+from tests.sparql_counts.random_cases import random_case, random_query
+from tests.sparql_counts.random_tables import Taste
 from tests.sparql_counts.read_graphs import Project
 from tests.sparql_counts.write_case import describe_files, show_case, write_case, write_query
 
 PROJECTS, QUERIES = 25, 3
-TASTE = Taste(static=True)
+TASTE = Taste(static=True, plain=True)
 
 
 @pytest.mark.ontop

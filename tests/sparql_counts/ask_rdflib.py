@@ -9,12 +9,12 @@ both sides are bags, as section 18.5 of SPARQL 1.1 has it.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-from rdflib import Dataset, Graph, Literal, URIRef
+from rdflib import BNode, Dataset, Graph, Literal, URIRef
 from rdflib.plugins.sparql import evaluate, prepareQuery
 from rdflib.plugins.sparql.evalutils import _join
 from rdflib.plugins.sparql.parserutils import CompValue
@@ -27,6 +27,7 @@ Answers: TypeAlias = Counter[Answer]
 HOLDS_AT = URIRef("urn:holds-at")
 _TIME = re.compile(r"GRAPH \?(\w+) \{")
 _AGGREGATES = re.compile(r"^(SELECT .*\))\n", re.MULTILINE)
+_AVERAGE = re.compile(r"\((AVG\(\S+\)) AS")
 _FROM = re.compile(r"FROM \S+\n")
 _DURATION = re.compile(r'"PT(\d+)M"\^\^xsd:dayTimeDuration')
 _MOMENT = re.compile(r'"([^"]*)"\^\^xsd:dateTime')
@@ -40,6 +41,7 @@ def translate_query(text: str) -> Query:
     if "GROUP BY" not in text:
         text = _AGGREGATES.sub(r"\1 (COUNT(*) AS ?matches)\n", text)
     text = _FROM.sub("", text)
+    text = _AVERAGE.sub(r"(xsd:double(\1) AS", text)
     text = _DURATION.sub(lambda m: str(60 * int(m[1])), text)
     text = _MOMENT.sub(lambda m: str(_seconds(datetime.fromisoformat(m[1]))), text)
     text = _TIME.sub(r"?\1_graph <urn:holds-at> ?\1 . GRAPH ?\1_graph {", text)
@@ -83,11 +85,24 @@ def _join_bags(ctx: QueryContext, join: CompValue) -> Any:
 
 
 def write_cell(term: object) -> str:
-    """A term or a value of the pipeline's as text: of numbers one form for each value."""
-    value = term.toPython() if isinstance(term, Literal) else term
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        return str(value)
-    return f"{float(value):.10g}"
+    """A term or a value of the pipeline's as text: of numbers one form for each value; of doubles,
+    ten digits."""
+    match term.toPython() if isinstance(term, Literal) else term:
+        case BNode() as node:
+            return f"_:{node}"
+        case bool() as value:
+            return str(value).lower()
+        case float() as value:
+            return format(Decimal(f"{value:.10g}").normalize(), "f")
+        case Decimal() as value:
+            return format(value.normalize(), "f") if value else "0"
+        case datetime() as value:
+            shown = value.replace(tzinfo=None).isoformat()
+            return shown.rstrip("0") if "." in shown else shown
+        case date() as value:
+            return value.isoformat()
+        case value:
+            return str(value)
 
 
 def _seconds(moment: datetime) -> int:

@@ -13,8 +13,9 @@ first."""
 class Table:
     """A stream or a static relation with what the catalog declares of it.
 
-    `columns`: name and type of the catalog. `keys`: without the timestamp, which is part of every
-    key of a stream. `references`: column, relation, column there.
+    `columns`: name and type of the catalog; cells of other types than int are texts, as files have
+    them. `keys`: without the timestamp, which is part of every key of a stream that is not
+    `lasting`. `references`: column, relation, column there.
     """
 
     name: str
@@ -23,6 +24,12 @@ class Table:
     keys: tuple[tuple[str, ...], ...] = ()
     references: tuple[tuple[str, str, str], ...] = ()
     ranges: tuple[tuple[str, int, int], ...] = ()
+    lasting: bool = False
+    """The keys of the stream hold over all times: none of their columns is NULL."""
+    lags: tuple[tuple[str, str, str, int], ...] = ()
+    """Column, stream behind which its rows come, column there, steps."""
+    most: int | None = 20
+    """Rows of a timestamp, or of the relation."""
 
 
 @dataclass(frozen=True, slots=True)

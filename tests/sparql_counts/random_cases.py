@@ -3,15 +3,21 @@ several maps of one predicate; hierarchies; queries over one and several times."
 
 import random
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from tests.sparql_counts.case import Atom, Branch, Case, Cell, Map, Query, Row, Table
+from tests.sparql_counts.case import Atom, Branch, Case, Map, Query
+from tests.sparql_counts.random_tables import (
+    COLUMNS,
+    RELATION_COLUMNS,
+    STREAM_COLUMNS,
+    Taste,
+    make_table,
+    random_rows,
+)
 
-STREAM_COLUMNS = {"s": ("id", "n", "a"), "u": ("id", "k", "b")}
-RELATION_COLUMNS = {"r": ("id", "m", "c"), "w": ("id", "l", "d")}
-COLUMNS = STREAM_COLUMNS | RELATION_COLUMNS
-TEXTS = ("x", "y", "1", "x/y", "é", None)
 GRAPH = "g"
+TASTE = Taste()
+CONSTANTS = ("1.5", "true", '"2020-01-01"^^xsd:date')
 AXIOMS = (
     ":A rdfs:subClassOf :D .",
     ":B rdfs:subClassOf :D .",
@@ -30,29 +36,17 @@ AXIOMS = (
     ":v rdfs:domain :A .",
     ":z rdfs:subPropertyOf :v .",
     ":v rdfs:domain :C .",
+    ":d rdfs:domain :B .",
+    ":d rdfs:subPropertyOf :v .",
 )
-FACTS = (":1 a :A .", ":1 a :B .", ":1 :P :2 .", ":2 :v 1 .", ":3 :Q :1 .")
+FACTS = (":1 a :A .", ":1 a :B .", ":1 :P :2 .", ":2 :v 1 .", ":3 :Q :1 .", ":1 :d true .")
 
 
-@dataclass(frozen=True, slots=True)
-class Taste:
-    """What random cases may have."""
-
-    keyed: bool = False
-    """Every subject template has a key of its table."""
-    distinct: bool | None = None
-    """SELECT DISTINCT always, never, or (None) now and then."""
-    static: bool = False
-    """Static relations alone."""
-    mixed: bool = False
-    """Numbers and texts make the same IRIs."""
-
-
-def random_case(seed: int, taste: Taste = Taste()) -> Case:
+def random_case(seed: int, taste: Taste = TASTE) -> Case:
     """The case of a seed; its rows are one of many contents (`random_rows`)."""
     draw = random.Random(seed)
     while True:
-        tables = tuple(_make_table(draw, name, taste) for name in COLUMNS)
+        tables = tuple(make_table(draw, name, taste) for name in COLUMNS)
         maps = tuple(_make_map(draw, taste) for _ in range(draw.choice((2, 3, 3, 4, 5))))
         maps = tuple(_refer(draw, made, maps) for made in maps)
         axioms = tuple(a for a in AXIOMS if draw.random() < 0.2)
@@ -64,7 +58,7 @@ def random_case(seed: int, taste: Taste = Taste()) -> Case:
     return replace(case, rows=random_rows(seed, case))
 
 
-def random_query(seed: int, case: Case, taste: Taste = Taste()) -> Query:
+def random_query(seed: int, case: Case, taste: Taste = TASTE) -> Query:
     """Another query over the mappings of a case."""
     draw = random.Random(seed)
     words = _Vocabulary(case.maps, case.axioms, case.facts, GRAPH)
@@ -73,65 +67,12 @@ def random_query(seed: int, case: Case, taste: Taste = Taste()) -> Query:
     return _make_query(draw, words, taste)
 
 
-def random_rows(seed: int, case: Case) -> dict[str, tuple[Row, ...]]:
-    """Rows that keep what the tables of a case declare."""
-    draw = random.Random(seed)
-    found: dict[str, tuple[Row, ...]] = {}
-    for table in sorted(case.tables, key=lambda t: t.stream):
-        rows: list[Row] = []
-        for _ in range(draw.choice((2, 3, 4, 6)) * (2 if table.stream else 1)):
-            cells = tuple(_make_cell(draw, kind) for _, kind in table.columns)
-            row: Row = (draw.randrange(3), *cells) if table.stream else cells
-            if _keeps(row, rows, table, found):
-                rows.append(row)
-        found[table.name] = tuple(rows)
-    return found
-
-
-def _make_table(draw: random.Random, name: str, taste: Taste) -> Table:
-    first, number, text = COLUMNS[name]
-    columns = ((first, "int"), (number, "int"), (text, "string"))
-    keys: tuple[tuple[str, ...], ...] = ()
-    if taste.keyed or draw.random() < 0.4:
-        keys = (draw.choice(((first,), (first,), (first,), (first, number))),)
-    if taste.keyed:
-        keys = ((first,),)
-    references: tuple[tuple[str, str, str], ...] = ()
-    if name in STREAM_COLUMNS and draw.random() < 0.3:
-        references = ((number, "r", "id"),)
-    ranges = ((first, 0, 3), (number, 0, 3)) if draw.random() < 0.8 else ()
-    return Table(name, columns, name in STREAM_COLUMNS, keys, references, ranges)
-
-
-def _make_cell(draw: random.Random, kind: str) -> Cell:
-    if kind == "int":
-        return draw.choice((0, 1, 1, 2, 3, None)) if draw.random() < 0.7 else 1
-    return draw.choice(TEXTS)
-
-
-def _keeps(row: Row, rows: list[Row], table: Table, found: dict[str, tuple[Row, ...]]) -> bool:
-    """Whether a row keeps the keys and references; no key of a relation is NULL."""
-    names = (["step"] if table.stream else []) + [name for name, _ in table.columns]
-    for key in table.keys:
-        places = [names.index(c) for c in (*(["step"] if table.stream else []), *key)]
-        mine = [row[i] for i in places]
-        if None in mine:
-            if not table.stream:
-                return False
-        elif any([other[i] for i in places] == mine for other in rows):
-            return False
-    for column, relation, _ in table.references:
-        if row[names.index(column)] not in {other[0] for other in found[relation]}:
-            return False
-    return True
-
-
 def _make_map(draw: random.Random, taste: Taste) -> Map:
     name = draw.choice("rw") if taste.static else draw.choice("sssuurrw")
-    first, number, text = COLUMNS[name]
+    first, number, text, other = COLUMNS[name]
     source = name
     if not taste.keyed and draw.random() < 0.4:
-        source = draw.choice(_views(name))
+        source = draw.choice(_views(name, taste))
     iris = (
         *(f"http://e/{{{first}}}",) * 8,
         *(f"http://e/{{{number}}}",) * 5,
@@ -139,21 +80,36 @@ def _make_map(draw: random.Random, taste: Taste) -> Map:
         *(f"http://h/{{{text}}}",) * 3,
         *(f"http://c/{{{first}}}{{{number}}}",) * (draw.random() < 0.1),
         *(f"http://e/{{{text}}}",) * (5 if taste.mixed else 0),
+        *(f"http://e/{{{other}}}",) * (draw.random() < 0.1 and not taste.plain),
+        *(f"http://g/{{{first}}}/{{{other}}}",) * (draw.random() < 0.1 and not taste.plain),
     )
+    blank = draw.choice((f"b{{{first}}}", f"b{{{number}}}", f"{{{first}}}-{{{text}}}"))
+    blank = f'rr:template "{blank}" ; rr:termType rr:BlankNode'
     if taste.keyed:
         subject = f'rr:template "http://e/{{{first}}}"'
     elif draw.random() < 0.07:
         subject = "rr:constant :1"
+    elif draw.random() < 0.05 and not taste.plain:
+        subject = blank
     else:
         subject = f'rr:template "{draw.choice(iris)}"'
     objects = []
     for _ in range(draw.choice((0, 1, 1, 2, 3))):
-        match draw.randrange(6):
+        match draw.randrange(6 if taste.plain else 8):
             case 0 | 1:
                 objects.append((draw.choice("vz"), f'rr:column "{draw.choice((first, number))}"'))
             case 2:
                 column = number if draw.random() < 0.1 else text  # terms that differ in kind alone
                 objects.append(("w", f'rr:column "{column}"'))
+            case 6:
+                name = draw.choice("dddvw")
+                objects.append((name, f'rr:column "{other}"'))
+            case 7 if draw.random() < 0.3:
+                objects.append((draw.choice("PQR"), blank))
+            case 7 if draw.random() < 0.3:
+                objects.append(("w", f'rr:column "{text}" ; rr:language "en"'))
+            case 3 if draw.random() < 0.1 and not taste.plain:
+                objects.append(("v", f"rr:constant {draw.choice((1, 2.5))}"))
             case 3 if draw.random() < 0.3:
                 objects.append((draw.choice("PQR"), "rr:constant :1"))
             case _:
@@ -177,25 +133,27 @@ def _refer(draw: random.Random, made: Map, maps: tuple[Map, ...]) -> Map:
     return replace(made, objects=(*made.objects, reference))
 
 
-def _views(name: str) -> tuple[str, ...]:
+def _views(name: str, taste: Taste) -> tuple[str, ...]:
     """SQL over a table with the same columns: filters that overlap, a join, a constant."""
-    first, number, text = COLUMNS[name]
-    columns = f"{first}, {number}, {text}"
+    first, number, text, last = COLUMNS[name]
+    more = "" if taste.plain else f", {last}"
+    columns = f"{first}, {number}, {text}{more}"
     plain = (
         f"SELECT * FROM {name} WHERE {number} > 1",
         f"SELECT * FROM {name} WHERE {number} < 3",
         f"SELECT {columns} FROM {name} WHERE {number} = 1 OR {number} = 2",
         f"SELECT {columns} FROM {name} WHERE {text} = 'x'",
-        f"SELECT {first}, {number}, 'x' AS {text} FROM {name}",
-        f"SELECT {number} AS {first}, {first} AS {number}, {text} FROM {name}",
+        f"SELECT {first}, {number}, 'x' AS {text}{more} FROM {name}",
+        f"SELECT {number} AS {first}, {first} AS {number}, {text}{more} FROM {name}",
         f"SELECT DISTINCT {columns} FROM {name}",
         f"SELECT {columns} FROM {name} UNION ALL SELECT {columns} FROM {name} WHERE {number} > 0",
     )
     if name == "w":
         return plain
     other = "w" if name == "r" else "r"
-    there, value, word = COLUMNS[other]
+    there, value, word, _ = COLUMNS[other]
     selected = f"{name}.{first}, {other}.{value} AS {number}, {other}.{word} AS {text}"
+    selected += "" if taste.plain else f", {name}.{last}"
     joined = f"{name} JOIN {other} ON {name}.{number} = {other}.{there}"
     return (*plain, f"SELECT {selected} FROM {joined}")
 
@@ -224,7 +182,7 @@ class _Vocabulary:
         self.static = sorted(static & _NAMES)
 
 
-_NAMES = {"a A", "a B", "a C", "a D", *"PQRvwz"}
+_NAMES = {"a A", "a B", "a C", "a D", *"PQRvwzd"}
 
 
 def _close(names: set[str], axioms: tuple[str, ...]) -> set[str]:
@@ -265,10 +223,6 @@ def _try_query(draw: random.Random, words: _Vocabulary, taste: Taste) -> Query |
         more = _make_atoms(draw, words, taste)
         branches.append(_make_branch(draw, more, taste))
     for branch in branches:
-        for time in {a.time for a in branch.atoms} - {""}:
-            inside = [a for a in branch.atoms if a.time == time]
-            if not any(set(a.predicates) <= set(words.timed) for a in inside):
-                return None  # at which times there are answers would not be known
         if not taste.static and not any(a.time for a in branch.atoms):
             return None
         if any(not set(a.predicates) & set(words.static) for a in branch.atoms if not a.time):
@@ -291,7 +245,9 @@ def _make_aggregation(draw: random.Random, names: list[str], branches: tuple[Bra
     numbers = [v for v in ("?n", "?m") if v in names and v not in group]
     made = []
     for i in range(draw.choice((1, 1, 2))):
-        if numbers and draw.random() < 0.6:
+        if "?d" in names and "?d" not in group and draw.random() < 0.4:
+            call = f"{draw.choice(('MIN', 'MAX', 'SUM', 'COUNT'))}(?d)"
+        elif numbers and draw.random() < 0.6:
             function = draw.choice(("SUM", "SUM", "AVG", "MIN", "MAX", "COUNT"))
             call = f"{function}({draw.choice(numbers)})"
         elif draw.random() < 0.3:
@@ -303,12 +259,13 @@ def _make_aggregation(draw: random.Random, names: list[str], branches: tuple[Bra
 
 
 def _make_atoms(draw: random.Random, words: _Vocabulary, taste: Taste) -> tuple[Atom, ...]:
+    often = draw.random() < 0.7  # patterns of streams in every GRAPH
     times = ("",) if taste.static else draw.choice((("t1",), ("t1",), ("t1", "t2"), ("t1", "")))
     atoms = []
     for time in times:
         subject = draw.choice(("?x", "?x", "?x", "?y"))
         for i in range(draw.choice((1, 1, 2, 3) if len(times) == 1 else (1, 1, 2))):
-            known = words.static if not time else words.timed if i == 0 else words.all
+            known = words.static if not time else words.timed if often and i == 0 else words.all
             if not known:
                 continue
             name = draw.choice(known)
@@ -333,6 +290,8 @@ def _make_object(draw: random.Random, name: str) -> str:
             return draw.choice(("?y", "?y", "?z", "?x", "<http://e/1>"))
         case "w":
             return draw.choice(("?a", "?a", "?b", '"x"'))
+        case "d":
+            return draw.choice(("?d", "?d", "?d", "?e", "?n", *CONSTANTS))
         case _:
             return draw.choice(("?n", "?n", "?n", "?m", "1"))
 
@@ -358,6 +317,8 @@ def _make_branch(draw: random.Random, atoms: tuple[Atom, ...], taste: Taste) -> 
         lines.append("FILTER(?x != <http://e/1>)")
     if {"?x", "?y"} <= set(names) and draw.random() < 0.05:
         lines.append("FILTER(?x != ?y)")
+    if {"?d", "?e"} <= set(names) and draw.random() < 0.4:
+        lines.append(draw.choice(("FILTER(?d = ?e)", "FILTER(?d != ?e)", "FILTER(?d < ?e)")))
     times = {a.time for a in atoms} - {""}
     if len(times) == 2:
         lines.append(

@@ -17,9 +17,7 @@ from typing import Any
 from rdflib import OWL, RDF, Graph, URIRef
 
 from tests.sparql_counts.close_graph import Triple, close_graph
-from tests.sparql_counts.read_maps import DEFAULT, TriplesMap, read_maps
-
-_AFFINITY = {"int": "INT", "string": "TEXT"}
+from tests.sparql_counts.read_maps import DEFAULT, TriplesMap, read_maps, write_typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,10 @@ class Project:
         streams, relations = self.catalog.get("streams", {}), self.catalog.get("relations", {})
         base = sqlite3.connect(":memory:")
         for name, table in (*relations.items(), *streams.items()):
-            columns = [f'"{c}" {_AFFINITY[_kind(d)]}' for c, d in table["columns"].items()]
+            columns = [
+                f'"{c}" {"INT" if _kind(d) == "int" else "TEXT"}'
+                for c, d in table["columns"].items()
+            ]
             base.execute(f'CREATE TABLE "{name}" ({", ".join(columns)})')
         for name, table in relations.items():
             _insert(base, name, table, [row for _, row in self._rows(table)])
@@ -119,9 +120,16 @@ def _kind(declared: Any) -> str:
 
 
 def _read(text: str, kind: str) -> int | str | None:
+    """A cell as SQLite has it: numbers and texts; other values as read_maps.py writes them."""
     if text == "":
         return None
-    return int(text) if kind == "int" else text
+    match kind:
+        case "int":
+            return int(text)
+        case "string":
+            return text
+        case _:
+            return write_typed(text, kind)
 
 
 def _insert(

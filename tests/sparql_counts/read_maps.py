@@ -3,14 +3,17 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from rdflib import XSD, Graph, Literal, Namespace, URIRef
+from rdflib import XSD, BNode, Graph, Literal, Namespace, URIRef
 from rdflib.term import Node
 
 RR = Namespace("http://www.w3.org/ns/r2rml#")
 DEFAULT = URIRef(RR.defaultGraph)
+_SEPARATOR = "\x01"
 _COLUMN = re.compile(r"\{(\w+)\}")
 TermMap: TypeAlias = Callable[[Mapping[str, Any]], Node | None]
 """The term of a row; None where a column is NULL."""
@@ -96,9 +99,11 @@ def _read_term(mapping: Graph, node: Node) -> TermMap:
     def make(row: Mapping[str, Any]) -> Node | None:
         if any(row[n] is None for n in names):
             return None
+        texts = {n: _split_typed(row[n])[0] for n in names}
         if kind == RR.Literal:
-            return Literal(_COLUMN.sub(lambda m: str(row[m[1]]), template))
-        return URIRef(_COLUMN.sub(lambda m: _encode(str(row[m[1]])), template))
+            return Literal(_COLUMN.sub(lambda m: texts[m[1]], template))
+        text = _COLUMN.sub(lambda m: _encode(texts[m[1]]), template)
+        return BNode(text) if kind == RR.BlankNode else URIRef(text)
 
     return make
 
@@ -114,14 +119,34 @@ def _read_column(
         value = row[column]
         if value is None:
             return None
+        text, natural = _split_typed(value)
         if kind == RR.IRI:
-            return URIRef(str(value))
+            return URIRef(text)
         if language is not None:
-            return Literal(str(value), lang=language)
-        natural = str(XSD.integer) if isinstance(value, int) else None
-        return Literal(str(value), datatype=datatype or natural)
+            return Literal(text, lang=language)
+        return Literal(text, datatype=datatype or natural)
 
     return make
+
+
+def write_typed(text: str, kind: str) -> str:
+    """A value of a type that SQLite does not have, as a text: its type and its lexical form."""
+    if kind.startswith("decimal"):
+        shown = format(Decimal(text).normalize(), "f")
+        return f"{XSD.decimal}{_SEPARATOR}{shown}"
+    if kind == "timestamp":
+        shown = datetime.fromisoformat(text).isoformat()
+        shown = shown.rstrip("0") if "." in shown else shown
+        return f"{XSD.dateTime}{_SEPARATOR}{shown}"
+    return f"{XSD[kind]}{_SEPARATOR}{text}"
+
+
+def _split_typed(value: int | str) -> tuple[str, str | None]:
+    """The lexical form of a cell, and its natural datatype (None: string)."""
+    if isinstance(value, int):
+        return str(value), str(XSD.integer)
+    datatype, _, text = value.rpartition(_SEPARATOR)
+    return text, datatype or None
 
 
 def _encode(text: str) -> str:

@@ -13,7 +13,8 @@ from ontoweir.rewriter.sparql import distribute_unions
 from ontoweir.rewriter.unfold import match_stars
 from tests.sparql_counts.case import Branch, Query
 from tests.sparql_counts.compare_answers import Difference, Equal, compare_queries
-from tests.sparql_counts.random_cases import random_case, random_query, random_rows
+from tests.sparql_counts.random_cases import random_case, random_query
+from tests.sparql_counts.random_tables import random_rows
 from tests.sparql_counts.write_case import show_case, write_query
 
 BLOCKS, QUERIES, CONTENTS = 4, 4, 3

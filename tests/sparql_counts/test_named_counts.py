@@ -441,3 +441,20 @@ def test_groups_of_terms_of_one_text_are_refused(terms: str, tmp_path: Path) -> 
     outcome = compare_case(case, tmp_path)
     assert isinstance(outcome, Refused)
     assert "GROUP BY ?b: its values are" in outcome.reason
+
+
+def test_groups_of_terms_that_differ_in_kind_and_text(tmp_path: Path) -> None:
+    query = ask("?b, COUNT(*) AS ?c, SUM(?n) AS ?s", "x w b", "x v n")
+    terms = (W_N, ("w", 'rr:template "http://e/{n}"'), V_N)
+    rows = ((0, 1, 1, "1"), (0, 2, 1, "1"), (1, 1, 1, "1"), (1, 2, 2, "http://e/1"))
+    case = make_case((Map("s", S_ID, (), terms),), query, tables=KEYED, s=rows)
+    outcome = compare_case(case, tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    assert outcome.answers == Counter(
+        {
+            ("1", "3", "3"): 1,
+            ("2", "1", "2"): 1,
+            ("http://e/1", "3", "3"): 1,
+            ("http://e/2", "1", "2"): 1,
+        }
+    )

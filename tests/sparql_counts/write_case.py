@@ -7,12 +7,15 @@ from pathlib import Path
 from tests.sparql_counts.case import Atom, Branch, Case, Map, Query, Row, Table
 
 BASE = "http://e/"
-PREFIXES = f"@prefix : <{BASE}> .\n@prefix rr: <http://www.w3.org/ns/r2rml#> .\n"
+PREFIXES = (
+    f"@prefix : <{BASE}> .\n@prefix rr: <http://www.w3.org/ns/r2rml#> .\n"
+    "@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
+)
 ONTOLOGY = (
     f"@prefix : <{BASE}> .\n@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
     "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
 )
-CLASSES, OBJECT_PROPERTIES, DATA_PROPERTIES = "ABCD", "PQR", "vwz"
+CLASSES, OBJECT_PROPERTIES, DATA_PROPERTIES = "ABCD", "PQR", "vwzd"
 
 
 def write_case(case: Case, folder: Path) -> None:
@@ -66,15 +69,17 @@ def _write_catalog(case: Case) -> str:
         )
         if table.stream:
             parts.append('timestamp = { column = "ts", unit = "5 minutes" }\n')
-            parts.append("max_per_timestamp = 20\n")
-        else:
-            parts.append("max_rows = 20\n")
-        also = ["ts"] if table.stream else []
+        if table.most is not None:
+            name = "max_per_timestamp" if table.stream else "max_rows"
+            parts.append(f"{name} = {table.most}\n")
+        also = ["ts"] if table.stream and not table.lasting else []
         if table.keys:
             keys = ", ".join(_write_names([*key, *also]) for key in table.keys)
             parts.append(f"keys = [{keys}]\n")
         if table.references:
             parts.append(f"references = [{', '.join(map(_write_reference, table.references))}]\n")
+        if table.lags:
+            parts.append(f"lags = [{', '.join(map(_write_lag, table.lags))}]\n")
         ranges = {name: (least, most) for name, least, most in table.ranges}
         columns = (
             f'{name} = {{ type = "{kind}", min = {ranges[name][0]}, max = {ranges[name][1]} }}'
@@ -93,6 +98,14 @@ def _write_names(names: list[str]) -> str:
 def _write_reference(reference: tuple[str, str, str]) -> str:
     column, relation, there = reference
     return f'{{ columns = ["{column}"], relation = "{relation}", to = ["{there}"] }}'
+
+
+def _write_lag(lag: tuple[str, str, str, int]) -> str:
+    column, behind, there, steps = lag
+    return (
+        f'{{ columns = ["{column}"], behind = "{behind}", to = ["{there}"], '
+        f'within = "{5 * steps} minutes" }}'
+    )
 
 
 def _write_ontology(case: Case) -> str:

@@ -55,6 +55,10 @@ class Checks:
         self._warnings: dict[str, None] = {}
         self._checking = False
 
+    def close(self) -> None:
+        """Stop deciding; returns when nothing is being decided any more."""
+        self.worker.close()
+
     def start(self) -> None:
         """Decide all queries of the project in the background, unless it is done already."""
         if not self._checking:

@@ -28,23 +28,22 @@ _BODY = 1 << 18
 """Bytes of a request's body, at most."""
 
 
-def make_app(site: Site, checks: Checks | None = None) -> Flask:
+def make_app(site: Site, checks: Checks) -> Flask:
     """Make the application.
 
     Args:
         site: what it shows.
-        checks: where verdicts come from, if not from the site's project.
+        checks: where verdicts come from.
     """
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = _BODY
     app.config["MAX_FORM_MEMORY_SIZE"] = _BODY
     app.jinja_env.filters.update(FILTERS, near=lambda file: _near(file, site))
     app.jinja_env.globals.update(version=__version__, site=site, project=_title(site))
-    known = checks or Checks(site.project, site.overrides, strict=site.strict, limit=site.limit)
     _guard(app, site)
     _add_files(app)
-    _add_pages(app, site, known)
-    _add_api(app, site, known)
+    _add_pages(app, site, checks)
+    _add_api(app, site, checks)
     return app
 
 

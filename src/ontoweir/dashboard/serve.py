@@ -5,7 +5,7 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, TypeAlias
 
 from ontoweir.dashboard.guard_requests import is_local
@@ -17,6 +17,8 @@ Wait: TypeAlias = Callable[[], None]
 
 PORT = 4080
 HOST = "127.0.0.1"
+_LOOK = 1.0
+"""Seconds after which a signal is noticed that another thread than the one that waits has taken."""
 
 
 def parse_address(text: str, option: str) -> tuple[str, int]:
@@ -62,6 +64,7 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
     require_web()
     from waitress.server import create_server
 
+    from ontoweir.dashboard.check_queries import Checks
     from ontoweir.dashboard.make_app import make_app
 
     try:
@@ -72,8 +75,9 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
             why="the address is in use, or not of this machine",
             fix="name another port, or 0 for any free port",
         ) from None
+    checks = Checks(site.project, site.overrides, strict=site.strict, limit=site.limit)
     server: Any = create_server(
-        make_app(site),
+        make_app(site, checks),
         sockets=[listening],
         threads=8,
         ident=None,
@@ -83,16 +87,29 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
     )
     # that requests wait a moment for a thread is not worth a line
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    thread = Thread(target=server.run, name="ontoweir dashboard", daemon=True)
+    ended = Event()
+
+    def run() -> None:
+        try:
+            server.run()
+        finally:
+            ended.set()
+
+    def wait() -> None:
+        while not ended.wait(_LOOK):  # not join: interrupted, it takes the thread as ended
+            pass
+
+    thread = Thread(target=run, name="ontoweir dashboard", daemon=True)
     thread.start()
     shown = f"[{site.host}]" if ":" in site.host else site.host
     try:
-        yield f"http://{shown}:{server.effective_port}/", thread.join
+        yield f"http://{shown}:{server.effective_port}/", wait
     finally:
         server.task_dispatcher.shutdown()  # answers under way still wake the loop
         server.trigger.pull_trigger(lambda: _finish(server))
         thread.join(timeout=5)  # longer only if somebody does not read his answer
         server.close()
+        checks.close()
 
 
 def _finish(server: Any) -> None:

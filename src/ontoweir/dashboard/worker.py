@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotYet
-from queue import Full, Queue
+from contextlib import suppress
+from queue import Empty, Full, Queue
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -20,21 +21,26 @@ class Worker:
     """Runs jobs in a thread of its own: requests wait for them, the server does not.
 
     A job that is not done after `limit` seconds ends at its next progress report, and its request
-    stops waiting.
+    stops waiting. Close it before the process ends: an interpreter that ends while a thread is in
+    a parser's native code aborts, or never ends.
     """
 
     def __init__(self, limit: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.limit, self.clock = limit, clock
         self.deadline = float("inf")
         self.jobs: Queue[tuple[Future[Any], Callable[[], Any]]] = Queue(_WAITING)
-        Thread(target=self._work, name="ontoweir checks", daemon=True).start()
+        self.closed = False
+        self.thread = Thread(target=self._work, name="ontoweir checks", daemon=True)
+        self.thread.start()
 
     def start(self, job: Callable[[], T]) -> "Future[T]":
         """Queue a job after those that wait.
 
         Raises:
-            UsageError: too many wait.
+            UsageError: too many wait, or the worker is closed.
         """
+        if self.closed:
+            raise _stopped()
         future: Future[T] = Future()
         try:
             self.jobs.put_nowait((future, job))
@@ -45,6 +51,14 @@ class Worker:
                 fix="try again in a moment",
             ) from None
         return future
+
+    def close(self) -> None:
+        """End the job under way at its next progress report, leave out those that wait, and
+        return when the thread has ended."""
+        self.closed = True
+        with suppress(Full):  # else it looks after the next job anyway
+            self.jobs.put_nowait((Future(), _nothing))
+        self.thread.join()
 
     def do(self, job: Callable[[], T]) -> T:
         """Wait for a job.
@@ -63,8 +77,10 @@ class Worker:
         """Called periodically by a job.
 
         Raises:
-            UsageError: the job has had its time.
+            UsageError: the job has had its time, or the worker is closed.
         """
+        if self.closed:
+            raise _stopped()
         if self.clock() > self.deadline:
             raise self._late()
 
@@ -78,6 +94,9 @@ class Worker:
     def _work(self) -> None:
         while True:
             future, job = self.jobs.get()
+            if self.closed:
+                future.cancel()
+                break
             if not future.set_running_or_notify_cancel():
                 continue
             self.deadline = self.clock() + self.limit
@@ -86,3 +105,18 @@ class Worker:
             except BaseException as error:
                 future.set_exception(error)
             self.deadline = float("inf")
+        with suppress(Empty):
+            while True:
+                self.jobs.get_nowait()[0].cancel()
+
+
+def _nothing() -> None:
+    """The job that wakes a worker."""
+
+
+def _stopped() -> UsageError:
+    return UsageError(
+        "the dashboard is being stopped",
+        why="its process ends, and no check begins any more",
+        fix="start it again with `ontoweir ui`",
+    )

@@ -15,7 +15,7 @@ from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.edit.describe_repairs import DescribedRepair, Draft, describe_edits, draft_changes
-from ontoweir.errors import CatalogError, OntoweirError, Source, UsageError
+from ontoweir.errors import OntoweirError, Source, UsageError
 from ontoweir.mappings.compile.assert_facts import assert_facts
 from ontoweir.mappings.compile.load_mappings import load_mappings
 from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
@@ -23,8 +23,9 @@ from ontoweir.mappings.model.catalog import Catalog, ColumnType
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import OntologyReading
 from ontoweir.ontology.tbox import TBox
+from ontoweir.pipeline.describe_counts import describe_counts
+from ontoweir.pipeline.known_inputs import KnownInputs
 from ontoweir.pipeline.read_cached import (
-    KnownInputs,
     ReadMappings,
     read_mappings_cached,
     read_ontology_cached,
@@ -39,6 +40,7 @@ from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import Watch
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.tmappings.share_tmappings import TMappings
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from ontoweir.rewriter.ucq.show_ucq import format_cq
@@ -156,6 +158,15 @@ class Workspace:
             self.on_warning(text)
         return assert_facts(read.mappings, self.tbox.facts)
 
+    @cached_property
+    def tmappings(self) -> TMappings:
+        """The mappings with the hierarchy compiled in, which the queries share."""
+        return TMappings(self.mappings, self.tbox, self.project.catalog)
+
+    def share_with(self, other: "Workspace") -> None:
+        """Give what is read and compiled to a workspace over the same project and options."""
+        other.__dict__.update(tbox=self.tbox, mappings=self.mappings, tmappings=self.tmappings)
+
     def query_names(self) -> tuple[str, ...]:
         """The names of the project's queries, in order."""
         return tuple(path.stem for path in self.project.queries)
@@ -252,10 +263,13 @@ class Workspace:
             self.tbox,
             observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.on_progress),
             options=UnfoldOptions(
-                self.skip, tuple(v.name for v in first.head), self.project.counts
+                self.skip,
+                tuple(v.name for v in first.head),
+                self.project.counts,
+                self.tmappings,
             ),
         )
-        if self.warn_counts and (counted := _say_counts(union)) is not None:
+        if self.warn_counts and (counted := describe_counts(union)) is not None:
             warn(counted, first.source)
         incomplete = tuple(missing.values())
         if incomplete:
@@ -266,7 +280,9 @@ class Workspace:
 
     def _mappings_over(self, catalog: Catalog) -> MappingSet:
         """The mappings read over a catalog: natural datatypes depend on the columns' types."""
-        if _column_types(catalog) == _column_types(self.project.catalog):
+        if catalog is self.project.catalog or _column_types(catalog) == _column_types(
+            self.project.catalog
+        ):
             return self.mappings
         mappings = load_mappings(self.project.mappings, catalog, partial=self.partial)
         return assert_facts(mappings, self.tbox.facts)
@@ -367,18 +383,6 @@ class Workspace:
         return self.compile_branches(branches, catalog=catalog, quiet=True).union
 
 
-def _say_counts(union: SpjUnion) -> str | None:
-    """What a query counts once that rows of its tables may make several times (None: nothing)."""
-    reasons = [view.why for view in union.views if view.distinct]
-    if not reasons:
-        return None
-    more = f"; and {len(reasons) - 1} more such views" if len(reasons) > 1 else ""
-    return (
-        f"a triple counts once, as in SPARQL, where rows may make it several times: {reasons[0]}"
-        f'{more}; counts = "matches" in [project] counts rows'
-    )
-
-
 def _column_types(catalog: Catalog) -> list[tuple[str, str, ColumnType]]:
     return [(s.name, c.name, c.type) for s in catalog.streams.values() for c in s.columns]
 
@@ -386,14 +390,3 @@ def _column_types(catalog: Catalog) -> list[tuple[str, str, ColumnType]]:
 def _because(query: ConjunctiveQuery) -> str:
     texts = dict.fromkeys(text for text, _ in query.axioms)
     return f", by {'; '.join(texts)}" if texts else ", as written"
-
-
-def require_queries(workspace: Workspace) -> None:
-    """Raise CatalogError for a project without queries."""
-    if not workspace.project.queries:
-        raise CatalogError(
-            "the project has no queries",
-            why="queries in [project] names no file",
-            fix='write queries = ["queries/*.rq"] and put a query there',
-            source=workspace.project.queries_source,
-        )

@@ -1,13 +1,11 @@
 """Read ontologies and mappings, or take them from the cache where every file is as it was."""
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
-from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from ontoweir.cache.digest_file import digest_file
 from ontoweir.cache.encode_values import decode_values, encode_values
@@ -19,6 +17,17 @@ from ontoweir.mappings.model.assertion import MappingSet
 from ontoweir.ontology import axioms
 from ontoweir.ontology.load_ontology import LeftOut, OntologyFile, OntologyReading, read_ontology
 from ontoweir.ontology.tbox import TBox
+from ontoweir.pipeline.known_inputs import (
+    KnownInputs,
+    digest_mappings,
+    join_inputs,
+    keep_ontology,
+    keep_warnings,
+    key_mappings,
+    key_ontology,
+    recall_ontology,
+    recall_warnings,
+)
 from ontoweir.pipeline.warn_mappings import warn_mappings
 from ontoweir.project.project import Project
 
@@ -33,19 +42,6 @@ def _list_classes(module: ModuleType) -> Iterator[type]:
 _ONTOLOGY = (Source, TBox, LeftOut, OntologyFile, OntologyReading, *_list_classes(axioms))
 _MAPPINGS = (Source, axioms.Because, *_list_classes(assertion))
 """What the cache may make."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownInputs:
-    """A text that changes with everything that an ontology was made of, or mappings: files, their
-    imports, the catalog, options; and the files, with their content or absence as it was."""
-
-    text: str
-    files: tuple[tuple[str, str | None], ...]
-
-    def are_same(self) -> bool:
-        """Whether the files are still as they were."""
-        return _unchanged(dict(self.files))
 
 
 @contextmanager
@@ -71,26 +67,26 @@ def read_ontology_cached(
     Raises:
         OntologyError: as `read_ontology`; errors are not kept.
     """
-    named = [[str(p), str(p.absolute())] for p in sources]
-    key = [named, sorted((iri, str(p)) for iri, p in imports.items()), strict]
-
-    def take(entry: Any) -> tuple[OntologyReading, KnownInputs]:
-        known, encoded = entry
-        if not _unchanged(known):
-            raise ValueError("a file has changed")
-        return decode_values(encoded, _ONTOLOGY), _inputs(key, known, ())
-
-    if cache is not None and (found := cache.read("ontology", key, take)) is not None:
-        return found
+    key = key_ontology(sources, imports, strict)
+    known = None if cache is None else recall_ontology(key, cache)
+    if cache is not None and known is not None:
+        inputs = known.inputs
+        found = cache.read("ontology", inputs.text, lambda e: decode_values(e, _ONTOLOGY))
+        if found is not None:
+            return found, inputs
     digests: dict[str, str | None] = {}
 
     def touch(path: Path) -> None:
         digests[str(path.absolute())] = digest_file(path)
 
     reading = read_ontology(sources, imports=imports, strict=strict, touch=touch)
-    if cache is not None and _unchanged(digests):
-        cache.write("ontology", key, [digests, encode_values(reading)])
-    return reading, _inputs(key, digests, ())
+    inputs = join_inputs(key, digests)
+    if cache is not None and inputs.are_same():
+        warnings: list[str] = []
+        reading.warn(warnings.append)
+        cache.write("ontology", inputs.text, encode_values(reading))
+        keep_ontology(key, digests, warnings, cache)
+    return reading, inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,34 +110,14 @@ def read_mappings_cached(
         MappingError: as `load_mappings`.
     """
 
-    def digest() -> dict[str, str | None]:
-        return {str(path): digest_file(path) for path in project.mappings}
-
-    digests = digest()
-    catalog = sha256(repr(project.catalog).encode()).hexdigest()
-    key = [list(digests.items()), catalog, partial, known.text]
-    inputs = _inputs(key, digests, known.files)
-
-    def take(entry: Any) -> ReadMappings:
-        encoded, warnings = entry
-        return ReadMappings(MappingSet(decode_values(encoded, _MAPPINGS)), tuple(warnings), inputs)
-
-    if cache is not None and (found := cache.read("mappings", key, take)) is not None:
-        return found
+    key = key_mappings(project, known, partial)
+    if cache is not None and (warned := recall_warnings(key, cache)) is not None:
+        found = cache.read("mappings", key.key, lambda e: MappingSet(decode_values(e, _MAPPINGS)))
+        if found is not None:
+            return ReadMappings(found, warned, key.inputs)
     mappings = load_mappings(project.mappings, project.catalog, partial=partial)
     warnings = tuple(warn_mappings(mappings.assertions, tbox, project.catalog))
-    if cache is not None and not mappings.refused and digest() == digests:
-        cache.write("mappings", key, [encode_values(mappings.assertions), warnings])
-    return ReadMappings(mappings, warnings, inputs)
-
-
-def _unchanged(digests: Mapping[str, str | None]) -> bool:
-    """Whether the files are as they were when they were read."""
-    return all(digest_file(Path(file)) == digest for file, digest in digests.items())
-
-
-def _inputs(
-    key: object, digests: Mapping[str, str | None], more: Iterable[tuple[str, str | None]]
-) -> KnownInputs:
-    files = tuple(sorted({*digests.items(), *more}, key=repr))
-    return KnownInputs(sha256(repr((key, files)).encode()).hexdigest(), files)
+    if cache is not None and not mappings.refused and digest_mappings(project) == key.digests:
+        cache.write("mappings", key.key, encode_values(mappings.assertions))
+        keep_warnings(key, warnings, cache)
+    return ReadMappings(mappings, warnings, key.inputs)

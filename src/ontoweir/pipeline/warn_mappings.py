@@ -1,7 +1,7 @@
 """Warn of what mappings may say by mistake: it is legal, but hardly what is meant."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -41,9 +41,10 @@ def warn_mappings(
     the column has; objects that are almost, but not quite, the subjects of another triples map.
     """
     listed = list(assertions)
-    subjects = {t for a in listed if (t := _pattern(a.subject)) is not None}
+    almost = _Almost(t for a in listed if (t := _pattern(a.subject)) is not None)
+    names = _Names(tbox)
     for a in listed:
-        if (what := _misspelt(a, tbox)) is not None:
+        if (what := _misspelt(a, names)) is not None:
             name = a.predicate.removeprefix(_namespace(a.predicate))
             yield f"{_locate(a, name)}: {what}"
         for term in (a.subject, a.object):
@@ -54,8 +55,8 @@ def warn_mappings(
                 assert isinstance(term, ColumnMap)
                 quoted = f'"{term.column.column}"'
                 yield f"{_locate(a, quoted)}: {what}"
-        if (pattern := _pattern(a.object)) is not None and pattern not in subjects:
-            for close in sorted(s for s in subjects if _almost(pattern, s)):
+        if (pattern := _pattern(a.object)) is not None:
+            for close in almost.find(pattern):
                 yield (
                     f"{_locate(a, pattern.split('{')[0])}: {a.id}: the objects {pattern} are the "
                     f"subjects of no triples map; others make {close}, which never joins them; "
@@ -63,31 +64,78 @@ def warn_mappings(
                 )
 
 
-def _almost(a: str, b: str) -> bool:
-    """Whether two templates differ in one step of their paths, which is spelled almost the same."""
-    steps = list(zip(a.split("/"), b.split("/"), strict=False))
-    other = [(x, y) for x, y in steps if x != y]
-    return a.count("/") == b.count("/") and len(other) == 1 and bool(_close(*other[0]))
+class _Almost:
+    """Templates of subjects, by all but one of the steps of their paths."""
+
+    def __init__(self, subjects: Iterable[str]) -> None:
+        self.subjects = frozenset(subjects)
+        self.by_others: dict[tuple[str, ...], dict[str, str]] = {}
+        for subject in self.subjects:
+            for step, others in _leave_out_each(subject):
+                self.by_others.setdefault(others, {})[step] = subject
+        self.known: dict[str, tuple[str, ...]] = {}
+
+    def find(self, pattern: str) -> tuple[str, ...]:
+        """Those that differ from a template in one step, which is spelled almost the same; none
+        where it is one of them."""
+        if pattern not in self.known:
+            found: list[str] = []
+            for step, others in _leave_out_each(pattern) if pattern not in self.subjects else ():
+                near = self.by_others.get(others, {})
+                found += (near[s] for s in _list_close(step, near))
+            self.known[pattern] = tuple(sorted(found))
+        return self.known[pattern]
 
 
-def _close(name: str, *known: str) -> list[str]:
-    return get_close_matches(name, known, n=1, cutoff=_CLOSE)
+def _leave_out_each(template: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each step of a template's path, and the others, with a gap in its place."""
+    steps = template.split("/")
+    for place, step in enumerate(steps):
+        yield step, (str(place), *steps[:place], *steps[place + 1 :])
 
 
-def _misspelt(assertion: MappingAssertion, tbox: TBox) -> str | None:
-    if tbox.knows(assertion.predicate):
+def _list_close(name: str, known: Collection[str]) -> list[str]:
+    """All spelled almost the same, the closest first."""
+    return get_close_matches(name, known, n=len(known), cutoff=_CLOSE) if known else []
+
+
+class _Names:
+    """The local names of an ontology's terms."""
+
+    def __init__(self, tbox: TBox) -> None:
+        self.tbox = tbox
+        self.found: dict[tuple[str, bool], str | None] = {}
+        self.names: dict[bool, dict[str, list[str]]] = {}
+
+    def closest(self, iri: str, *, is_class: bool) -> str | None:
+        """The class, or property, of the same namespace with the closest local name, if that is
+        spelled almost the same."""
+        if is_class not in self.names:
+            tbox = self.tbox
+            known = tbox.classes if is_class else tbox.object_properties | tbox.data_properties
+            by_space = self.names[is_class] = {}
+            for other in sorted(known):
+                space = _namespace(other)
+                by_space.setdefault(space, []).append(other.removeprefix(space))
+        if (iri, is_class) not in self.found:
+            space = _namespace(iri)
+            names = self.names[is_class].get(space, [])
+            same = get_close_matches(iri.removeprefix(space), names, n=1, cutoff=_CLOSE)
+            self.found[iri, is_class] = f"{space}{same[0]}" if same else None
+        return self.found[iri, is_class]
+
+
+def _misspelt(assertion: MappingAssertion, names: _Names) -> str | None:
+    if names.tbox.knows(assertion.predicate):
         return None
     is_class = assertion.object is None
-    known = tbox.classes if is_class else tbox.object_properties | tbox.data_properties
-    space = _namespace(assertion.predicate)
-    names = [iri.removeprefix(space) for iri in sorted(known) if _namespace(iri) == space]
-    same = _close(assertion.predicate.removeprefix(space), *names)
-    if not same:
+    close = names.closest(assertion.predicate, is_class=is_class)
+    if close is None:
         return None
     kind = "class" if is_class else "property"
     return (
         f"{assertion.id}: the ontology has no {kind} {assertion.predicate}; its queries will not "
-        f"find these triples; did you mean {space}{same[0]}?"
+        f"find these triples; did you mean {close}?"
     )
 
 

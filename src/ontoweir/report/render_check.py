@@ -30,16 +30,6 @@ SHOWN = 3
 """How many repairs are printed; the other formats have all of them."""
 
 
-def render_total(names: Sequence[str], console: Console) -> None:
-    """Print the number of verdicts of each kind, if there are several."""
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    if len(names) > 1:
-        total = ", ".join(f"{n} {name}" for name, n in counts.items())
-        console.print(Text(f"{len(names)} queries: {total}", style="bold"))
-
-
 def render_verdict(
     verdict: Verdict,
     console: Console,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ontoweir.cache import open_cache as opening
-from ontoweir.commands.common import recall_verdicts as recalling
+from ontoweir.commands.common import keep_verdicts as keeping
 from tests.ontoweir.conftest import Ran, Run
 
 QUERIES = (
@@ -31,7 +31,7 @@ def cached(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 def decided(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The queries that were decided."""
     names: list[str] = []
-    work = vars(recalling)["decide_each"]
+    work = vars(keeping)["decide_each"]
 
     def decide(
         workspace: object, left: Sequence[str], *arguments: object, **more: object
@@ -39,7 +39,7 @@ def decided(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.extend(left)
         return work(workspace, left, *arguments, **more)
 
-    monkeypatch.setattr(recalling, "decide_each", decide)
+    monkeypatch.setattr(keeping, "decide_each", decide)
     return names
 
 
@@ -145,14 +145,14 @@ def test_what_more_time_could_change_is_not_kept(
 def test_a_query_that_changes_while_it_is_decided_is_not_kept(
     run: Run, cached: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work = vars(recalling)["decide_each"]
+    work = vars(keeping)["decide_each"]
 
     def meddle(*arguments: object, **more: object) -> object:
         replace("SELECT", "SELECT DISTINCT", ONE, cached)
         return work(*arguments, **more)
 
     with monkeypatch.context() as patched:
-        patched.setattr(recalling, "decide_each", meddle)
+        patched.setattr(keeping, "decide_each", meddle)
         check(run, cached)
     replace("SELECT DISTINCT", "SELECT", ONE, cached)
     assert check(run, cached).out == check(run, cached, "--cache", "off").out

@@ -3,12 +3,14 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
+from ontoweir.dashboard.check_queries import Checks
 from ontoweir.dashboard.make_app import make_app
 from ontoweir.dashboard.site import Site
 from tests.ontoweir.conftest import example as example  # fixtures
@@ -37,10 +39,13 @@ def site(project: Path) -> Site:
 @pytest.fixture
 def client(site: Site) -> Iterator[FlaskClient]:
     """Asks the application as a browser on this machine does."""
-    app = make_app(site)
-    with app.test_client() as found:
+    with closing(_make_checks(site)) as checks, make_app(site, checks).test_client() as found:
         found.environ_base["HTTP_HOST"] = "127.0.0.1:4080"
         yield found
+
+
+def _make_checks(site: Site) -> Checks:
+    return Checks(site.project, site.overrides, strict=site.strict, limit=site.limit)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The pages and the API: verdicts, reasons, errors with their line, and nothing from outside."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -267,9 +268,11 @@ def test_a_check_that_takes_too_long_ends(site: Site) -> None:
             self.now += 1000.0
             return self.now
 
-    checks = Checks(site.project, (), strict=False, limit=1.0)
-    checks.worker.clock = _Late()
-    with make_app(site, checks).test_client() as client:
+    with (
+        closing(Checks(site.project, (), strict=False, limit=1.0)) as checks,
+        make_app(site, checks).test_client() as client,
+    ):
+        checks.worker.clock = _Late()
         client.environ_base["HTTP_HOST"] = "localhost"
         many = " || ".join(f"?s = {n}" for n in range(2000))
         text = (

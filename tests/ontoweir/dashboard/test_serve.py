@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread, get_ident
 from threading import enumerate as threads
 from typing import Any
 from urllib.request import Request, urlopen
@@ -84,7 +84,7 @@ def test_an_answer_under_way_is_finished_before_the_server_closes(
             ending.set()
             return bool(super().shutdown(cancel_pending, timeout))
 
-    monkeypatch.setattr("ontoweir.dashboard.make_app.make_app", lambda site: answer)
+    monkeypatch.setattr("ontoweir.dashboard.make_app.make_app", lambda site, checks: answer)
     monkeypatch.setattr("waitress.server.ThreadedTaskDispatcher", Dispatcher)
     with ThreadPoolExecutor() as pool:
         with serve_dashboard(Site(example, example, example), 0) as (url, _):
@@ -94,6 +94,21 @@ def test_an_answer_under_way_is_finished_before_the_server_closes(
         assert answered.result() == 1
     dispatchers[0].shutdown(timeout=HANG_TIMEOUT)  # waits for its threads
     assert caplog.messages == []
+    assert not {"ontoweir dashboard", "ontoweir checks"} & {thread.name for thread in threads()}
+
+
+def test_a_signal_that_another_thread_takes_ends_the_waiting(example: Path) -> None:
+    """The system may give it to any thread; Python raises the interrupt in the one that waits."""
+    taking = Thread(target=lambda: signal.pthread_kill(get_ident(), signal.SIGINT))
+    with serve_dashboard(Site(example, example, example), 0) as (_, wait):
+
+        def wait_interrupted() -> None:
+            taking.start()
+            wait()
+
+        with pytest.raises(KeyboardInterrupt):
+            wait_interrupted()
+        assert "ontoweir dashboard" in [thread.name for thread in threads()]
     assert "ontoweir dashboard" not in [thread.name for thread in threads()]
 
 

@@ -138,8 +138,15 @@ def test_over_a_named_graph(workspace: Workspace) -> None:
     assert ours(workspace, query) == wanted
 
 
-def test_a_sum_of_what_the_query_says_itself_is_refused(workspace: Workspace) -> None:
+def test_a_sum_of_what_the_query_says_itself(workspace: Workspace) -> None:
     query = f"PREFIX : <{E}>\nSELECT (SUM(?v) AS ?s)\nWHERE {{ ?i :v ?v VALUES ?v {{ 2 3 }} }}"
+    wanted = by_definition(query, graph=False)
+    assert wanted
+    assert ours(workspace, query) == wanted
+
+
+def test_a_sum_of_a_text_is_refused(workspace: Workspace) -> None:
+    query = f"PREFIX : <{E}>\nSELECT (SUM(?n) AS ?s)\nWHERE {{ ?i :v ?v BIND('a' AS ?n) }}"
     with pytest.raises(QueryError, match="not literals of a column"):
         ours(workspace, query)
 

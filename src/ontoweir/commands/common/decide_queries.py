@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.commands.common.hold_warnings import Warnings
+from ontoweir.commands.common.rendered import Rendered
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -34,16 +35,6 @@ class Decided:
 
 Outcome: TypeAlias = Decided | RefusedQuery
 """What became of a query."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered(Generic[T]):
-    """What was rendered of a query, the warnings said meanwhile, and whether it is what it always
-    will be: decided, and in time."""
-
-    made: T
-    said: tuple[str, ...]
-    final: bool
 
 
 def decide_queries(
@@ -85,8 +76,7 @@ def decide_each(
     """
     for name in names:
         workspace.query_file(name)
-    assert workspace.tbox is not None  # what all share is read before they part
-    assert workspace.mappings is not None
+    assert workspace.mappings is not None  # what all share is read before they part
     processes = min(_processors(), len(names) // 2)
     global _shared
     _shared = (workspace, render, timed)
@@ -131,8 +121,7 @@ def _decide_apart(name: str) -> Rendered[Any]:
     workspace, render, timed = _shared
     said: list[str] = []
     mine = replace(workspace, on_warning=said.append)
-    # what is read already is kept
-    mine.__dict__.update(tbox=workspace.tbox, mappings=workspace.mappings)
+    workspace.share_with(mine)
     outcome = decide_or_refuse(mine, name, lambda: mine.compile(name), timed=timed)
     final = isinstance(outcome, Decided) and not mine.ran_out
     return Rendered(render(outcome), tuple(said), final)

@@ -9,6 +9,7 @@ from ontoweir.commands.common.hold_warnings import Warnings
 
 if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import Workspace
+    from ontoweir.project.project import Project
 
 
 UNNEEDED = "refused, and of no concern here: "
@@ -16,9 +17,9 @@ UNNEEDED = "refused, and of no concern here: "
 
 
 def open_workspace(
-    args: argparse.Namespace, *, named_refused: bool = False
+    args: argparse.Namespace, *, named_refused: bool = False, project: "Project | None" = None
 ) -> "tuple[Workspace, Warnings]":
-    """Read the project; nothing else is read before it is needed.
+    """Read the project, unless it is given; nothing else is read before it is needed.
 
     What is wrong in a triples map concerns the queries that could need it alone. It is warned of,
     unless the caller names what is refused itself (`named_refused`), or `--skip-refused` does, with
@@ -32,7 +33,8 @@ def open_workspace(
     from ontoweir.progress.show_phases import QueryProgress
     from ontoweir.project.project import load_project
 
-    project = load_project(Path(args.project), overrides=args.set)
+    if project is None:
+        project = load_project(Path(args.project), overrides=args.set)
     warnings = Warnings(quiet=args.quiet, verbose=args.verbose)
     workspace = Workspace(project, strict=args.strict, partial=True, on_warning=warnings)
     workspace.cache = open_cache(args.cache)

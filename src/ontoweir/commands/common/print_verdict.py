@@ -3,40 +3,31 @@
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from ontoweir.checker.verdict.verdict import Tier
-from ontoweir.commands.common.decide_queries import Outcome
-from ontoweir.errors import OntoweirError
+from ontoweir.commands.common.rendered import RenderedVerdict
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.pipeline.refused_query import (
-    REFUSED,
-    RefusedQuery,
-    describe_maps,
-    describe_refused,
-)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ontoweir.commands.common.decide_queries import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedVerdict:
-    """The name of a verdict ("bounded" …), its tier, and what is printed: text or JSON; of a
-    refused query why it is."""
-
-    name: str
-    tier: Tier | None
-    shown: Any
-    error: OntoweirError | None = None
-
-
-Render: TypeAlias = Callable[[Outcome], RenderedVerdict]
+Render: TypeAlias = "Callable[[Outcome], RenderedVerdict]"
 
 
 def render_as_json(catalog: Catalog) -> Render:
     """Verdicts as JSON describes them."""
+    from ontoweir.pipeline.refused_query import (
+        REFUSED,
+        RefusedQuery,
+        describe_maps,
+        describe_refused,
+    )
     from ontoweir.report.describe import describe_verdict
 
-    def render(outcome: Outcome) -> RenderedVerdict:
+    def render(outcome: "Outcome") -> RenderedVerdict:
         if isinstance(outcome, RefusedQuery):
             return RenderedVerdict(REFUSED, None, describe_refused(outcome), outcome.error)
         shown = describe_verdict(outcome.verdict, catalog, outcome.repairs)
@@ -51,11 +42,12 @@ def render_as_text(catalog: Catalog, names: Sequence[str], *, verbose: bool) -> 
     """Verdicts as text for people, coloured on a terminal; `names`: of all queries."""
     from rich.console import Console
 
+    from ontoweir.pipeline.refused_query import REFUSED, RefusedQuery
     from ontoweir.report.render_check import render_incomplete, render_refused, render_verdict
 
     console, width = Console(highlight=False), max(map(len, names), default=0)
 
-    def render(outcome: Outcome) -> RenderedVerdict:
+    def render(outcome: "Outcome") -> RenderedVerdict:
         if isinstance(outcome, RefusedQuery):
             with console.capture() as captured:
                 render_refused(outcome, console, width=width)
@@ -86,10 +78,20 @@ def print_verdicts(rendered: Sequence[RenderedVerdict], form: str) -> None:
         return
     from rich.console import Console
 
-    from ontoweir.report.render_check import render_total
-
     if all(t.error is not None for t in rendered):
         return  # what is on stderr says it all
     for t in rendered:
         sys.stdout.write(t.shown)
-    render_total([t.name for t in rendered], Console(highlight=False))
+    _print_total([t.name for t in rendered], Console(highlight=False))
+
+
+def _print_total(names: Sequence[str], console: "Console") -> None:
+    """Print the number of verdicts of each kind, if there are several."""
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    if len(names) > 1:
+        total = ", ".join(f"{n} {name}" for name, n in counts.items())
+        from rich.text import Text
+
+        console.print(Text(f"{len(names)} queries: {total}", style="bold"))

@@ -2,76 +2,81 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from ontoweir.cache.digest_file import digest_file
+from ontoweir.cache.open_cache import Cache
 from ontoweir.checker.verdict.verdict import Tier
-from ontoweir.commands.common.decide_queries import Rendered, decide_each
 from ontoweir.commands.common.hold_warnings import Warnings
-from ontoweir.commands.common.print_verdict import Render, RenderedVerdict
-from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.commands.common.rendered import Rendered, RenderedVerdict
+from ontoweir.pipeline.known_inputs import KnownInputs, recall_inputs
+from ontoweir.project.project import Project
+
+Keys = dict[str, list[object]]
+"""By the name of a query, what its verdict depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptVerdicts:
+    """What was printed of a project's queries, in the cache.
+
+    It depends on the query, the project file and all that was read (by content: also the lines that
+    are quoted), on the program, the current folder, and on `options`: limits of time, and how it is
+    shown (JSON). Refusals are not kept, nor what more time could change.
+    """
+
+    project: Project
+    cache: Cache
+    options: Sequence[object]
+
+    def make_keys(self, inputs: KnownInputs, names: Sequence[str]) -> Keys:
+        """What each query's verdict depends on, as it is now."""
+        shared = [
+            digest_file(self.project.file),
+            sha256(repr(self.project).encode()).hexdigest(),
+            inputs.text,
+            os.getcwd(),
+            *self.options,
+        ]
+        files: dict[str, Path] = {}
+        for path in self.project.queries:
+            files.setdefault(path.stem, path)
+        return {n: [n, digest_file(files[n]), *shared] for n in names if n in files}
+
+    def read(self, key: list[object]) -> Rendered[RenderedVerdict] | None:
+        """What was printed."""
+        return self.cache.read("verdict", key, _take)
+
+    def write(self, key: list[object], rendered: Rendered[RenderedVerdict]) -> None:
+        """Keep it."""
+        made = rendered.made
+        self.cache.write("verdict", key, [made.name, made.tier, made.shown, rendered.said])
 
 
 def recall_verdicts(
-    workspace: Workspace,
-    names: Sequence[str],
-    warnings: Warnings,
-    render: Render,
-    shown: object,
-    *,
-    timed: bool,
-) -> list[RenderedVerdict]:
-    """As `decide_queries`, of queries that were decided before without deciding them again.
+    kept: KeptVerdicts, names: Sequence[str], warnings: Warnings, *, strict: bool
+) -> list[RenderedVerdict] | None:
+    """What was printed of queries, where it is known of all: then nothing is read but the project
+    file. Warnings are those of reading, and of the queries.
 
-    What is kept is what was printed. It depends on the query, the project file and all that was
-    read (by content: also the lines that are quoted), on the program, the current folder, the
-    limits of time, and on how it is shown (`shown`). Refusals are not kept, nor what more time
-    could change.
-
-    Raises:
-        OntoweirError: as `decide_queries`.
+    `strict`: as the ontology is to be read.
     """
-    cache = workspace.cache
-    assert workspace.mappings is not None
-    keys = _make_keys(workspace, names, [shown, timed])
-    found: dict[str, Rendered[RenderedVerdict]] = {}
-    for name, key in keys.items():
-        known = None if cache is None else cache.read("verdict", key, _take)
-        if known is not None:
-            found[name] = known
-    left = [name for name in names if name not in found]
-    made = dict(zip(left, decide_each(workspace, left, render, timed=timed), strict=True))
-    if cache is not None and made and workspace.inputs.are_same():
-        later = _make_keys(workspace, left, [shown, timed])
-        for name, one in made.items():
-            if one.final and later[name] == keys[name]:
-                cache.write("verdict", keys[name], _put(one))
-    rendered = [found[name] if name in found else made[name] for name in names]
-    for message in (m for r in rendered for m in r.said):
+    known = recall_inputs(kept.project, strict=strict, partial=True, cache=kept.cache)
+    if known is None:
+        return None
+    keys = kept.make_keys(known.inputs, names)
+    found: list[Rendered[RenderedVerdict]] = []
+    for name in names:
+        one = kept.read(keys[name]) if name in keys else None
+        if one is None:
+            return None
+        found.append(one)
+    for message in (*known.warnings, *(m for r in found for m in r.said)):
         warnings(message)
-    return [r.made for r in rendered]
-
-
-def _make_keys(
-    workspace: Workspace, names: Sequence[str], options: Sequence[object]
-) -> dict[str, list[object]]:
-    """What each query's verdict depends on, as it is now."""
-    project = workspace.project
-    shared = [
-        digest_file(project.file),
-        sha256(repr(project).encode()).hexdigest(),
-        workspace.inputs.text,
-        os.getcwd(),
-        [workspace.time_limit, workspace.repair_time_limit, sorted(workspace.skip)],
-        *options,
-    ]
-    return {n: [n, digest_file(workspace.query_file(n)), *shared] for n in names}
-
-
-def _put(rendered: Rendered[RenderedVerdict]) -> list[Any]:
-    made = rendered.made
-    return [made.name, made.tier, made.shown, rendered.said]
+    return [r.made for r in found]
 
 
 def _take(entry: Any) -> Rendered[RenderedVerdict]:

@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.commands.common.arguments import add_project_arguments, find_root
 from ontoweir.commands.common.open_workspace import open_workspace
-from ontoweir.commands.common.report_refusals import report_refusals
+from ontoweir.commands.common.report_refusals import list_refused, report_refusals
 from ontoweir.commands.design.check_mappings import check_mappings
 from ontoweir.errors import (
     CatalogError,
     MappingError,
     OntologyError,
+    OntoweirError,
     QueryError,
     UsageError,
 )
+from ontoweir.project.require_queries import require_queries
 
 if TYPE_CHECKING:
+    from ontoweir.checker.verdict.verdict import Tier
     from ontoweir.commands.common.decide_queries import Outcome
     from ontoweir.commands.common.hold_warnings import Warnings
     from ontoweir.pipeline.pipeline import Workspace
+    from ontoweir.project.project import Project
 
 TIERS = (
     "stateless",
@@ -33,6 +37,7 @@ TIERS = (
     "undecided",
     "unbounded",
 )
+TIMED = "application-time"
 MAX_TUPLES = 64
 """The largest --witness-size; it takes some ten seconds."""
 
@@ -49,9 +54,7 @@ def add_check(commands: Any) -> None:
     add_project_arguments(check)
     check.add_argument("--query", action="append", metavar="NAME", help="only this query")
     check.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
-    check.add_argument(
-        "--model", choices=("application-time", "arrival"), default="application-time"
-    )
+    check.add_argument("--model", choices=(TIMED, "arrival"), default=TIMED)
     check.add_argument("--format", choices=("text", "json", "sarif", "html"), default="text")
     check.add_argument(
         "--fail-on",
@@ -119,16 +122,7 @@ def _check(args: argparse.Namespace) -> int:
 
 def _check_all(args: argparse.Namespace) -> int:
     from ontoweir.checker.verdict.verdict import Tier
-    from ontoweir.commands.common.decide_queries import Decided
-    from ontoweir.commands.common.print_verdict import (
-        describe_console,
-        print_verdicts,
-        render_as_json,
-        render_as_text,
-    )
-    from ontoweir.commands.common.recall_verdicts import recall_verdicts
-    from ontoweir.pipeline.pipeline import require_queries
-    from ontoweir.pipeline.refused_query import RefusedQuery
+    from ontoweir.project.project import load_project
 
     _check_witness(args)
     if args.mappings_only:
@@ -139,38 +133,16 @@ def _check_all(args: argparse.Namespace) -> int:
             why="--sql names one file, which is the query",
             fix="leave one of them out",
         )
-    workspace, warnings = open_workspace(args, named_refused=True)
-    workspace.warn_counts = True
-    if args.time_limit is not None:
-        workspace.time_limit = workspace.repair_time_limit = args.time_limit
-    timed, catalog = args.model == "application-time", workspace.project.catalog
+    project = load_project(Path(args.project), overrides=args.set)
     if args.sql is None:
-        require_queries(workspace)
-        names = args.query or workspace.query_names()
+        require_queries(project)
+        names = args.query or [path.stem for path in project.queries]
     else:
         names = [Path(args.sql).stem]
     if args.format in ("sarif", "html"):
-        decided = _decide(args, workspace, names, warnings, timed)
-        warnings.release()
-        tiers = [d.verdict.tier for d in decided if isinstance(d, Decided)]
-        errors = [d.error for d in decided if isinstance(d, RefusedQuery)]
-        _print_page(args, workspace, decided, warnings)
+        tiers, errors = _check_as_page(args, project, names)
     else:
-        if args.format == "json":
-            render = render_as_json(catalog)
-        else:
-            render = render_as_text(catalog, names, verbose=args.verbose)
-        if args.sql is not None or args.static_data or args.witness is not None:
-            rendered = [render(d) for d in _decide(args, workspace, names, warnings, timed)]
-        else:
-            shown = [args.format, args.verbose, max(map(len, names)), describe_console()]
-            rendered = recall_verdicts(workspace, names, warnings, render, shown, timed=timed)
-        warnings.release()
-        tiers = [t.tier for t in rendered if t.tier is not None]
-        errors = [t.error for t in rendered if t.error is not None]
-        print_verdicts(rendered, args.format)
-    if args.sql is None:
-        errors += [r.error for r in workspace.mappings.refused]
+        tiers, errors = _check_as_text(args, project, names)
     code = report_refusals(errors, skip=args.skip_refused)
     if code == 0 and args.fail_on is not None:
         limit = Tier(args.fail_on).rank
@@ -179,16 +151,84 @@ def _check_all(args: argparse.Namespace) -> int:
     return code
 
 
+def _open(args: argparse.Namespace, project: "Project") -> "tuple[Workspace, Warnings]":
+    workspace, warnings = open_workspace(args, named_refused=True, project=project)
+    workspace.warn_counts = True
+    if args.time_limit is not None:
+        workspace.time_limit = workspace.repair_time_limit = args.time_limit
+    return workspace, warnings
+
+
+def _check_as_page(
+    args: argparse.Namespace, project: "Project", names: Sequence[str]
+) -> "tuple[list[Tier], list[OntoweirError]]":
+    """Print SARIF or a page, and return the tiers, and what is refused."""
+    from ontoweir.commands.common.decide_queries import Decided
+    from ontoweir.pipeline.refused_query import RefusedQuery
+
+    workspace, warnings = _open(args, project)
+    decided = _decide(args, workspace, names, warnings)
+    warnings.release()
+    errors = [d.error for d in decided if isinstance(d, RefusedQuery)]
+    _print_page(args, workspace, decided, warnings)
+    if args.sql is None:
+        errors += list_refused(workspace)
+    return [d.verdict.tier for d in decided if isinstance(d, Decided)], errors
+
+
+def _check_as_text(
+    args: argparse.Namespace, project: "Project", names: Sequence[str]
+) -> "tuple[list[Tier], list[OntoweirError]]":
+    """Print text or JSON, and return the tiers, and what is refused. Where all is known already,
+    neither ontology nor mappings are read."""
+    from ontoweir.cache.open_cache import open_cache
+    from ontoweir.commands.common.hold_warnings import Warnings
+    from ontoweir.commands.common.print_verdict import (
+        describe_console,
+        print_verdicts,
+        render_as_json,
+        render_as_text,
+    )
+    from ontoweir.commands.common.recall_verdicts import KeptVerdicts, recall_verdicts
+
+    kept, rendered, errors = None, None, list[OntoweirError]()
+    apart = args.sql is not None or args.static_data or args.witness is not None
+    warnings = Warnings(quiet=args.quiet, verbose=args.verbose)
+    if not apart and (cache := open_cache(args.cache)) is not None:
+        shown = [args.format, args.verbose, max(map(len, names)), describe_console()]
+        kept = KeptVerdicts(project, cache, [*shown, args.model, args.time_limit])
+        rendered = recall_verdicts(kept, names, warnings, strict=args.strict)
+    if rendered is None:
+        workspace, warnings = _open(args, project)
+        if args.format == "json":
+            render = render_as_json(project.catalog)
+        else:
+            render = render_as_text(project.catalog, names, verbose=args.verbose)
+        if apart:
+            rendered = [render(d) for d in _decide(args, workspace, names, warnings)]
+        else:
+            from ontoweir.commands.common.keep_verdicts import keep_verdicts
+
+            timed = args.model == TIMED
+            rendered = keep_verdicts(workspace, names, warnings, render, kept, timed=timed)
+        if args.sql is None:
+            errors += list_refused(workspace)
+    warnings.release()
+    print_verdicts(rendered, args.format)
+    tiers = [t.tier for t in rendered if t.tier is not None]
+    return tiers, [*(t.error for t in rendered if t.error is not None), *errors]
+
+
 def _decide(
     args: argparse.Namespace,
     workspace: "Workspace",
     names: Sequence[str],
     warnings: "Warnings",
-    timed: bool,
 ) -> "list[Outcome]":
     """Whole verdicts, where plain SQL, static data, witnesses or a page ask for them."""
     from ontoweir.commands.common.decide_queries import Decided, decide_or_refuse, decide_queries
 
+    timed = args.model == TIMED
     if args.sql is not None:
         file = Path(args.sql)
         decided = [

@@ -47,9 +47,9 @@ def add_report(commands: Any) -> None:
 def _report(args: argparse.Namespace) -> int:
     from ontoweir.commands.common.decide_queries import decide_queries
     from ontoweir.files.write_file import write_file
-    from ontoweir.pipeline.pipeline import require_queries
     from ontoweir.pipeline.refused_query import RefusedQuery
     from ontoweir.project.refuse_inputs import refuse_inputs
+    from ontoweir.project.require_queries import require_queries
 
     if (args.registry or args.metrics) and not args.live:
         raise UsageError(
@@ -60,7 +60,7 @@ def _report(args: argparse.Namespace) -> int:
     output = read_output(args.output)
     workspace, warnings = open_workspace(args, named_refused=True)
     refuse_inputs(workspace.project, output)
-    require_queries(workspace)
+    require_queries(workspace.project)
     names = args.query or workspace.query_names()
     decided = decide_queries(workspace, names, warnings, lambda outcome: outcome)
     errors = [d.error for d in decided if isinstance(d, RefusedQuery)]

@@ -108,12 +108,12 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _run_queries(args: argparse.Namespace) -> int:
-    from ontoweir.pipeline.pipeline import require_queries
+    from ontoweir.project.require_queries import require_queries
     from ontoweir.run.run_options import read_run_options
     from ontoweir.run.run_queries import run_queries
 
     workspace, warnings = open_workspace(args, named_refused=True)
-    require_queries(workspace)
+    require_queries(workspace.project)
     compiled, errors = _compile(workspace, args.query or workspace.query_names())
     refused = list_refused(workspace)
     if errors and not (args.skip_refused and compiled):

@@ -1,0 +1,86 @@
+"""Gives a time to what always holds: GRAPH ?t ranges over the times that exist."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.model.moments import EVERY_TIME, is_moments
+from ontoweir.rewriter.model.query import ConjunctiveQuery, Variable
+from ontoweir.rewriter.model.spj import Attribute, Occurrence, Provenance, View, ViewBranch
+from ontoweir.rewriter.unfold.match_atoms import Match
+from ontoweir.rewriter.views.make_sets import SetMaker
+
+_NAME = "moments"
+
+
+def bind_times(
+    query: ConjunctiveQuery, matches: Sequence[Match], sets: SetMaker
+) -> tuple[Match, ...]:
+    """The matches with a time for each GRAPH of the query. Where all patterns of a GRAPH ?t are
+    matched by static relations or facts, these hold at every time: then ?t is each timestamp that
+    a stream of the catalog has a row of, once.
+
+    Args:
+        query: a conjunctive query.
+        matches: of all its patterns.
+        sets: makes the view of all timestamps, the first time that it is needed.
+
+    Raises:
+        QueryError: the catalog has no stream, or streams of different units of time.
+    """
+    wanted = tuple(dict.fromkeys(a.time for a in query.atoms if a.time is not None))
+    return tuple(
+        _bind(match, [t for t in wanted if t not in match.times], query, sets) for match in matches
+    )
+
+
+def _bind(
+    match: Match, unbound: Sequence[Variable], query: ConjunctiveQuery, sets: SetMaker
+) -> Match:
+    for time in unbound:
+        view = _find_moments(time, query, sets)
+        alias = f"{view.name}_{len(match.occurrences) + 1}"
+        assert view.timestamp is not None
+        place = next(a.source for a in query.atoms if a.time == time)
+        origin = Provenance(EVERY_TIME, query_source=place, time=time.name)
+        match = replace(
+            match,
+            occurrences=(*match.occurrences, Occurrence(alias, view.name)),
+            times={**match.times, time: (Attribute(alias, view.timestamp),)},
+            provenance=(*match.provenance, (alias, origin)),
+        )
+    return match
+
+
+def _find_moments(time: Variable, query: ConjunctiveQuery, sets: SetMaker) -> View:
+    """The view of all timestamps."""
+    made = next((v for v in sets.views if is_moments(v)), None)
+    if made is not None:
+        return made
+    streams = [s for n, s in sets.catalog.streams.items() if n not in {v.name for v in sets.views}]
+    steps = {stream.step_us for stream in streams}
+    if len(steps) != 1:
+        place = next(a.source for a in query.atoms if a.time == time)
+        raise QueryError(
+            f"every pattern in GRAPH ?{time.name} can be matched by static data, which holds at "
+            "every time that there is",
+            why="the project has no stream, so there is none"
+            if not streams
+            else "the streams of the project have different units of time",
+            fix="write the patterns outside GRAPH"
+            if not streams
+            else f"add a pattern over a stream to GRAPH ?{time.name}, or declare the same "
+            "timestamp unit for all streams",
+            source=place,
+        )
+    branches = tuple(
+        ViewBranch(
+            (Occurrence(f"{stream.name}_1", stream.name),),
+            (),
+            (),
+            Attribute(f"{stream.name}_1", stream.timestamp),
+        )
+        for stream in streams
+    )
+    why = "static triples hold at every timestamp of a stream"
+    return sets.add_view(_NAME, branches, distinct=True, why=why)

@@ -1,0 +1,68 @@
+"""SUM, AVG, MIN and MAX of what VALUES, a constant of a mapping, or a fact binds."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.sparql_counts.case import Map, Query
+from tests.sparql_counts.compare_answers import Equal, compare_case
+from tests.sparql_counts.test_named_counts import S_ID, V_N, ask, make_case
+
+HEAD = "?x, SUM(?n) AS ?s, AVG(?n) AS ?a, MIN(?n) AS ?l, MAX(?n) AS ?h, COUNT(*) AS ?c"
+FIVE, HALF = ("v", 'rr:constant "5"^^xsd:integer'), ("v", 'rr:constant "0.5"^^xsd:decimal')
+ROWS = ((0, 1, 1, "x"), (0, 1, 2, "x"), (1, 1, 2, "x"), (1, 2, 3, "y"))
+X1, X2 = "http://e/1", "http://e/2"
+
+
+@pytest.mark.parametrize(
+    ("objects", "query", "answers"),
+    [
+        pytest.param(
+            (V_N,),
+            ask(HEAD, "x v n", lines=("VALUES ?n { 1 2 1 }",)),
+            {(X1, "6", "1.5", "1", "2", "4"): 1},
+            id="VALUES",
+        ),
+        pytest.param(
+            (V_N,),
+            ask(HEAD, "x v m", lines=("VALUES ?n { 1 2.5 }",)),
+            {(X1, "10.5", "1.75", "1", "2.5", "6"): 1, (X2, "3.5", "1.75", "1", "2.5", "2"): 1},
+            id="VALUES of a variable of its own, of two types",
+        ),
+        pytest.param(
+            (FIVE, V_N, HALF),
+            ask(HEAD, "x v n"),
+            {
+                (X1, "16", "2.285714286", "0.5", "5", "7"): 1,
+                (X2, "8.5", "2.833333333", "0.5", "5", "3"): 1,
+            },
+            id="constants of mappings, beside a column",
+        ),
+        pytest.param(
+            (FIVE,),
+            ask("SUM(?n) AS ?s, MAX(?m) AS ?h", "x v n", lines=("BIND(7 AS ?m)",)),
+            {("15", "7"): 1},
+            id="BIND",
+        ),
+    ],
+)
+def test_constants_are_aggregated(
+    objects: tuple[tuple[str, str], ...],
+    query: Query,
+    answers: dict[tuple[str, ...], int],
+    tmp_path: Path,
+) -> None:
+    made = replace(make_case((Map("s", S_ID, (), objects),), query), rows={"s": ROWS})
+    case = replace(made, tables=made.tables[:1])
+    outcome = compare_case(case, tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    assert outcome.answers == Counter(answers)
+
+
+def test_facts_are_aggregated(tmp_path: Path) -> None:
+    case = make_case((Map("s", S_ID, (), (V_N,)),), ask("SUM(?n) AS ?s", "x v n"), s=ROWS)
+    outcome = compare_case(replace(case, facts=(":1 :v 40 .", ":2 :v 3 .")), tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    assert outcome.answers == Counter({("91",): 1})  # 1, 2, and 2; at both times 40 and 3
