@@ -32,7 +32,12 @@ def can_group(query: SpjQuery, aggregation: Aggregation) -> bool:
 
 
 def print_groups(
-    selection: Selection, aggregation: Aggregation, catalog: Catalog, *, dialect: str
+    selection: Selection,
+    aggregation: Aggregation,
+    catalog: Catalog,
+    *,
+    dialect: str,
+    short: bool,
 ) -> str:
     """The groups of a disjunct's matches (`can_group`) and their aggregates, as one SELECT."""
     query = selection.query
@@ -47,13 +52,13 @@ def print_groups(
     ]
     groups = [_group(outputs[name], types) for name in aggregation.group]
     tree = print_select(
-        query,
+        selection,
         columns,
         catalog,
         distinct=False,
         dialect=dialect,
         groups=groups,
-        conjuncts=selection.conjuncts,
+        short=short,
     )
     return tree.sql(dialect=dialect, pretty=True, copy=False)
 

@@ -8,39 +8,38 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_domains import DomainFilter
-from ontoweir.rewriter.model.spj import SpjQuery
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_condition, print_domain
 from ontoweir.rewriter.sql.shorten_aliases import rename_tables, shorten_aliases
-from ontoweir.rewriter.sql.unite_filters import Conjunct, Either, list_conjuncts
+from ontoweir.rewriter.sql.unite_filters import Conjunct, Either, Selection
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 
 def print_select(
-    query: SpjQuery,
+    selection: Selection,
     columns: list[exp.Expr],
     catalog: Catalog,
     *,
     distinct: bool,
     dialect: str,
     groups: Sequence[exp.Expr] = (),
-    conjuncts: Sequence[Conjunct] | None = None,
+    short: bool = True,
 ) -> exp.Select:
-    """SELECT of some columns over the rows of an SPJ query (its outputs are not looked at).
+    """SELECT of some columns over the rows of a selection (its outputs are not looked at).
 
-    `columns` have the query's aliases; in the tree these are short (`shorten_aliases`).
-    `conjuncts`: of WHERE (None: those that the query has).
+    `columns` have the query's aliases; `short`: in the tree these are short (`shorten_aliases`).
     """
     from sqlglot import exp
 
+    query = selection.query
     types = Types(catalog, query.occurrences)
     if not columns:
         columns.append(exp.alias_(exp.Literal.number(1), "matched"))
     tables: list[exp.Table] = []
-    short = shorten_aliases(query.occurrences)
+    aliases = shorten_aliases(query.occurrences) if short else {}
     for occurrence in query.occurrences:
-        name = short[occurrence.alias]
+        name = aliases.get(occurrence.alias, occurrence.alias)
         alias = exp.to_identifier(name, quoted=needs_quotes(name)) if name else None
         table = exp.Table(
             this=exp.to_identifier(occurrence.table, quoted=needs_quotes(occurrence.table)),
@@ -48,8 +47,7 @@ def print_select(
         )
         tables.append(table)
     where: exp.Expr | None = None
-    said = list_conjuncts(query, catalog) if conjuncts is None else conjuncts
-    for made in (_print_conjunct(c, types, dialect) for c in said):
+    for made in (_print_conjunct(c, types, dialect) for c in selection.conjuncts):
         where = made if where is None else exp.And(this=where, expression=made)
     # select(), join() and where() would copy the tree each time, and parse
     tree = exp.Select(expressions=columns)
@@ -63,7 +61,7 @@ def print_select(
         tree.set("group", exp.Group(expressions=list(groups)))
     if distinct:
         tree.distinct(copy=False)
-    rename_tables(tree, short)
+    rename_tables(tree, aliases)
     if dialect in _CONCAT:
         return tree
     made = tree.transform(_as_concatenation, dialect)

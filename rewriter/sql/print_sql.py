@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
@@ -33,8 +33,20 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
+@dataclass(frozen=True, slots=True)
+class _Style:
+    dialect: str
+    comments: bool
+    short: bool
+
+
 def print_sql(
-    union: SpjUnion, catalog: Catalog, *, dialect: str = "spark", comments: bool = True
+    union: SpjUnion,
+    catalog: Catalog,
+    *,
+    dialect: str = "spark",
+    comments: bool = True,
+    short: bool = True,
 ) -> str:
     """Readable SQL over tables named as in the catalog, their timestamp columns TIMESTAMP.
 
@@ -52,45 +64,48 @@ def print_sql(
         dialect: a dialect of sqlglot.
         comments: name the mappings and axioms above every SELECT, by its aliases and, where these
             are short, by the names that explanations have.
+        short: short aliases; else those of explanations, for where no comment tells them.
     """
     catalog = extend_catalog(catalog, union)
     if union.views:
         rest = replace(union, views=())
         return print_views(union.views, catalog, dialect=dialect, comments=comments) + print_sql(
-            rest, catalog, dialect=dialect, comments=comments
+            rest, catalog, dialect=dialect, comments=comments, short=short
         )
     selections = unite_filters(union.disjuncts, catalog, distinct=union.distinct)
     if union.aggregation is not None and len(selections) == 1:
         (one,) = selections
         if can_group(one.query, union.aggregation):
             header = _comments(one.query, 1, 1) if comments else ""
-            return header + print_groups(one, union.aggregation, catalog, dialect=dialect)
-    matches = _print_matches(union, selections, catalog, dialect, comments)
+            return header + print_groups(
+                one, union.aggregation, catalog, dialect=dialect, short=short
+            )
+    matches = _print_matches(union, selections, catalog, _Style(dialect, comments, short))
     if union.aggregation is None:
         return matches
     return aggregate_matches(matches, union.aggregation, dialect=dialect)
 
 
 def _print_matches(
-    union: SpjUnion, selections: list[Selection], catalog: Catalog, dialect: str, comments: bool
+    union: SpjUnion, selections: list[Selection], catalog: Catalog, style: _Style
 ) -> str:
     if not union.disjuncts:
-        return _print_empty(union, dialect, comments)
+        return _print_empty(union, style.dialect, style.comments)
     mixed = _mixed_variables(union, catalog)
     if union.aggregation is not None:  # numbers of several types are added up as numbers
         mixed -= {a.argument for a in union.aggregation.aggregates if _takes_numbers(a)}
     selects = []
     for number, made in enumerate(selections, start=1):
         tree = print_select(
-            made.query,
+            made,
             _columns(made.query, catalog, mixed),
             catalog,
             distinct=union.distinct,
-            dialect=dialect,
-            conjuncts=made.conjuncts,
+            dialect=style.dialect,
+            short=style.short,
         )
-        text = tree.sql(dialect=dialect, pretty=True, copy=False)
-        header = _comments(made.query, number, len(selections)) if comments else ""
+        text = tree.sql(dialect=style.dialect, pretty=True, copy=False)
+        header = _comments(made.query, number, len(selections)) if style.comments else ""
         selects.append(header + text)
     return ("\nUNION\n" if union.distinct else "\nUNION ALL\n").join(selects)
 

@@ -24,6 +24,7 @@ from ontoweir.rewriter.sql.print_condition import (
     print_output,
 )
 from ontoweir.rewriter.sql.print_select import name_column, print_select
+from ontoweir.rewriter.sql.unite_filters import Selection, list_conjuncts
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -87,5 +88,6 @@ def _branch(view: View, branch: ViewBranch, catalog: Catalog, dialect: str) -> s
                 value = print_output(IriOutput(parts), types)
         columns.append(name_column(value, name))
     distinct = view.distinct and len(view.branches) == 1
-    tree = print_select(branch.query, columns, catalog, distinct=distinct, dialect=dialect)
+    selection = Selection(branch.query, list_conjuncts(branch.query, catalog))
+    tree = print_select(selection, columns, catalog, distinct=distinct, dialect=dialect)
     return tree.sql(dialect=dialect, pretty=True, copy=False)

@@ -210,6 +210,9 @@ def test_aliases_are_short_and_comments_say_whose_they_are() -> None:
         "SELECT\n  r1.x,\n  s.x AS v\nFROM r AS r1, r AS r2, s\nWHERE\n"
         "  r1.x = r2.x AND r2.x = s.x"
     )
+    assert "FROM r AS road_1, r AS road_2, s AS sensor\n" in print_sql(
+        union(query), CATALOG, comments=False, short=False
+    )
 
 
 @pytest.mark.parametrize(
