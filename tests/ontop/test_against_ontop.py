@@ -93,7 +93,7 @@ def _write(case: Case, folder: Path) -> None:
 
 
 def _declare(table: Table, case: Case) -> str:
-    kinds = {"int": "INT", "string": "VARCHAR(20)"}
+    kinds = {"int": "BIGINT", "string": "VARCHAR(20)"}
     columns = [f"{name} {kinds[kind]}" for name, kind in table.columns]
     columns += [f"UNIQUE ({', '.join(key)})" for key in table.keys if not table.stream]
     text = f"CREATE TABLE {table.name} ({', '.join(columns)});\n"
