@@ -34,7 +34,7 @@ def explain_failure(
     values = failure.values or (() if failure.value is None else (failure.value,))
     domains = list(
         dict.fromkeys(
-            explain_domain(form, form.classes[v], catalog)
+            explain_domain(form, form.classes[v], catalog, union.views)
             for v in values
             if not form.classes[v].domain.finite
         )
@@ -80,7 +80,7 @@ def explain_obstacle(
         because=(
             *_pending(form, obstacle, union),
             *(waits[:1] or _unenforced(form, obstacle, union)),
-            explain_domain(form, group, catalog),
+            explain_domain(form, group, catalog, union.views),
         ),
     )
     origins = _origins(form, (group.index,), sorted(obstacle.members))

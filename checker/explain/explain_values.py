@@ -1,24 +1,36 @@
 """The reasons that explanations share: what a column can hold, what still needs it, what lags."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from ontoweir.checker.model.normal_form import FoldedValue, NormalForm, ValueClass
 from ontoweir.diagnostics import Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Catalog, Column, FloatType, IntType, Stream, StringType
 from ontoweir.mappings.model.column_types import name_column_type
-from ontoweir.rewriter.model.spj import Attribute, Compare, Op, SpjUnion, output_attributes
+from ontoweir.rewriter.model.spj import Attribute, Compare, Op, SpjUnion, View, output_attributes
+from ontoweir.rewriter.views.find_origins import find_origins
 
 
-def explain_domain(form: NormalForm, group: ValueClass, catalog: Catalog) -> Reason:
-    """Why the values of a class are not known to be finitely many: its columns' declarations."""
+def explain_domain(
+    form: NormalForm, group: ValueClass, catalog: Catalog, views: Sequence[View]
+) -> Reason:
+    """Why the values of a class are not known to be finitely many: its columns' declarations; of a
+    view's column, those of the columns that mappings make it from."""
     leaves: dict[tuple[str, str], Reason] = {}
+    made = {view.name: view for view in views}
     tables = {o.alias: o.table for o in form.query.occurrences}
     for attribute, _ in group.attributes:
         table = catalog.table(tables[attribute.alias])
         column = table.column(attribute.column)
-        if column is not None and isinstance(table, Stream):
-            leaves.setdefault((table.name, column.name), _undeclared(table, column, group))
+        if column is None or not isinstance(table, Stream):
+            continue
+        ends = group.domain.low, group.domain.high
+        if table.name in made:
+            leaf = _undeclared_origins(table, column, catalog, made)
+            leaf = leaf or _undeclared(table, column, ends)
+        else:
+            leaf = _undeclared(table, column, ends)
+        leaves.setdefault((table.name, column.name), leaf)
     reasons = tuple(leaves.values())
     if len(reasons) == 1:
         return reasons[0]
@@ -29,7 +41,28 @@ def explain_domain(form: NormalForm, group: ValueClass, catalog: Catalog) -> Rea
     )
 
 
-def _undeclared(stream: Stream, column: Column, group: ValueClass) -> Reason:
+def _undeclared_origins(
+    view: Stream, column: Column, catalog: Catalog, views: Mapping[str, View]
+) -> Reason | None:
+    """Why a view's column is unbounded: the columns of streams that it is made from, as far as each
+    is; None: none of them is by itself."""
+    leaves = []
+    for name, origin in dict.fromkeys(find_origins(view.name, column.name, views)):
+        stream = catalog.streams.get(name)
+        declared = None if stream is None else stream.column(origin)
+        if stream is None or declared is None or declared.enum is not None:
+            continue
+        ends = declared.minimum, declared.maximum
+        held = any(r.columns == (origin,) for r in stream.references)
+        if not held and (None in ends or isinstance(declared.type, FloatType)):
+            leaves.append(_undeclared(stream, declared, ends))
+    if len(leaves) < 2:
+        return leaves[0] if leaves else None
+    name = f"{view.name}.{column.name}"
+    return Reason(f"{name} is made from several columns; each must be bounded", because=(*leaves,))
+
+
+def _undeclared(stream: Stream, column: Column, ends: tuple[object, object]) -> Reason:
     name, kind = f"{stream.name}.{column.name}", name_column_type(column.type)
     match column.type:
         case FloatType():
@@ -40,9 +73,7 @@ def _undeclared(stream: Stream, column: Column, group: ValueClass) -> Reason:
             hint = f'declare {column.name} = {{ type = "string", enum = [ … ] }}, or a reference'
         case _:
             open_ends = [
-                end
-                for end, limit in (("least", group.domain.low), ("greatest", group.domain.high))
-                if limit is None
+                end for end, limit in zip(("least", "greatest"), ends, strict=True) if limit is None
             ]
             what = (
                 f"{name} is of type {kind}, with no {' and no '.join(open_ends) or 'known'} value"

@@ -1,4 +1,4 @@
 """Reasoning over SPJ queries: equalities, differences, contradictions, containment; printing.
 
-Takes SPJ queries; makes facts about them. The checker may import it.
+Takes SPJ queries; makes facts about them. The checker and the runtime may import it.
 """

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog, Lag, Relation, Stream
-from ontoweir.rewriter.model.spj import Attribute, Occurrence, SpjUnion, View
+from ontoweir.rewriter.model.spj import Attribute, Occurrence, SpjUnion, View, ViewBranch
+from ontoweir.rewriter.model.weakest_lags import weakest_lags
 
 
 def add_views(catalog: Catalog, views: Sequence[View]) -> Catalog:
@@ -17,9 +18,10 @@ def add_views(catalog: Catalog, views: Sequence[View]) -> Catalog:
         **catalog.relations,
         **{v.name: v.table for v in views if isinstance(v.table, Relation)},
     }
-    behind = [(b, v) for v in views if (b := _only_stream(v)) is not None]
     for name, stream in streams.items():
-        more = [made for lag in stream.lags for b, v in behind if (made := _behind(lag, b, v))]
+        if not stream.lags:
+            continue
+        more = [made for view in views for made in _behind(stream.lags, view)]
         if more:
             streams[name] = replace(stream, lags=(*stream.lags, *more))
     return replace(catalog, streams=streams, relations=relations)
@@ -63,23 +65,30 @@ def used_views(names: Iterable[str], views: Sequence[View]) -> tuple[View, ...]:
     return tuple(view for view in views if view.name in read)
 
 
-def _only_stream(view: View) -> Occurrence | None:
-    """The stream of a view that has one branch."""
-    if len(view.branches) != 1 or view.branches[0].time is None:
+def _stream_of(branch: ViewBranch) -> Occurrence | None:
+    """The stream that a branch is over."""
+    if branch.time is None:
         return None
-    (branch,) = view.branches
-    assert branch.time is not None
     return next(o for o in branch.occurrences if o.alias == branch.time.alias)
 
 
-def _behind(lag: Lag, base: Occurrence, view: View) -> Lag | None:
-    if lag.behind != base.table:
-        return None
-    names = {
-        column.column: made.name
-        for column, made in zip(view.branches[0].columns, view.table.columns, strict=True)
-        if isinstance(column, Attribute) and column.alias == base.alias
-    }
-    if not set(lag.to) <= set(names):
-        return None
-    return replace(lag, behind=view.name, to=tuple(names[c] for c in lag.to))
+def _behind(lags: Sequence[Lag], view: View) -> tuple[Lag, ...]:
+    """The lags behind a view: those behind the streams of all its branches."""
+    of_each = []
+    for branch in view.branches:
+        base = _stream_of(branch)
+        if base is None:
+            return ()
+        names = {
+            column.column: made.name
+            for column, made in zip(branch.columns, view.table.columns, strict=True)
+            if isinstance(column, Attribute) and column.alias == base.alias
+        }
+        of_each.append(
+            [
+                replace(lag, behind=view.name, to=tuple(names[c] for c in lag.to))
+                for lag in lags
+                if lag.behind == base.table and set(lag.to) <= set(names)
+            ]
+        )
+    return weakest_lags(of_each)

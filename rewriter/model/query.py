@@ -104,6 +104,24 @@ Filter: TypeAlias = ValueFilter | TimeFilter
 
 
 @dataclass(frozen=True, slots=True)
+class AnyFilter:
+    """One of several conjunctions holds: at least two `cases`, which exclude each other where
+    answers count (split_cases)."""
+
+    cases: tuple[tuple[Filter, ...], ...]
+
+    @property
+    def variables(self) -> frozenset[Variable]:
+        """The variables that are compared, values and times."""
+        return frozenset(v for case in self.cases for f in case for v in filter_variables(f))
+
+
+def filter_variables(f: Filter) -> tuple[Variable, ...]:
+    """The variables of a comparison."""
+    return (f.left, f.right) if isinstance(f.right, Variable) else (f.left,)
+
+
+@dataclass(frozen=True, slots=True)
 class ConjunctiveQuery:
     """SELECT [DISTINCT] head WHERE atoms, filters. Each answer variable
     occurs in an atom or is a constant."""
@@ -122,5 +140,7 @@ class ConjunctiveQuery:
     """The number of the branch of the user's union that this is, or came from."""
     graphs: tuple[str, ...] = ()
     """The graphs that FROM names; none: the default graph."""
+    choices: tuple[AnyFilter, ...] = ()
+    """Filters with ||, IN or ! that are not branches of their own, as these would be many."""
     aggregation: Aggregation | None = None
     """What is computed of the matches; the head is then that of the characteristic query."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from ontoweir.errors import Source
 from ontoweir.ontology.tbox import Basic, NamedClass
 from ontoweir.rewriter.model.query import (
+    AnyFilter,
     Atom,
     ClassAtom,
     ConjunctiveQuery,
@@ -33,6 +34,11 @@ def substitute_filter(f: Filter, mapping: dict[Term, Term]) -> Filter:
         assert isinstance(right, Variable)
         return replace(f, left=left, right=right)
     return replace(f, left=left)
+
+
+def substitute_choice(choice: AnyFilter, mapping: dict[Term, Term]) -> AnyFilter:
+    """The filter with its variables renamed (`mapping` maps them to variables)."""
+    return AnyFilter(tuple(tuple(substitute_filter(f, mapping) for f in c) for c in choice.cases))
 
 
 class Fresh:

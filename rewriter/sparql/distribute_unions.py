@@ -1,13 +1,15 @@
 """Distribute joins and filters over unions: the branches of a query, each a conjunction."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from typing import assert_never
 
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.algebra.compare_filters import exclude_each_other, fix_values
 from ontoweir.rewriter.model.query import (
+    AnyFilter,
     Atom,
     ClassAtom,
     Filter,
@@ -18,6 +20,7 @@ from ontoweir.rewriter.model.query import (
     ValueFilter,
     Variable,
     atom_terms,
+    filter_variables,
 )
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.model.substitute_terms import substitute_terms
@@ -33,14 +36,17 @@ from ontoweir.rewriter.sparql.patterns import (
     Single,
     Union,
     Values,
-    filter_variables,
     pattern_atoms,
     pattern_values,
 )
-from ontoweir.rewriter.sparql.split_cases import TooManyCases, split_cases
+from ontoweir.rewriter.sparql.split_cases import Case, TooManyCases, split_cases
 
 MAX_BRANCHES = 500
 """How many branches a query may have."""
+
+MAX_APART = 12
+"""Up to so many cases of a branch's filters are branches of their own: each is decided, and
+explained, apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class Branch:
     values: dict[Variable, Iri | Literal] = field(default_factory=dict)
     formulas: tuple[Formula, ...] = ()
     """Filters still to be split."""
+    choices: tuple[AnyFilter, ...] = ()
+    """Filters whose cases are not branches."""
 
 
 def distribute_unions(
@@ -124,13 +132,33 @@ class _Distributor:
         if any(isinstance(_subject(atom), Literal) for atom in atoms):
             return []  # no triple has a literal as its subject
 
-        cases = split_cases(
-            AllOf(branch.formulas),
-            lambda f: fix_values(f, branch.values),
-            disjoint=not self.distinct,
-            limit=MAX_BRANCHES,
-        )
-        return [Branch(atoms, case, branch.values) for case in cases]
+        def split(formula: Formula) -> tuple[Case, ...]:
+            return split_cases(
+                formula,
+                lambda f: fix_values(f, branch.values),
+                disjoint=not self.distinct,
+                limit=MAX_BRANCHES,
+            )
+
+        parts = [split(part) for formula in branch.formulas for part in _conjuncts(formula)]
+        if not all(parts):
+            return []
+        if prod(map(len, parts)) <= MAX_APART:
+            cases = split(AllOf(branch.formulas))
+            return [Branch(atoms, case, branch.values) for case in cases]
+        plain = tuple(f for (first, *more) in parts if not more for f in first)
+        choices = tuple(AnyFilter(part) for part in parts if len(part) > 1)
+        return [Branch(atoms, tuple(dict.fromkeys(plain)), branch.values, choices=choices)]
+
+
+def _conjuncts(formula: Formula) -> Iterator[Formula]:
+    """The parts of which all must hold."""
+    match formula:
+        case AllOf(parts=parts):
+            for part in parts:
+                yield from _conjuncts(part)
+        case _:
+            yield formula
 
 
 def _join(left: Branch, right: Branch) -> Branch | None:

@@ -19,6 +19,7 @@ from ontoweir.rewriter.model.query import (
     PropertyAtom,
     Term,
     Variable,
+    filter_variables,
 )
 from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_variables
 from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
@@ -32,7 +33,6 @@ from ontoweir.rewriter.sparql.patterns import (
     Pattern,
     Union,
     bound_variables,
-    filter_variables,
     formula_filters,
     holds_at,
 )
@@ -153,6 +153,7 @@ class _Parser:
                 constants=tuple((v, branch.values[v]) for v in head if v in branch.values),
                 branch=number,
                 graphs=graphs,
+                choices=branch.choices,
                 aggregation=aggregation,
             )
             for number, branch in enumerate(branches)

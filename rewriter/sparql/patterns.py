@@ -87,11 +87,6 @@ Pattern: TypeAlias = Single | Values | Join | Union
 """A part of a WHERE clause."""
 
 
-def filter_variables(f: Filter) -> tuple[Variable, ...]:
-    """The variables of a comparison."""
-    return (f.left, f.right) if isinstance(f.right, Variable) else (f.left,)
-
-
 def pattern_atoms(pattern: Pattern) -> tuple[Atom, ...]:
     """All atoms of a pattern, in order."""
     match pattern:

@@ -160,8 +160,7 @@ def _constant(value: Scalar, left: Attribute, types: Types, dialect: str) -> exp
     text = instant.strftime("%Y-%m-%d %H:%M:%S")
     if instant.microsecond:
         text += f".{instant.microsecond:06d}"
-    timestamp = exp.DataType.build("timestamp", dialect=dialect)
-    return exp.Cast(this=exp.Literal.string(text), to=timestamp)
+    return _typed("timestamp", exp.Literal.string(text), dialect)
 
 
 def print_literal(value: Scalar, kind: ColumnType, dialect: str) -> exp.Expr:
@@ -173,12 +172,25 @@ def print_literal(value: Scalar, kind: ColumnType, dialect: str) -> exp.Expr:
     if isinstance(value, str):
         literal = exp.Literal.string(value)
         if isinstance(kind, DateType):
-            return exp.cast(literal, "date")
+            return _typed("date", literal, dialect)
         if isinstance(kind, TimestampType):
-            return exp.Cast(this=literal, to=exp.DataType.build("timestamp", dialect=dialect))
+            return _typed("timestamp", literal, dialect)
         return literal
     number = exp.Literal.number(format(abs(Decimal(str(value))), "f"))
     return exp.Neg(this=number) if value < 0 else number
+
+
+_TYPED = ("spark", "spark2", "databricks", "duckdb", "postgres")
+"""Dialects with the standard's typed literals, DATE '…', for both."""
+
+
+def _typed(kind: str, text: exp.Literal, dialect: str) -> exp.Expr:
+    """A date or a timestamp from its text."""
+    from sqlglot import exp
+
+    if dialect in _TYPED:
+        return exp.Var(this=f"{kind.upper()} {text.sql(dialect=dialect)}")
+    return exp.Cast(this=text, to=exp.DataType.build(kind, dialect=dialect))
 
 
 def print_output(output: Output, types: Types) -> exp.Expr:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from textwrap import indent
-from typing import TYPE_CHECKING, assert_never
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.moments import EVERY_TIME
 from ontoweir.rewriter.model.spj import (
     LiteralOutput,
@@ -20,16 +18,35 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     first_axioms,
 )
+from ontoweir.rewriter.sql.print_aggregation import (
+    aggregate_matches,
+    can_group,
+    print_groups,
+)
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_output
-from ontoweir.rewriter.sql.print_select import print_select
+from ontoweir.rewriter.sql.print_select import name_column, print_select
 from ontoweir.rewriter.sql.print_views import print_views
+from ontoweir.rewriter.sql.shorten_aliases import shorten_aliases
+from ontoweir.rewriter.sql.unite_filters import Selection, unite_filters
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 
+@dataclass(frozen=True, slots=True)
+class _Style:
+    dialect: str
+    comments: bool
+    short: bool
+
+
 def print_sql(
-    union: SpjUnion, catalog: Catalog, *, dialect: str = "spark", comments: bool = True
+    union: SpjUnion,
+    catalog: Catalog,
+    *,
+    dialect: str = "spark",
+    comments: bool = True,
+    short: bool = True,
 ) -> str:
     """Readable SQL over tables named as in the catalog, their timestamp columns TIMESTAMP.
 
@@ -39,85 +56,58 @@ def print_sql(
     is left to the consumer (the run-time does it); a value without reserved characters needs
     none. The declared domains of streams' columns are filters, as ingestion rejects what is
     outside them (list_domains). Where the disjuncts make a variable of different SQL types, all
-    are cast to strings.
+    are cast to strings. Disjuncts that differ in the filters of one occurrence are one SELECT.
 
     Args:
         union: what to print; no disjunct gives a SELECT without rows.
         catalog: its tables.
         dialect: a dialect of sqlglot.
-        comments: name the mappings and axioms above every SELECT.
+        comments: name the mappings and axioms above every SELECT, by its aliases and, where these
+            are short, by the names that explanations have.
+        short: short aliases; else those of explanations, for where no comment tells them.
     """
     catalog = extend_catalog(catalog, union)
     if union.views:
         rest = replace(union, views=())
         return print_views(union.views, catalog, dialect=dialect, comments=comments) + print_sql(
-            rest, catalog, dialect=dialect, comments=comments
+            rest, catalog, dialect=dialect, comments=comments, short=short
         )
-    if union.aggregation is not None:
-        matches = _print_matches(union, catalog, dialect, comments)
-        return _aggregate(matches, union.aggregation, dialect)
-    return _print_matches(union, catalog, dialect, comments)
+    selections = unite_filters(union.disjuncts, catalog, distinct=union.distinct)
+    if union.aggregation is not None and len(selections) == 1:
+        (one,) = selections
+        if can_group(one.query, union.aggregation):
+            header = _comments(one.query, 1, 1) if comments else ""
+            return header + print_groups(
+                one, union.aggregation, catalog, dialect=dialect, short=short
+            )
+    matches = _print_matches(union, selections, catalog, _Style(dialect, comments, short))
+    if union.aggregation is None:
+        return matches
+    return aggregate_matches(matches, union.aggregation, dialect=dialect)
 
 
-def _print_matches(union: SpjUnion, catalog: Catalog, dialect: str, comments: bool) -> str:
+def _print_matches(
+    union: SpjUnion, selections: list[Selection], catalog: Catalog, style: _Style
+) -> str:
     if not union.disjuncts:
-        return _print_empty(union, dialect, comments)
+        return _print_empty(union, style.dialect, style.comments)
     mixed = _mixed_variables(union, catalog)
     if union.aggregation is not None:  # numbers of several types are added up as numbers
         mixed -= {a.argument for a in union.aggregation.aggregates if _takes_numbers(a)}
     selects = []
-    for number, query in enumerate(union.disjuncts, start=1):
-        columns = _columns(query, catalog, mixed)
-        tree = print_select(query, columns, catalog, distinct=union.distinct, dialect=dialect)
-        text = tree.sql(dialect=dialect, pretty=True, copy=False)
-        header = _comments(query, number, len(union.disjuncts)) if comments else ""
+    for number, made in enumerate(selections, start=1):
+        tree = print_select(
+            made,
+            _columns(made.query, catalog, mixed),
+            catalog,
+            distinct=union.distinct,
+            dialect=style.dialect,
+            short=style.short,
+        )
+        text = tree.sql(dialect=style.dialect, pretty=True, copy=False)
+        header = _comments(made.query, number, len(selections)) if style.comments else ""
         selects.append(header + text)
     return ("\nUNION\n" if union.distinct else "\nUNION ALL\n").join(selects)
-
-
-def _aggregate(matches: str, aggregation: Aggregation, dialect: str) -> str:
-    """GROUP BY over the matches, as a derived table."""
-    from sqlglot import exp
-
-    def column(name: str) -> exp.Column:
-        return exp.column(exp.to_identifier(name, quoted=needs_quotes(name)))
-
-    calls = {a.name: _call(a, column) for a in aggregation.aggregates}
-    columns = [
-        exp.alias_(calls[name], name, quoted=needs_quotes(name)) if name in calls else column(name)
-        for name in aggregation.columns
-    ]
-    head = exp.select(*columns).sql(dialect=dialect, pretty=True)
-    text = f"{head}\nFROM (\n{indent(matches, '  ')}\n) AS matches"
-    if aggregation.group:
-        names = ", ".join(column(name).sql(dialect=dialect) for name in aggregation.group)
-        text += f"\nGROUP BY {names}"
-    return text
-
-
-def _call(aggregate: Aggregate, column: Callable[[str], exp.Column]) -> exp.Expr:
-    from sqlglot import exp
-
-    if aggregate.argument is None:
-        return exp.Count(this=exp.Star())
-    value = column(aggregate.argument)
-    match aggregate.function:
-        case AggregateFunction.COUNT:
-            return exp.Count(this=value)
-        case AggregateFunction.COUNT_DISTINCT:
-            return exp.Count(this=exp.Distinct(expressions=[value]))
-        case AggregateFunction.SUM:
-            return exp.Sum(this=value)
-        case AggregateFunction.AVG:
-            return exp.Avg(this=value)
-        case AggregateFunction.MIN:
-            return exp.Min(this=value)
-        case AggregateFunction.MAX:
-            return exp.Max(this=value)
-        case AggregateFunction.MEDIAN:
-            return exp.Median(this=value)
-        case _ as unreachable:
-            assert_never(unreachable)
 
 
 def _print_empty(union: SpjUnion, dialect: str, comments: bool) -> str:
@@ -139,8 +129,11 @@ def _print_empty(union: SpjUnion, dialect: str, comments: bool) -> str:
 
 def _comments(query: SpjQuery, number: int, total: int) -> str:
     lines = [f"-- disjunct {number} of {total}"] if total > 1 else []
+    short = shorten_aliases(query.occurrences)
     for alias, origin in query.provenance:
-        lines.append(f"-- {alias}: {_origin(origin)}" if alias else f"-- {_fact(origin)}")
+        name = short.get(alias) or alias
+        shown = alias if name == alias else f"{name} ({alias})"
+        lines.append(f"-- {shown}: {_origin(origin)}" if alias else f"-- {_fact(origin)}")
     return "".join(" ".join(line.split()) + "\n" for line in dict.fromkeys(lines))
 
 
@@ -183,5 +176,5 @@ def _columns(query: SpjQuery, catalog: Catalog, mixed: frozenset[str]) -> list[e
         value = print_output(output, types)
         if name in mixed and isinstance(output, LiteralOutput | NullOutput):
             value = exp.cast(value, "string")
-        columns.append(exp.alias_(value, name, quoted=needs_quotes(name)))
+        columns.append(name_column(value, name))
     return columns

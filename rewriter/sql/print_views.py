@@ -23,7 +23,8 @@ from ontoweir.rewriter.sql.print_condition import (
     print_literal,
     print_output,
 )
-from ontoweir.rewriter.sql.print_select import print_select
+from ontoweir.rewriter.sql.print_select import name_column, print_select
+from ontoweir.rewriter.sql.unite_filters import Selection, list_conjuncts
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -67,7 +68,6 @@ def _except(view: View, body: str, catalog: Catalog, dialect: str) -> str:
 
 
 def _branch(view: View, branch: ViewBranch, catalog: Catalog, dialect: str) -> str:
-    from sqlglot import exp
 
     types = Types(catalog, branch.occurrences)
     given: list[tuple[str, ViewColumn]] = [
@@ -86,13 +86,8 @@ def _branch(view: View, branch: ViewBranch, catalog: Catalog, dialect: str) -> s
                 value = print_literal(constant, kinds[name], dialect)
             case TextColumn(parts=parts):
                 value = print_output(IriOutput(parts), types)
-        same = isinstance(value, exp.Column) and value.name == name
-        columns.append(value if same else exp.alias_(value, name, quoted=needs_quotes(name)))
+        columns.append(name_column(value, name))
     distinct = view.distinct and len(view.branches) == 1
-    tree = print_select(branch.query, columns, catalog, distinct=distinct, dialect=dialect)
-    if len(branch.occurrences) == 1:  # nothing has to say whose columns they are
-        for node in tree.find_all(exp.Column):
-            node.set("table", None)
-        for table in tree.find_all(exp.Table):
-            table.set("alias", None)
+    selection = Selection(branch.query, list_conjuncts(branch.query, catalog))
+    tree = print_select(selection, columns, catalog, distinct=distinct, dialect=dialect)
     return tree.sql(dialect=dialect, pretty=True, copy=False)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ontoweir.ontology.tbox import THING, Basic, Exists, NamedClass, Role, TBox
 from ontoweir.rewriter.model.query import (
+    AnyFilter,
     Atom,
     ClassAtom,
     ConjunctiveQuery,
@@ -47,13 +48,14 @@ def contains_query(
                 return False
         elif start.setdefault(old, value) != value:
             return False
-    return find_homomorphism(general, special.atoms, special.filters, start, tbox)
+    filters = (*special.filters, *special.choices)
+    return find_homomorphism(general, special.atoms, filters, start, tbox)
 
 
 def find_homomorphism(
     query: ConjunctiveQuery,
     atoms: tuple[Atom, ...],
-    filters: tuple[Filter, ...],
+    filters: tuple[Filter | AnyFilter, ...],
     start: dict[Term, Term],
     tbox: TBox | None,
 ) -> bool:
@@ -81,7 +83,7 @@ def find_homomorphism(
     def search(todo: list[list[_Pairs]], mapping: dict[Term, Term]) -> bool:
         budget.step()
         if not todo:
-            return all(_bare(f, mapping) in wanted for f in query.filters)
+            return all(_bare(f, mapping) in wanted for f in (*query.filters, *query.choices))
         todo = [[p for p in option if _agree(mapping, p) is not None] for option in todo]
         todo.sort(key=len)
         for pairs in todo[0]:
@@ -105,8 +107,16 @@ def _agree(mapping: dict[Term, Term], pairs: _Pairs) -> dict[Term, Term] | None:
     return agreed
 
 
-def _bare(f: Filter, mapping: dict[Term, Term]) -> Filter | None:
+def _bare(f: Filter | AnyFilter, mapping: dict[Term, Term]) -> Filter | AnyFilter | None:
     """The filter under a mapping, without its place; None if it is not a filter then."""
+    if isinstance(f, AnyFilter):
+        cases = tuple(tuple(_bare_one(part, mapping) for part in case) for case in f.cases)
+        made = tuple(tuple(part for part in case if part is not None) for case in cases)
+        return AnyFilter(made) if list(map(len, made)) == list(map(len, cases)) else None
+    return _bare_one(f, mapping)
+
+
+def _bare_one(f: Filter, mapping: dict[Term, Term]) -> Filter | None:
     left = mapping.get(f.left, f.left)
     if not isinstance(left, Variable):
         return None
@@ -167,6 +177,7 @@ def reduce_query(query: ConjunctiveQuery, tbox: TBox | None = None) -> Conjuncti
         rest = tuple(a for a in atoms if a is not atom)
         if not any(True for a in rest for _ in _cover(atom, a, tbox)):
             continue
-        if find_homomorphism(replace(query, atoms=atoms), rest, query.filters, fixed, tbox):
+        filters = (*query.filters, *query.choices)
+        if find_homomorphism(replace(query, atoms=atoms), rest, filters, fixed, tbox):
             atoms = rest
     return query if atoms == query.atoms else replace(query, atoms=atoms)

@@ -25,6 +25,7 @@ from ontoweir.rewriter.model.query import (
     Term,
     Variable,
     atom_terms,
+    filter_variables,
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget
 
@@ -67,10 +68,8 @@ def find_tree_witnesses(
 def free_variables(query: ConjunctiveQuery) -> frozenset[Variable]:
     """The variables that stand for named individuals or values: those of the head and filters."""
     free = set(query.head)
-    for f in query.filters:
-        free.add(f.left)
-        if isinstance(f.right, Variable):
-            free.add(f.right)
+    free.update(v for f in query.filters for v in filter_variables(f))
+    free.update(v for choice in query.choices for v in choice.variables)
     return frozenset(free)
 
 

@@ -31,6 +31,7 @@ from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.model.substitute_terms import (
     Fresh,
     make_atom,
+    substitute_choice,
     substitute_filter,
     substitute_terms,
 )
@@ -243,6 +244,7 @@ def _merge(query: ConjunctiveQuery, groups: list[frozenset[Term]]) -> Conjunctiv
         constants=(*query.constants, *fixed),
         atoms=tuple(substitute_terms(atom, inside) for atom in query.atoms),
         filters=(*(substitute_filter(f, mapping) for f in query.filters), *filters),
+        choices=tuple(substitute_choice(choice, mapping) for choice in query.choices),
     )
 
 

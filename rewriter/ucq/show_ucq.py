@@ -5,6 +5,7 @@ import re
 from ontoweir.ontology.tbox import TBox
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.model.query import (
+    AnyFilter,
     Atom,
     ClassAtom,
     ConjunctiveQuery,
@@ -13,6 +14,7 @@ from ontoweir.rewriter.model.query import (
     Term,
     TimeFilter,
     Variable,
+    filter_variables,
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.ucq.expand_hierarchy import expand_hierarchy
@@ -51,7 +53,8 @@ def format_cq(cq: ConjunctiveQuery) -> str:
     terms = [t for a in cq.atoms for t in _terms(a)]
     shown = {v.name for v in cq.head}
     for f in cq.filters:
-        shown |= {f.left.name} | ({f.right.name} if isinstance(f.right, Variable) else set())
+        shown |= {v.name for v in filter_variables(f)}
+    shown |= {v.name for choice in cq.choices for v in choice.variables}
     lonely = {
         t.name
         for t in terms
@@ -69,6 +72,7 @@ def format_cq(cq: ConjunctiveQuery) -> str:
         text = f"{_local(name)}({', '.join(show(t) for t in _terms(atom))})"
         body.append(text if atom.time is None else f"{text}@?{atom.time.name}")
     body.extend(_show_filter(f) for f in cq.filters)
+    body.extend(_show_choice(choice) for choice in cq.choices)
     fixed = dict(cq.constants)
     head = ", ".join(
         f"?{v.name}" + (f" = {_show_constant(fixed[v])}" if v in fixed else "") for v in cq.head
@@ -94,6 +98,10 @@ def _show_constant(term: Term) -> str:
     if term.language:
         return f"{text}@{term.language}"
     return f"{text}^^{_local(term.datatype)}" if term.datatype else text
+
+
+def _show_choice(choice: AnyFilter) -> str:
+    return f"({' || '.join(' && '.join(map(_show_filter, case)) for case in choice.cases)})"
 
 
 def _show_filter(f: Filter) -> str:

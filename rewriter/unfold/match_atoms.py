@@ -12,7 +12,14 @@ from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.closest_term import closest_term
 from ontoweir.rewriter.model.hierarchy import Hierarchy
-from ontoweir.rewriter.model.query import Atom, ClassAtom, ConjunctiveQuery, Term, Variable
+from ontoweir.rewriter.model.query import (
+    AnyFilter,
+    Atom,
+    ClassAtom,
+    ConjunctiveQuery,
+    Term,
+    Variable,
+)
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Condition,
@@ -53,6 +60,8 @@ class Match:
     provenance: tuple[tuple[str, Provenance], ...] = ()
     repeating: tuple[Atom, MappingAssertion] | None = None
     """The first choice whose rows may repeat (MappingAssertion.repeats)."""
+    said: frozenset[AnyFilter] = frozenset()
+    """The query's choices that the conditions say already."""
 
 
 def find_assertions(

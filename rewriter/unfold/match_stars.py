@@ -20,11 +20,13 @@ from ontoweir.rewriter.model.query import (
     Term,
     Variable,
     atom_terms,
+    filter_variables,
 )
 from ontoweir.rewriter.model.spj import Attribute, ConstantOutput, Occurrence
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
 from ontoweir.rewriter.unfold.match_atoms import MANY, Match, make_budget, match_atoms
+from ontoweir.rewriter.unfold.translate_filters import translate_choice
 from ontoweir.rewriter.unfold.unite_matches import Wanted, unite_matches
 from ontoweir.rewriter.views.make_sets import SetMaker
 
@@ -54,7 +56,7 @@ def match_stars(
         QueryError: as match_atoms.
     """
     stars = _list_stars(query)
-    if prod(map(len, choices)) <= MAX_APART:
+    if prod(map(len, choices)) <= MAX_APART and not query.choices:
         return tuple(match_atoms(query, choices, sets.catalog, on_progress=on_progress))
 
     def match(star: tuple[int, ...]) -> Sequence[Match]:
@@ -62,20 +64,45 @@ def match_stars(
         mine = tuple(choices[n] for n in star)
         return tuple(match_atoms(own, mine, sets.catalog, on_progress=on_progress))
 
-    matched = [match(star) for star in stars]
-    if prod(map(len, matched)) > MAX_APART:
-        parts: list[tuple[tuple[int, ...], Sequence[Match]]] = []
-        for star, found in zip(stars, matched, strict=True):
-            if _is_joined(star, found):
-                parts += (((n,), match((n,))) for n in star)
-            else:
-                parts.append((star, found))
-        matched = [unite_matches(found, _list_wanted(query, star), sets) for star, found in parts]
+    parts: list[tuple[tuple[int, ...], Sequence[Match]]] = [(star, match(star)) for star in stars]
+    if prod(len(_filter(query, star, found, sets)) for star, found in parts) > MAX_APART:
+        parts = [
+            part
+            for star, found in parts
+            for part in (
+                [((n,), match((n,))) for n in star] if _is_joined(star, found) else [(star, found)]
+            )
+        ]
+        matched = [
+            unite_matches(_filter(query, star, found, sets), _list_wanted(query, star), sets)
+            for star, found in parts
+        ]
+    else:
+        matched = [_filter(query, star, found, sets) for star, found in parts]
     ways = [_Ways(found) for found in matched]
     if max(len(way.matches) for way in ways) >= MANY:
         ways = _order(ways)
     budget = make_budget(query, choices, on_progress)
     return tuple(_combine(ways, Match(), sets.catalog, query, budget))
+
+
+def _filter(
+    query: ConjunctiveQuery, star: tuple[int, ...], found: Sequence[Match], sets: SetMaker
+) -> tuple[Match, ...]:
+    """A star's matches, each with the cases of the choices that compare its values only: one for
+    each combination of cases."""
+    bound = {t for n in star for t in atom_terms(query.atoms[n]) if isinstance(t, Variable)}
+    own = [c for c in query.choices if c.variables <= bound]
+    made = tuple(found)
+    for choice in own:
+        made = tuple(
+            replace(match, conditions=(*match.conditions, *case), said=match.said | {choice})
+            for match in made
+            for case in translate_choice(
+                choice, match.bindings, match.times, Types(sets.catalog, match.occurrences)
+            )
+        )
+    return made
 
 
 def _is_joined(star: tuple[int, ...], found: Sequence[Match]) -> bool:
@@ -99,10 +126,8 @@ def _list_wanted(query: ConjunctiveQuery, star: tuple[int, ...]) -> Wanted:
     for place, atom in enumerate(query.atoms):
         if place not in star:
             needed |= {t for t in atom_terms(atom) if isinstance(t, Variable)}
-    for condition in query.filters:
-        needed.add(condition.left)
-        if isinstance(condition.right, Variable):
-            needed.add(condition.right)
+    needed.update(v for f in query.filters for v in filter_variables(f))
+    needed.update(v for choice in query.choices for v in choice.variables)
     shown = set(query.head) - needed
     return Wanted(_name(query, star), frozenset(shown | needed), frozenset(shown), query.distinct)
 
@@ -216,4 +241,5 @@ def _join(
         times,
         (*match.provenance, *((names.get(a, a), p) for a, p in following.provenance)),
         match.repeating or following.repeating,
+        match.said | following.said,
     )

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from itertools import product
 from typing import TypeAlias
 
 from ontoweir.errors import QueryError, Source, with_article
+from ontoweir.mappings.model.catalog import Scalar
 from ontoweir.mappings.model.column_types import (
     datatype_family,
     epoch_us,
@@ -16,7 +18,15 @@ from ontoweir.mappings.model.column_types import (
 )
 from ontoweir.mappings.model.round_steps import round_steps
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.model.query import Iri, Literal, TimeFilter, ValueFilter, Variable
+from ontoweir.rewriter.model.query import (
+    AnyFilter,
+    Filter,
+    Iri,
+    Literal,
+    TimeFilter,
+    ValueFilter,
+    Variable,
+)
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -24,6 +34,7 @@ from ontoweir.rewriter.model.spj import (
     Constant,
     ConstantOutput,
     LiteralOutput,
+    OneOf,
     Op,
     Output,
     compare_scalars,
@@ -39,6 +50,56 @@ def term_output(term: Iri | Literal) -> ConstantOutput:
     if isinstance(term, Iri):
         return ConstantOutput(term.value, is_iri=True)
     return ConstantOutput(term.lexical, False, term.datatype, term.language)
+
+
+def translate_choice(
+    choice: AnyFilter,
+    bindings: Mapping[Variable, Output],
+    times: Mapping[Variable, Sequence[Attribute]],
+    types: Types,
+) -> Cases:
+    """The cases of a choice, those that only equate one attribute with constants as a list.
+
+    Raises:
+        QueryError: as translate_filter.
+    """
+    cases = tuple(
+        tuple(condition for part in chosen for condition in part)
+        for case in choice.cases
+        for chosen in product(*(translate_filter(f, bindings, times, types) for f in case))
+    )
+    values: dict[Attribute, dict[Scalar, None]] = {}
+    for case in cases:
+        match case:
+            case (Compare(left=left, op=Op.EQ, right=Constant(value=value)),):
+                if types.step_of(left) is not None:
+                    return cases
+                values.setdefault(left, {})[value] = None
+            case _:
+                return cases
+    if len(values) != 1 or len(cases) < 2:
+        return cases
+    ((attribute, listed),) = values.items()
+    if len(listed) == 1:
+        return cases[:1]
+    source = next(f.source for case in choice.cases for f in case)
+    return ((OneOf(attribute, tuple(listed), source),),)
+
+
+def translate_filter(
+    filter_: Filter,
+    bindings: Mapping[Variable, Output],
+    times: Mapping[Variable, Sequence[Attribute]],
+    types: Types,
+) -> Cases:
+    """A comparison of values or of times, as cases that exclude each other.
+
+    Raises:
+        QueryError: as translate_time_filter and translate_value_filter.
+    """
+    if isinstance(filter_, TimeFilter):
+        return translate_time_filter(filter_, times, types)
+    return translate_value_filter(filter_, bindings, types)
 
 
 def translate_time_filter(

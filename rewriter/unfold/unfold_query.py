@@ -20,7 +20,6 @@ from ontoweir.rewriter.model.query import (
     ClassAtom,
     ConjunctiveQuery,
     Counts,
-    TimeFilter,
     Variable,
 )
 from ontoweir.rewriter.model.spj import (
@@ -55,8 +54,8 @@ from ontoweir.rewriter.unfold.refuse_float_texts import refuse_float_texts
 from ontoweir.rewriter.unfold.translate_filters import (
     check_steps,
     term_output,
-    translate_time_filter,
-    translate_value_filter,
+    translate_choice,
+    translate_filter,
 )
 from ontoweir.rewriter.views.find_origins import find_origins
 from ontoweir.rewriter.views.make_sets import SetMaker
@@ -294,11 +293,13 @@ def _filter_cases(
             check_steps(first, other, types, _time_source(query, variable))
             equal.append(Compare(first, Op.EQ, other, source=_time_source(query, variable)))
     conjunctions: list[tuple[Condition, ...]] = [tuple(equal)]
-    for filter_ in query.filters:
-        if isinstance(filter_, TimeFilter):
-            cases = translate_time_filter(filter_, match.times, types)
-        else:
-            cases = translate_value_filter(filter_, match.bindings, types)
+    said = [translate_filter(f, match.bindings, match.times, types) for f in query.filters]
+    said += (
+        translate_choice(choice, match.bindings, match.times, types)
+        for choice in query.choices
+        if choice not in match.said
+    )
+    for cases in said:
         conjunctions = [(*conditions, *case) for conditions in conjunctions for case in cases]
     yield from conjunctions
 

@@ -202,6 +202,7 @@ def _unite(group: Sequence[_Row], wanted: Wanted, sets: SetMaker) -> Match:
         bindings,
         times,
         ((alias, _provenance(branches)),),
+        said=group[0].match.said,
     )
 
 

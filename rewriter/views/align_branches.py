@@ -8,6 +8,7 @@ from ontoweir.mappings.model.assertion import MappingAssertion
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.column_types import type_family
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.is_injective import is_injective
 from ontoweir.rewriter.algebra.print_spj import show_output
 from ontoweir.rewriter.model.spj import (
     BlankOutput,
@@ -25,7 +26,6 @@ from ontoweir.rewriter.model.spj import (
 )
 from ontoweir.rewriter.tmappings.instantiate_assertion import Instance, instantiate_assertion
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
-from ontoweir.rewriter.views.find_key import is_injective
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,9 @@ from ontoweir.rewriter.model.spj import (
     TextColumn,
     ViewBranch,
 )
+from ontoweir.rewriter.model.weakest_lags import weakest_lags
 from ontoweir.rewriter.views.find_key import determine_rows
+from ontoweir.rewriter.views.pass_keys import pass_keys
 
 _DATA = DataSource("derived", None)
 
@@ -39,7 +41,7 @@ def declare_relation(
     name: str, branches: Sequence[ViewBranch], catalog: Catalog, *, distinct: bool
 ) -> Relation:
     """A view over static relations: its columns, their types, and its key where it is a set."""
-    columns = _columns(branches, catalog, frozenset())
+    columns = _columns(_list_domains(branches, catalog), frozenset())
     names = tuple(c.name for c in columns)
     return Relation(name, _DATA, columns, (names,) if distinct and names else ())
 
@@ -53,8 +55,9 @@ def declare_stream(
     without: Sequence[ViewBranch] = (),
 ) -> Stream:
     """A view over streams (and static relations that their rows join): one stream, with the
-    weakest of what is declared of each branch. Keys, which are about pairs of rows, do not pass,
-    but the one of a set. Its columns have the types of what is left out (`without`) too.
+    weakest of what is declared of each branch; keys, which are about pairs of rows, where branches
+    exclude each other (pass_keys), and the one of a set. Its columns have the types of what is
+    left out (`without`) too.
 
     Raises:
         QueryError: the branches have different units of time, or columns of different types.
@@ -68,7 +71,10 @@ def declare_stream(
                 "declare the same unit for their timestamps",
                 stream.source,
             )
-    columns = _columns(branches, catalog, frozenset({first.timestamp}), without)
+    domains = _list_domains(branches, catalog)
+    columns = _columns(domains, frozenset({first.timestamp}), _list_domains(without, catalog))
+    keys = pass_keys(branches, columns, domains, catalog)
+    keys = tuple(dict.fromkeys((*keys, *((tuple(range(len(columns))),) if distinct else ()))))
     rates = [_rate(b, s, catalog) for b, s in zip(branches, streams, strict=True)]
     known = [r for r in rates if r is not None]
     starts = [s.start_us for s in streams if s.start_us is not None]
@@ -79,10 +85,10 @@ def declare_stream(
         first.step_us,
         sum(known) if len(known) == len(rates) else None,
         columns,
-        ((*(c.name for c in columns), first.timestamp),) if distinct else (),
+        tuple((*(columns[n].name for n in key), first.timestamp) for key in keys),
         _references(branches, columns, catalog),
         first.source,
-        lags=_lags(branches[0], first, columns) if len(branches) == 1 else (),
+        lags=weakest_lags([_lags(b, s, columns) for b, s in zip(branches, streams, strict=True)]),
         start_us=min(starts) if len(starts) == len(streams) else None,
     )
 
@@ -93,25 +99,28 @@ def _stream(branch: ViewBranch, catalog: Catalog) -> Stream:
     return catalog.streams[next(o.table for o in branch.occurrences if o.alias == alias)]
 
 
+def _list_domains(branches: Sequence[ViewBranch], catalog: Catalog) -> list[list[Column]]:
+    """What each branch says of each column."""
+    return [[_domain(b, place, catalog) for place in range(len(b.columns))] for b in branches]
+
+
 def _columns(
-    branches: Sequence[ViewBranch],
-    catalog: Catalog,
+    domains: Sequence[Sequence[Column]],
     taken: frozenset[str],
-    without: Sequence[ViewBranch] = (),
+    without: Sequence[Sequence[Column]] = (),
 ) -> tuple[Column, ...]:
     """The view's columns, named as in the first branch that has a column there."""
     used = set(taken)
     columns = []
-    for place in range(len(branches[0].columns)):
-        of_all = [_domain(b, place, catalog) for b in (*branches, *without)]
-        domains = of_all[: len(branches)]
-        typed = [d for d in of_all if d.name]
+    for place in range(len(domains[0])):
+        mine = [of_branch[place] for of_branch in domains]
+        typed = [d for d in (*mine, *(of_branch[place] for of_branch in without)) if d.name]
         name = wanted = typed[0].name if typed else "iri"
         number = 2
         while name in used:
             name, number = f"{wanted}_{number}", number + 1
         used.add(name)
-        columns.append(_unite(name, _widest(typed, domains), domains))
+        columns.append(_unite(name, _widest(typed, mine), mine))
     return tuple(columns)
 
 
@@ -186,14 +195,17 @@ def _outermost(
 
 
 def _widest(columns: Sequence[Column], domains: Sequence[Column]) -> ColumnType:
-    """The type that has all values of some columns; where there are none, of constants: numbers, or
-    texts of IRIs.
+    """The type that has all values of some columns, and all constants beside them; where there are
+    no columns, of the constants: numbers, or texts of IRIs.
 
     Raises:
         QueryError: there is none.
     """
     kinds = list(dict.fromkeys(c.type for c in columns))
-    kinds = kinds or list(dict.fromkeys(_type_of(v) for d in domains for v in d.enum or ()))
+    if all(isinstance(kind, IntType | DecimalType) for kind in kinds):
+        whole = not kinds or IntType() in kinds
+        constants = (_type_of(v, whole) for d in domains if not d.name for v in d.enum or ())
+        kinds = list(dict.fromkeys((*kinds, *constants)))
     if len(kinds) == 1:
         return kinds[0]
     decimals = [k for k in kinds if isinstance(k, DecimalType)]
@@ -206,25 +218,24 @@ def _widest(columns: Sequence[Column], domains: Sequence[Column]) -> ColumnType:
         "the same triples are made from columns of different types: "
         + " and ".join(map(name_column_type, kinds)),
         "declare the columns with one type in ontoweir.toml, or write SELECT DISTINCT",
-        columns[0].source,
+        columns[0].source if columns else None,
     )
 
 
-def _type_of(constant: Scalar) -> ColumnType:
-    """The type of a number; of others, texts."""
+def _type_of(constant: Scalar, whole: bool) -> ColumnType:
+    """The type of a number (`whole`: where it can be, int; else a decimal); of others, texts."""
     match constant:
         case bool() | str():
             return StringType()
-        case int() if -(1 << 63) <= constant < 1 << 63:
+        case int() if whole and -(1 << 63) <= constant < 1 << 63:
             return IntType()
-        case int():
-            return DecimalType(38, 0)
         case float():
             return FloatType()
-        case Decimal():
-            _, digits, exponent = constant.as_tuple()
-            scale = max(0, -exponent) if isinstance(exponent, int) else 0
-            return DecimalType(max(len(digits), scale), scale)
+        case int() | Decimal():
+            _, digits, exponent = Decimal(constant).as_tuple()
+            assert isinstance(exponent, int)
+            scale = max(0, -exponent)
+            return DecimalType(max(len(digits) + max(0, exponent), scale), scale)
 
 
 def _references(

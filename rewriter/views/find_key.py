@@ -1,30 +1,20 @@
 """Why the rows of an assertion make no triple twice: keys that its terms determine."""
 
 from collections.abc import Iterable
-from itertools import pairwise
 
-from ontoweir.mappings.model.catalog import Catalog, IntType
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.is_injective import is_injective
 from ontoweir.rewriter.model.spj import (
     Attribute,
-    BlankOutput,
     Compare,
     Condition,
     Constant,
-    ConstantOutput,
-    IriOutput,
-    LiteralOutput,
-    NullOutput,
     Occurrence,
     Op,
-    Output,
-    TemplateLiteralOutput,
     output_attributes,
 )
 from ontoweir.rewriter.tmappings.instantiate_assertion import Instance
-
-_RESERVED = frozenset("!#$&'()*+,/:;=?@[]<>{}|\\^` \"")
-"""Characters that a percent-encoded value never has (RFC 3987, iunreserved has none of them)."""
 
 
 def find_key(made: Instance, catalog: Catalog) -> tuple[str, ...] | None:
@@ -75,27 +65,3 @@ def determine_rows(
                     del waiting[alias]
                     break
     return None if waiting else tuple(dict.fromkeys(keys))
-
-
-def is_injective(output: Output, types: Types) -> bool:
-    """Whether the text of a term tells the values that it is made from: its columns are told apart
-    by fixed text that no value contains."""
-    match output:
-        case LiteralOutput() | ConstantOutput() | NullOutput():
-            return True
-        case IriOutput(parts=parts):
-            encoded = len(parts) > 1
-        case TemplateLiteralOutput(parts=parts) | BlankOutput(parts=parts):
-            encoded = False
-    columns = [n for n, part in enumerate(parts) if isinstance(part, Attribute)]
-    for first, second in pairwise(columns):
-        text = "".join(p for p in parts[first + 1 : second] if isinstance(p, str))
-        left = parts[first]
-        assert isinstance(left, Attribute)
-        if isinstance(types.type_of(left), IntType):
-            apart = bool(text) and not text[0].isdigit()
-        else:
-            apart = encoded and not _RESERVED.isdisjoint(text)
-        if not apart:
-            return False
-    return True

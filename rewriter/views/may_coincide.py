@@ -5,13 +5,13 @@ from ontoweir.mappings.model.assertion import MappingAssertion
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.algebra.is_injective import is_injective
 from ontoweir.rewriter.model.spj import Compare, Condition, Op, SpjQuery
 from ontoweir.rewriter.passes.derive_equalities import derive_equalities
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
 from ontoweir.rewriter.tmappings.instantiate_assertion import instantiate_assertion
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
-from ontoweir.rewriter.views.find_key import is_injective
 
 
 def may_coincide(first: MappingAssertion, second: MappingAssertion, catalog: Catalog) -> bool:

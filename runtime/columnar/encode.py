@@ -1,7 +1,6 @@
 """Arrow columns to numbers: the values kernels compute with."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import assert_never
 
@@ -22,6 +21,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.runtime.columnar.convert_column import convert_column
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.pool.string_pool import StringPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,40 +36,28 @@ class Encoded:
         return Encoded(self.values[index], self.valid[index])
 
 
-@dataclass(slots=True)
-class StringPool:
-    """Codes of strings: those of the static data and the query for ever, others while in use."""
+def as_texts(column: "pa.Array", name: str) -> "pa.Array":
+    """A column of strings, or a dictionary of strings.
 
-    texts: list[str] = field(default_factory=list)
-    codes: dict[str, int] = field(default_factory=dict)
-
-    def code(self, text: str) -> int:
-        """The code of a string, new or known."""
-        known = self.codes.get(text)
-        if known is None:
-            known = self.codes[text] = len(self.texts)
-            self.texts.append(text)
-        return known
-
-    def encode(self, column: "pa.Array[pa.StringScalar]") -> Encoded:
-        """Codes of a column of strings (NULL: -1, not valid)."""
-        whole = column.dictionary_encode()
-        lookup = np.array([self.code(t) for t in whole.dictionary.to_pylist()], dtype=np.int64)
-        indices = pc.fill_null(whole.indices, -1).to_numpy(zero_copy_only=False)
-        if len(lookup) == 0:
-            lookup = np.array([-1], dtype=np.int64)
-        return Encoded(np.where(indices >= 0, lookup[indices], -1), indices >= 0)
-
-    def keep_only(self, used: Iterable[int], permanent: int) -> dict[int, int]:
-        """Forget codes that are neither permanent nor used; the new code of every kept one."""
-        kept = [*range(permanent), *sorted({c for c in used if c >= permanent})]
-        moved = {old: new for new, old in enumerate(kept)}
-        self.texts = [self.texts[old] for old in kept]
-        self.codes = {text: code for code, text in enumerate(self.texts)}
-        return moved
+    Raises:
+        DataError: it is of another kind.
+    """
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return column
+    try:
+        return pc.cast(column, pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise _wrong_type(column, StringType(), name, error) from error
 
 
-def _flat(column: "pa.ChunkedArray | pa.Array") -> "pa.Array":
+def by_codes(codes: Array) -> Encoded:
+    """A column of strings by their codes, -1 where there is none."""
+    return Encoded(codes, codes >= 0)
+
+
+def flatten(column: "pa.ChunkedArray | pa.Array") -> "pa.Array":
+    """A column in one piece."""
     if isinstance(column, pa.ChunkedArray):
         return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     return column
@@ -83,20 +71,20 @@ def encode_column(
     Raises:
         DataError: the data's type cannot hold the declared type's values, or a number overflows.
     """
-    flat = _flat(column)
+    flat = flatten(column)
     try:
         match kind:
             case IntType():
                 return _encode_int(flat, unit, name)
             case DecimalType(scale=scale):
                 if not pa.types.is_decimal128(flat.type):
-                    flat = _flat(convert_column(pa.chunked_array([flat]), kind)[0])
+                    flat = flatten(convert_column(pa.chunked_array([flat]), kind)[0])
                 return _encode_decimal(flat, scale, unit, name)
             case FloatType():
                 values = pc.cast(flat, pa.float64()).to_numpy(zero_copy_only=False)
                 return Encoded(scale_floats(values, unit), ~np.isnan(values))
             case StringType():
-                return pool.encode(pc.cast(flat, pa.string()))
+                return by_codes(pool.encode(as_texts(flat, name)))
             case BooleanType():
                 return _plain(pc.cast(pc.cast(flat, pa.bool_()), pa.int8()))
             case DateType():
@@ -106,11 +94,17 @@ def encode_column(
             case _:
                 assert_never(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(
-            f"column {name} holds {flat.type}, which is not {type(kind).__name__}",
-            why=str(error).splitlines()[0],
-            fix="declare the type the data has, or correct the data",
-        ) from error
+        raise _wrong_type(flat, kind, name, error) from error
+
+
+def _wrong_type(
+    column: "pa.Array", kind: ColumnType, name: str, error: pa.ArrowException
+) -> DataError:
+    return DataError(
+        f"column {name} holds {column.type}, which is not {type(kind).__name__}",
+        why=str(error).splitlines()[0],
+        fix="declare the type the data has, or correct the data",
+    )
 
 
 def _plain(flat: "pa.Array") -> Encoded:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.runtime.columnar.decode_times import show_time
-from ontoweir.runtime.columnar.encode import StringPool
+from ontoweir.runtime.columnar.encode import flatten
 from ontoweir.runtime.columnar.frame import (
     LONG_AGO,
     Frame,
@@ -38,7 +38,9 @@ from ontoweir.runtime.ingest.list_references import EnforcedReference
 from ontoweir.runtime.ingest.watch_keys import watch_keys
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
-from ontoweir.runtime.results.render_results import may_coincide, render_results
+from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.text_table import TextTable
+from ontoweir.runtime.results.render_results import render_results
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_chunk import Chunk
 from ontoweir.runtime.views.feed_views import feed_views
@@ -49,9 +51,19 @@ def reference_checks(
 ) -> dict[str, list[ReferenceCheck]]:
     """The declared references that a run compares with its static data, by stream."""
     checks: dict[str, list[ReferenceCheck]] = {}
+    tables: dict[tuple[str, str], TextTable] = {}
     for reference in references:
-        held = pc.drop_null(pc.unique(statics[reference.relation].column(reference.to)))
-        check = ReferenceCheck(reference.column, held, reference.reason)
+        column = statics[reference.relation].column(reference.to)
+        values: pa.Array | TextTable
+        if pa.types.is_string(column.type):
+            place = reference.relation, reference.to
+            if place not in tables:
+                tables[place] = TextTable()
+                tables[place].add(flatten(column))
+            values = tables[place]
+        else:
+            values = pc.drop_null(pc.unique(column))
+        check = ReferenceCheck(reference.column, values, reference.reason)
         checks.setdefault(reference.stream, []).append(check)
     return checks
 
@@ -129,7 +141,7 @@ def _advance_plans(
     answered: list[PlanResults] = []
     encoded = _encoder(work, plans, admitted)
     for index, prepared in enumerate(plans):
-        pool = make_pool(prepared.texts, state.texts[index])
+        pool = make_pool(prepared, state.texts[index])
         before = state.kernels[index]
         results, after = _advance(work, prepared, encoded, pool, before, chunk)
         part, schema, several = _part_of(work, index)
@@ -137,11 +149,11 @@ def _advance_plans(
         table = old = None
         if results.rows:
             table = _render(work, prepared, results, pool, schema)
-        if distinct and (several or may_coincide(prepared.plan.form.query)):
+        if distinct and (several or not prepared.injective):
             said = before.tables.get(prepared.plan.tables[-1].members)
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema)
-        answered.append(PlanResults(prepared.plan, results, table, old))
+        answered.append(PlanResults(prepared.plan, prepared.injective, results, table, old))
         after, kept = forget_texts(prepared, after, pool)
         kernels.append(after)
         texts.append(kept)
@@ -164,7 +176,7 @@ def advance_level(
         tables = tables_of_size(prepared.plan, level)
         if not tables or chunk.now_us is None:
             continue
-        pool = make_pool(prepared.texts, state.texts[index])
+        pool = make_pool(prepared, state.texts[index])
         members = members_of(tables)
         batches = _batches(work, prepared, encoded, pool, members)
         now = chunk.now_us // prepared.step_us

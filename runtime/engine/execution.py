@@ -59,7 +59,7 @@ class ExecutionState:
 
     cursors: Mapping[str, Cursor]
     kernels: tuple[KernelState, ...]
-    texts: tuple[tuple[str, ...], ...]
+    texts: "tuple[pa.LargeStringArray, ...]"
     groups: GroupState
 
     @property

@@ -1,52 +1,49 @@
-"""The strings of a plan as codes: made before a chunk, forgotten after it where unused."""
-
-from collections.abc import Sequence
-from typing import Any
+"""The strings of a plan as codes: kept from chunk to chunk while its state uses them."""
 
 import numpy as np
+import pyarrow as pa
 
 from ontoweir.checker.model.normal_form import Kind
+from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.runtime.columnar.columns import is_value
-from ontoweir.runtime.columnar.encode import StringPool
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import Array, Frame, Name
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.kernel.kernel import KernelState
+from ontoweir.runtime.pool.string_pool import StringPool
 
 
-def make_pool(permanent: Sequence[str], others: Sequence[str]) -> StringPool:
+def make_pool(prepared: PreparedPlan, others: "pa.LargeStringArray") -> StringPool:
     """The codes of a plan's strings: those with permanent codes, then others."""
-    texts = [*permanent, *others]
-    return StringPool(texts, {text: code for code, text in enumerate(texts)})
+    pool = StringPool(prepared.texts)
+    pool.others.add(others)
+    return pool
 
 
 def forget_texts(
     prepared: PreparedPlan, state: KernelState, pool: StringPool
-) -> tuple[KernelState, tuple[str, ...]]:
+) -> "tuple[KernelState, pa.LargeStringArray]":
     """Forget strings that the state no longer uses; what is kept beside the permanent ones."""
-    permanent = len(prepared.texts)
-    if len(pool.texts) == permanent:
-        return state, ()
-    classes = prepared.plan.form.classes
+    if not len(pool.others):
+        return state, pool.others.texts
+    plan = prepared.plan
+    used = [f.columns[n] for f in state.tables.values() for n in text_columns(plan, f)]
+    kept, moved = pool.keep_only(np.concatenate(used) if used else np.zeros(0, dtype=np.int64))
+    return KernelState({z: recode(plan, f, moved) for z, f in state.tables.items()}), kept
 
-    def is_text(name: tuple[Any, ...]) -> bool:
-        return is_value(name) and classes[name[1]].kind is Kind.STRING
 
-    used: set[int] = set()
-    for frame in state.tables.values():
-        for name, column in frame.columns.items():
-            if is_text(name):
-                used.update(np.unique(column).tolist())
-    used = {c for c in used if c < len(pool.texts)}
-    moved = pool.keep_only(used, permanent)
-    lookup: Array = np.arange(max(moved, default=0) + 1, dtype=np.int64)
-    for before, after in moved.items():
-        lookup[before] = after
-    tables = {}
-    for members, frame in state.tables.items():
-        changed = {}
-        for name, column in frame.columns.items():
-            if is_text(name):
-                known = (column >= 0) & (column < len(lookup))
-                changed[name] = np.where(known, lookup[np.where(known, column, 0)], column)
-        tables[members] = frame.with_columns(changed)
-    return KernelState(tables), tuple(pool.texts[permanent:])
+def recode(plan: SynopsisPlan, frame: Frame, moved: Array) -> Frame:
+    """A table with other codes of strings; `moved`: by code the new one. What is no code of a
+    string stays as it is."""
+    changed = {}
+    for name in text_columns(plan, frame):
+        column = frame.columns[name]
+        known = (column >= 0) & (column < len(moved))
+        changed[name] = np.where(known, moved[np.where(known, column, 0)], column)
+    return frame.with_columns(changed)
+
+
+def text_columns(plan: SynopsisPlan, frame: Frame) -> list[Name]:
+    """The columns of a table that hold codes of strings."""
+    classes = plan.form.classes
+    names = [n for n in frame.columns if is_value(n)]
+    return [n for n in names if classes[n[1]].kind is Kind.STRING]

@@ -8,8 +8,9 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.model.units import choose_units
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.is_injective import is_injective
 from ontoweir.rewriter.model.add_views import used_views
-from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.encode_statics import (
     StaticData,
@@ -18,20 +19,23 @@ from ontoweir.runtime.ingest.encode_statics import (
 )
 from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
 from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
+from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.views.prepare_view import PreparedView, prepare_view
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedPlan:
     """A plan with its static data encoded; `texts`: strings with permanent codes; `selections`: of
-    every member, what its candidates keep."""
+    every member, what its candidates keep; `injective`: different results are different answers."""
 
     plan: SynopsisPlan
     columns: Mapping[str, set[str]]
     statics: Mapping[str, StaticData]
-    texts: tuple[str, ...]
+    texts: TextTable
     step_us: int
     selections: tuple[Selection, ...]
+    injective: bool
     views: tuple[PreparedView, ...] = ()
     """Those that members are of."""
 
@@ -73,4 +77,7 @@ def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
     step = plan_step(plan, catalog)
     read = used_views((m.stream for m in ready.form.members), work.views)
     views = tuple(prepare_view(v, catalog, work.statics) for v in read)
-    return PreparedPlan(ready, columns, statics, tuple(pool.texts), step, selections, views)
+    types = Types(catalog, form.query.occurrences)
+    injective = all(is_injective(output, types) for _, output in form.query.outputs)
+    texts = pool.others
+    return PreparedPlan(ready, columns, statics, texts, step, selections, injective, views)

@@ -10,14 +10,16 @@ import pyarrow.compute as pc
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.rewriter.model.spj import term_kind
 from ontoweir.runtime.columnar.frame import Frame
-from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, may_coincide
+from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 
 
 @dataclass(frozen=True, slots=True)
 class PlanResults:
-    """A plan's results in a chunk; `old`: those of the chunks before, where they matter."""
+    """A plan's results in a chunk; `old`: those of the chunks before, where they matter;
+    `injective`: different results are different answers."""
 
     plan: SynopsisPlan
+    injective: bool
     results: Frame
     table: pa.Table | None
     old: pa.Table | None
@@ -39,7 +41,7 @@ def unite_answers(results: Sequence[PlanResults], schema: pa.Schema, distinct: b
 
 
 def _unite(results: Sequence[PlanResults], schema: pa.Schema, distinct: bool) -> pa.Table:
-    several = len(results) > 1 or any(may_coincide(f.plan.form.query) for f in results)
+    several = len(results) > 1 or not all(f.injective for f in results)
     tables = [f.table for f in results if f.table is not None]
     old = [f.old for f in results if f.old is not None]
     if not tables:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +12,10 @@ from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Column, FloatType, Stream
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.decode_times import show_time
+from ontoweir.runtime.columnar.encode import as_texts, flatten
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
+from ontoweir.runtime.pool.text_table import Codes, TextTable
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Slice
 from ontoweir.runtime.sources.read_source import BAD
@@ -24,8 +26,16 @@ class ReferenceCheck:
     """A stream's column whose values must occur among `values`, or else the row is rejected."""
 
     column: str
-    values: "pa.Array"
+    values: "pa.Array | TextTable"
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodedTexts:
+    """A column of strings as codes of a table; -1: NULL."""
+
+    table: TextTable
+    codes: Codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +44,7 @@ class Admitted:
 
     `rejects`: rows of the slice that were not admitted, by reason (rows without a timestamp, whose
     place in time is not known, are only counted); `marks`: the distinct times, in order (None: not
-    found yet).
+    found yet); `coded`: columns that were looked up, by name.
     """
 
     steps: Array
@@ -44,6 +54,7 @@ class Admitted:
     rejected: Mapping[str, int]
     rejects: tuple[tuple[str, Array], ...] = ()
     marks: Array | None = None
+    coded: Mapping[str, CodedTexts] = field(default_factory=dict)
 
 
 def admit_rows(
@@ -78,7 +89,7 @@ def admit_rows(
     inside = np.zeros(len(times), dtype=np.bool_)
     inside[start:stop] = True
     gate = _Gate(inside & rows.timed)
-    _reject_values(history, rows, inside, references, gate)
+    coded = _reject_values(history, rows, inside, references, gate)
     first = np.flatnonzero(starts_of_runs(times))  # tuples often share their times
     steps, off = _count_steps(times, stream.step_us, first)
     if off is not None and (off & gate.good).any():
@@ -91,6 +102,7 @@ def admit_rows(
     if not gate.good.all():
         index = np.flatnonzero(gate.good)
         steps, times, table = steps[index], times[index], table.take(pa.array(index))
+        coded = {n: CodedTexts(c.table, c.codes[index]) for n, c in coded.items()}
         if strict:
             _check_rate(history, steps, before, index)
         marks = None
@@ -101,7 +113,7 @@ def admit_rows(
         if strict and limit is not None and most > limit:
             _check_rate(history, steps, before, None)
     counts = {reason: n for reason, n in gate.counts.items() if n}
-    return Admitted(steps, times, table, stop - start, counts, tuple(gate.rejects), marks)
+    return Admitted(steps, times, table, stop - start, counts, tuple(gate.rejects), marks, coded)
 
 
 class _Gate:
@@ -127,8 +139,9 @@ def _reject_values(
     inside: Array,
     references: Sequence[ReferenceCheck],
     gate: _Gate,
-) -> None:
-    """Reject rows without a timestamp, and those whose values are not as declared."""
+) -> dict[str, CodedTexts]:
+    """Reject rows without a timestamp, and those whose values are not as declared; the columns of
+    strings that were looked up."""
     stream, table = history.stream, rows.table
     untimed = int((~rows.timed & inside).sum())
     if BAD in table.column_names and len(rows.times):
@@ -140,8 +153,19 @@ def _reject_values(
         column = stream.column(name)
         if column is not None:
             checks.extend(_column_checks(stream.name, column, table.column(name)))
+    coded: dict[str, CodedTexts] = {}
     for reference in references:
-        held = find_held(table.column(reference.column), reference.values)
+        values = table.column(reference.column)
+        if isinstance(reference.values, TextTable):
+            texts = as_texts(flatten(values), f"{stream.name}.{reference.column}")
+            found = CodedTexts(reference.values, reference.values.find(texts))
+            coded.setdefault(reference.column, found)
+            there: Array = found.codes >= 0
+            if values.null_count:
+                there |= values.is_null().to_numpy()
+            held = None if there.all() else there
+        else:
+            held = find_held(values, reference.values)
         if held is not None:
             checks.append((reference.reason, held))
     for reason, mask in checks:
@@ -149,6 +173,7 @@ def _reject_values(
     if stream.start_us is not None:
         early = gate.good & (rows.times < stream.start_us)
         gate.reject(f"{stream.name}.{stream.timestamp} is before the declared start", early)
+    return coded
 
 
 def _between_steps(history: History, before: Cursor, times: Array, row: int) -> DataError:

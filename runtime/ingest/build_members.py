@@ -8,6 +8,7 @@ from math import floor
 from typing import assert_never
 
 import numpy as np
+import pyarrow as pa
 
 from ontoweir.checker.model.normal_form import Kind, Member, NormalForm
 from ontoweir.checker.model.units import Units
@@ -24,7 +25,6 @@ from ontoweir.rewriter.model.spj import (
 )
 from ontoweir.runtime.columnar.add_exact import add_exact, differs, fits, lies_below, narrow
 from ontoweir.runtime.columnar.columns import stamp, value
-from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import (
     EVENT,
     WEIGHT,
@@ -43,7 +43,10 @@ from ontoweir.runtime.ingest.encode_statics import (
     code_constant,
     null_attributes,
 )
+from ontoweir.runtime.pool.string_pool import StringPool
 
+_COMPARISONS = {Op.LT: "less", Op.LE: "less_equal", Op.GE: "greater_equal", Op.GT: "greater"}
+"""How Arrow calls them."""
 _ROW = ""
 """In place of a column: the number of a row."""
 
@@ -284,17 +287,10 @@ class MemberBuilder:
         return self.form.kinds[attribute]
 
     def _compare_text(self, codes: Array, op: Op, text: str) -> Array:
-        texts = self.pool.texts
         if op in (Op.EQ, Op.NE):
             same: Array = codes == self.pool.code(text)
             return same if op is Op.EQ else ~same
-        tests = {
-            Op.LT: [t < text for t in texts],
-            Op.LE: [t <= text for t in texts],
-            Op.GE: [t >= text for t in texts],
-            Op.GT: [t > text for t in texts],
-        }
-        return np.array([*tests[op], False], dtype=np.bool_)[codes]
+        return self.pool.compare(_COMPARISONS[op], text, codes)
 
     def _in_class_domains(self, rows: Mapping[Attribute, Array], count: int) -> Array:
         """Enforce the domain of every class on each attribute of it that is there."""
@@ -329,7 +325,7 @@ class MemberBuilder:
     def _among(self, values: tuple[Scalar, ...], kind: Kind) -> ValueSet:
         if kind is not Kind.STRING:
             return allowed_numbers(values, kind, self.units.unit)
-        return value_set(np.array([self.pool.code(str(v)) for v in values], dtype=np.int64))
+        return value_set(self.pool.encode(pa.array([str(v) for v in values], pa.string())))
 
     def _related(self, frame: Frame) -> Array:
         """Comparisons between two classes that both have a value in this one member."""

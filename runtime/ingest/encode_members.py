@@ -1,6 +1,7 @@
 """A chunk's columns as the members of plans want them: numbers, of the rows that can be theirs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -8,11 +9,23 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Member, NormalForm
 from ontoweir.mappings.model.catalog import Catalog, Column, StringType
-from ontoweir.runtime.columnar.encode import Encoded, StringPool, encode_column
+from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column, flatten
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.encode_statics import Arrival, find_present, null_attributes
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
+from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.text_table import Codes, TextTable
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A column of strings looked up among permanent ones."""
+
+    permanent: TextTable
+    column: "pa.Array"
+    codes: Codes
+
 
 FEW = 4
 """Candidates are picked out where they are at most one row in so many."""
@@ -30,6 +43,7 @@ class MemberEncoder:
         self.ends: dict[tuple[str, str], tuple[int, int] | None] = {}
         self.selected: dict[tuple[str, Selection], Array | None] = {}
         self.some: dict[tuple[str, Selection, str, int], Encoded] = {}
+        self.found: dict[tuple[str, Selection | None, str, int], _Found] = {}
 
     def arrival(
         self, member: Member, form: NormalForm, pool: StringPool, selection: Selection
@@ -129,15 +143,13 @@ class MemberEncoder:
 
     def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:
         column = self._column(stream, name)
-        key = (stream, name, unit)
-        text = isinstance(column.type, StringType)
-        if not text and key in self.known:
-            return self.known[key]
         values = self.admitted[stream].table.column(name)
-        made = _encode_values(values, column, unit, pool, f"{stream}.{name}")
-        if not text:
-            self.known[key] = made
-        return made
+        if isinstance(column.type, StringType):
+            return self._look_up((stream, None, name), lambda: values, pool)
+        key = (stream, name, unit)
+        if key not in self.known:
+            self.known[key] = _encode_values(values, column, unit, pool, f"{stream}.{name}")
+        return self.known[key]
 
     def _encode_some(
         self,
@@ -149,6 +161,11 @@ class MemberEncoder:
         index: Array,
     ) -> Encoded:
         column = self._column(stream, name)
+        if isinstance(column.type, StringType):
+            values = self.admitted[stream].table.column(name)
+            return self._look_up(
+                (stream, selection, name), lambda: values.take(pa.array(index)), pool
+            )
         if (known := self.known.get((stream, name, unit))) is not None:
             return known.take(index)
         key = (stream, selection, name, unit)
@@ -157,10 +174,30 @@ class MemberEncoder:
         values = self.admitted[stream].table.column(name)
         plain = self._plain(stream, name) if values.null_count == 0 else None
         some = values.take(pa.array(index)) if plain is None else pa.array(_pick(plain, index))
-        made = _encode_values(some, column, unit, pool, f"{stream}.{name}")
-        if not isinstance(column.type, StringType):
-            self.some[key] = made
-        return made
+        self.some[key] = _encode_values(some, column, unit, pool, f"{stream}.{name}")
+        return self.some[key]
+
+    def _look_up(
+        self,
+        place: tuple[str, Selection | None, str],
+        read: "Callable[[], pa.ChunkedArray]",
+        pool: StringPool,
+    ) -> Encoded:
+        """The codes of a column of strings; those that are permanent are found once."""
+        key = (*place, id(pool.permanent))
+        if key not in self.found:
+            stream, selection, name = place
+            column = as_texts(flatten(read()), f"{stream}.{name}")
+            coded = self.admitted[stream].coded.get(name)
+            if coded is None:
+                codes = pool.permanent.find(column)
+            else:
+                index = None if selection is None else self.candidates(stream, selection)
+                mine = coded.codes if index is None else coded.codes[index]
+                codes = pool.permanent.translate(coded.table, mine)
+            self.found[key] = _Found(pool.permanent, column, codes)
+        found = self.found[key]
+        return by_codes(pool.complete(found.column, found.codes))
 
     def _column(self, stream: str, name: str) -> Column:
         column = self.catalog.streams[stream].column(name)
@@ -185,7 +222,5 @@ def _encode_values(
     values: "pa.ChunkedArray | pa.Array", column: Column, unit: int, pool: StringPool, name: str
 ) -> Encoded:
     if pa.types.is_null(values.type):
-        if not isinstance(column.type, StringType):
-            return Encoded(np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_))
-        values = values.cast(pa.string())
+        return Encoded(np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_))
     return encode_column(values, column.type, unit, pool, name)

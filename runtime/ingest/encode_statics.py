@@ -15,11 +15,12 @@ from ontoweir.rewriter.model.spj import (
     Attribute,
     IsNull,
 )
-from ontoweir.runtime.columnar.encode import Encoded, StringPool, encode_column, scale_floats
+from ontoweir.runtime.columnar.encode import Encoded, encode_column, scale_floats
 from ontoweir.runtime.columnar.frame import (
     Array,
 )
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
+from ontoweir.runtime.pool.string_pool import StringPool
 
 
 @dataclass(frozen=True, slots=True)

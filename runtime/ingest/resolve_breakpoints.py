@@ -19,9 +19,9 @@ from ontoweir.checker.model.plan import (
 )
 from ontoweir.checker.model.units import Units
 from ontoweir.runtime.columnar.add_exact import add_exact, fits
-from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.encode_statics import StaticData, code_constant
+from ontoweir.runtime.pool.string_pool import StringPool
 
 
 def resolve_breaks(

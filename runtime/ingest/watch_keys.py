@@ -15,7 +15,11 @@ import pyarrow as pa
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.columnar.decode_times import show_time
+from ontoweir.runtime.columnar.encode import flatten
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.write_texts import write_texts
+from ontoweir.runtime.pool.hash_texts import hash_texts
+from ontoweir.runtime.pool.text_table import TEXT
 
 PLACES = 1 << 18
 """So many rows are remembered at most for a key (6 MB)."""
@@ -133,19 +137,22 @@ def _hashes(rows: pa.Table, key: tuple[str, ...], salt: int) -> Array:
 
 
 def _numbers(column: "pa.ChunkedArray", salt: int) -> Array:
-    """The values as numbers of 64 bits: whole numbers as they are, others by a hash of each
-    distinct one."""
-    if pa.types.is_integer(column.type):
-        whole: Array = column.to_numpy().astype(np.int64, copy=False).view(np.uint64)
-        return whole
-    coded = column.combine_chunks().dictionary_encode()
-    if isinstance(coded, pa.ChunkedArray):
-        coded = coded.unify_dictionaries().combine_chunks()
-    mask = (1 << 64) - 1
-    hashes = [hash((salt, value)) & mask for value in coded.dictionary.to_pylist()]
-    places = coded.indices.to_numpy(zero_copy_only=False)
-    numbers: Array = np.array(hashes, dtype=np.uint64)[places]
-    return numbers
+    """The values as numbers of 64 bits: whole numbers, dates, times and doubles as they are, texts
+    by a hash."""
+    flat = flatten(column)
+    if pa.types.is_dictionary(flat.type):
+        flat = flat.dictionary_decode()
+    if pa.types.is_decimal(flat.type):  # files may differ in their scales
+        flat = write_texts(flat)
+    if pa.types.is_string(flat.type) or pa.types.is_large_string(flat.type):
+        return hash_texts(flat.cast(TEXT), salt, whole=True)
+    if pa.types.is_floating(flat.type):
+        dense: Array = flat.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0  # -0.0 is 0.0
+        return dense.view(np.uint64)
+    if pa.types.is_boolean(flat.type) or pa.types.is_date32(flat.type):
+        flat = flat.cast(pa.int32())
+    whole: Array = flat.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return whole.view(np.uint64)
 
 
 def _mix(number: Array) -> Array:

@@ -29,6 +29,7 @@ from ontoweir.runtime.live.model.live_job import (
     Reject,
     partitions_of,
 )
+from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Chunk, Slice
@@ -42,7 +43,7 @@ def begin_live(job: LiveJob) -> LiveState:
         ExecutionState(
             {h.stream.name: Cursor() for h in job.histories},
             tuple(KernelState() for _ in query.plans),
-            tuple(() for _ in query.plans),
+            tuple(no_texts() for _ in query.plans),
             GroupState(),
         )
         for query in job.queries

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import pyarrow.compute as pc
+
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.model.live_job import RunningQuery
@@ -61,7 +63,7 @@ def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisS
 
 def text_bytes(state: ExecutionState) -> int:
     """Bytes of the strings that the synopses' numbers stand for."""
-    return sum(len(text.encode()) for texts in state.texts for text in texts)
+    return sum(pc.sum(pc.binary_length(texts)).as_py() or 0 for texts in state.texts)
 
 
 def _title(plan: SynopsisPlan, table: SynopsisTable) -> str:

@@ -36,7 +36,7 @@ from ontoweir.runtime.statics.load_statics import Session, load_statics
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SHORT = 6
+SHORT = 25
 """A history of fewer rows than so many ranges is short: passes over ranges, and the start of their
 tasks, cost about what this process needs for all."""
 

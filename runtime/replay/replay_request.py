@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ontoweir.runtime.results.write_results import OutputFormat
 
-SMALL = 256 << 20
+SMALL = 1 << 30
 """Bytes that a history's columns in use take, up to which it may be replayed in this process."""
 
 
@@ -25,7 +25,7 @@ class ReplayRequest:
         rows_per_range: a range of history, which one Spark task replays, has at least about so
             many rows.
         ranges: how many ranges there are at most (None: as many as Spark has cores).
-        small: a history of fewer rows than six ranges have, and of at most so many bytes, is
+        small: a history of fewer rows than 25 ranges have, and of at most so many bytes, is
             replayed in this process, by the same code.
     """
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import assert_never
 
 import numpy as np
@@ -30,17 +29,17 @@ from ontoweir.rewriter.model.spj import (
     LiteralOutput,
     NullOutput,
     Output,
-    SpjQuery,
     SpjUnion,
     TemplateLiteralOutput,
 )
 from ontoweir.runtime.columnar.add_exact import add_exact, narrow
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.columns import value
-from ontoweir.runtime.columnar.encode import StringPool, unscale_floats
+from ontoweir.runtime.columnar.encode import unscale_floats
 from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame
-from ontoweir.runtime.columnar.write_texts import RESERVED, encode_texts, show_texts, write_texts
+from ontoweir.runtime.columnar.write_texts import encode_texts, show_texts, write_texts
+from ontoweir.runtime.pool.string_pool import StringPool
 
 AT, MULTIPLICITY = "at", "multiplicity"
 INSTANT = pa.timestamp("us")
@@ -103,27 +102,6 @@ def _as(column: "pa.Array", kind: pa.DataType) -> "pa.Array":
     if column.type == kind:
         return column
     return show_texts(column) if pa.types.is_string(kind) else column.cast(kind)
-
-
-def may_coincide(query: SpjQuery) -> bool:
-    """Whether different values may make the same terms: of columns in a template between which
-    there is no text that they cannot hold themselves."""
-    for _, output in query.outputs:
-        match output:
-            case LiteralOutput() | ConstantOutput() | NullOutput():
-                continue
-            case IriOutput(parts=parts) | BlankOutput(parts=parts):
-                encoded = True
-            case TemplateLiteralOutput(parts=parts):
-                encoded = False
-            case _:
-                assert_never(output)
-        columns = [i for i, part in enumerate(parts) if isinstance(part, Attribute)]
-        for left, right in pairwise(columns):
-            between = "".join(str(part) for part in parts[left + 1 : right])
-            if not encoded or not RESERVED.search(between.replace("%", "")):
-                return True
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +189,7 @@ class _Rendering:
             case DecimalType(scale=scale):
                 return decode_decimals(codes // (unit // 10**scale), _result_type(kind))
             case StringType():
-                return pa.array([self.pool.texts[c] for c in codes.tolist()], pa.string())
+                return self.pool.take(codes).cast(pa.string())
             case BooleanType():
                 return pa.array(codes.astype(np.bool_))
             case DateType():

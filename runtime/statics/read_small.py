@@ -29,8 +29,9 @@ from ontoweir.runtime.sources.read_source import read_header
 
 SMALL_TEXT = 2 << 20
 """Bytes of CSV or JSON up to which it is read here."""
-SMALL_PARQUET = 32 << 20
-"""Bytes of a Parquet file up to which it is read here."""
+LARGEST_PARQUET = 1 << 30
+"""Bytes of the columns in use of a Parquet file, as they are in memory, up to which it is read
+here."""
 
 _PATH = re.compile(r"[\w /.@+-]+")
 _CELL = r'(?:"[^"]+"|[^",]*)'
@@ -50,8 +51,9 @@ def read_small(data: DataSource, path: str, columns: Sequence[Column]) -> pa.Tab
     if not os.path.isfile(path) or not _PATH.fullmatch(path):
         return None
     name = os.path.basename(path)
-    limit = SMALL_PARQUET if data.format == "parquet" else SMALL_TEXT
-    if name.startswith(("_", ".")) or os.path.getsize(path) > limit:
+    if name.startswith(("_", ".")):
+        return None
+    if data.format != "parquet" and os.path.getsize(path) > SMALL_TEXT:
         return None
     if data.format == "parquet":
         return None if data.options else _read_parquet(path, columns)
@@ -85,11 +87,21 @@ def _read_parquet(path: str, columns: Sequence[Column]) -> pa.Table | None:
                 return None
             if not all(_same(schema.field(c.name).type, c.type) for c in columns):
                 return None
-            table = file.read(columns=[c.name for c in columns])
+            wanted = [c.name for c in columns]
+            if _measure(file.metadata, wanted) > LARGEST_PARQUET:
+                return None
+            table = file.read(columns=wanted)
     except (OSError, pa.ArrowException):
         return None
     typed = {c.name: table.column(c.name).cast(arrow_type(c.type)) for c in columns}
     return pa.table(typed)
+
+
+def _measure(file: pq.FileMetaData, names: Sequence[str]) -> int:
+    """Bytes of columns, not compressed."""
+    places = [file.schema.to_arrow_schema().get_field_index(name) for name in names]
+    groups = [file.row_group(i) for i in range(file.num_row_groups)]
+    return sum(group.column(p).total_uncompressed_size for group in groups for p in places)
 
 
 def _same(there: pa.DataType, kind: ColumnType) -> bool:

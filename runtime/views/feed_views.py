@@ -1,22 +1,23 @@
 """The rows of views in a chunk, as if they had been admitted as a stream's."""
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.mappings.model.catalog import Catalog, Column, Relation, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, Relation, Scalar, Stream
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.spj import Attribute, Constant, TextColumn, View, ViewColumn
 from ontoweir.runtime.columnar.check_domain import arrow_type
-from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.write_texts import encode_texts, write_texts
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
+from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.views.prepare_view import (
     ONE_ROW,
     PreparedBranch,
@@ -106,9 +107,7 @@ def _select(
 ) -> tuple[Array, pa.Table]:
     """The rows of a branch: their steps, in order, and the view's columns."""
     (member,) = prepared.form.members
-    pool = StringPool(
-        list(prepared.texts), {text: code for code, text in enumerate(prepared.texts)}
-    )
+    pool = StringPool(prepared.texts)
     builder = MemberBuilder(prepared.form, view.catalog, prepared.statics, pool)
     arrival = encoder.arrival(member, prepared.form, pool, prepared.selection)
     places = builder.positions(member, arrival)
@@ -158,7 +157,7 @@ def _column(
 ) -> "pa.ChunkedArray":
     kind = arrow_type(declared.type)
     if isinstance(given, Constant):
-        return pa.chunked_array([pa.repeat(pa.scalar(given.value).cast(kind), rows)])
+        return pa.chunked_array([pa.repeat(_scalar(given.value, kind), rows)])
     if isinstance(given, TextColumn):
         pieces = [
             pa.chunked_array([pa.repeat(pa.scalar(part), rows)])
@@ -169,6 +168,12 @@ def _column(
         return pc.binary_join_element_wise(*pieces, "")
     column = pick(given)
     return column if column.type == kind else column.cast(kind)
+
+
+def _scalar(constant: Scalar, kind: pa.DataType) -> "pa.Scalar":
+    if pa.types.is_decimal(kind):
+        return pa.scalar(Decimal(str(constant)), kind)
+    return pa.scalar(constant).cast(kind)
 
 
 def _write(column: "pa.ChunkedArray", *, encoded: bool) -> "pa.ChunkedArray":

@@ -19,9 +19,10 @@ from ontoweir.rewriter.model.spj import (
     ViewBranch,
     column_attributes,
 )
-from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.ingest.encode_statics import StaticData, encode_statics, needed_columns
 from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
+from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.text_table import TextTable
 
 ONE_ROW = Stream("one row", DataSource("view", None), "t", 1, 1, ())
 """A stream of one row, which a branch over static relations is joined with."""
@@ -36,7 +37,7 @@ class PreparedBranch:
     form: NormalForm
     present: tuple[Attribute, ...]
     statics: Mapping[str, StaticData]
-    texts: tuple[str, ...]
+    texts: TextTable
     selection: Selection
 
 
@@ -107,4 +108,4 @@ def _prepare(
     encoded = encode_statics(form, catalog, statics, pool)
     (member,) = form.members
     selection = select_candidates(member, form, catalog.streams[member.stream])
-    return PreparedBranch(branch, form, present, encoded, tuple(pool.texts), selection)
+    return PreparedBranch(branch, form, present, encoded, pool.others, selection)

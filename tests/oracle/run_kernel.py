@@ -22,12 +22,13 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.rewriter.model.spj import output_attributes
 from ontoweir.runtime.columnar.columns import value
-from ontoweir.runtime.columnar.encode import StringPool, encode_column, unscale_floats
+from ontoweir.runtime.columnar.encode import encode_column, unscale_floats
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_statics import Arrival, encode_static, used_columns
 from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel
+from ontoweir.runtime.pool.string_pool import StringPool
 
 Row = tuple[Any, ...]
 
@@ -154,7 +155,7 @@ def _decode(number: float, kind: Kind, unit: int, pool: StringPool) -> Any:
         case Kind.NUMBER:
             return Fraction(number) / unit
         case Kind.STRING:
-            return pool.texts[int(number)]
+            return pool.take(np.array([int(number)]))[0].as_py()
         case Kind.DATE:
             return date(1970, 1, 1) + timedelta(days=int(number))
         case Kind.BOOLEAN:

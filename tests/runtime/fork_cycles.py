@@ -1,4 +1,4 @@
-"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS`, many in a second.
+"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [views]`, many in a second.
 
 A child process takes in micro-batches as Spark gives them (one that is not committed comes
 again), and kills itself; the next goes on. In the end one that is not killed.
@@ -26,6 +26,7 @@ from ontoweir.runtime.live.process_batches import BatchProcessor
 from tests.oracle.random_queries import Case
 from tests.runtime.kill_at import kill_at
 from tests.runtime.live_cases import cut_arrivals, find_case
+from tests.runtime.view_cases import choose_views
 
 FULL = "full-disk"
 """A stage that no kill is at: files longer than so many hundreds of bytes cannot be written."""
@@ -114,12 +115,13 @@ def cycle(folder: Path, stage: str, count: int, work: tuple[LiveJob, Any]) -> in
 def main() -> None:
     """Kill a run at a stage KILLS times, on as many cases as it takes; compare with no kills."""
     folder, stage, seed, kills = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    pick = choose_views if sys.argv[5:] == ["views"] else choose
     random = Random(seed)
     done = 0
     cases = 0
     while done < kills:
         mine = folder / str(cases)
-        work = choose(seed + 1000 * cases)
+        work = pick(seed + 1000 * cases)
         deepest = {"in-kernel": 240, FULL: 60, "at-the-disk": 250, RENEWED: 600}.get(stage, 2)
         ended = False
         while done < kills and not ended:

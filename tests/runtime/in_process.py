@@ -18,9 +18,9 @@ from pyspark.sql import SparkSession
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.mappings.model.catalog import Catalog, DataSource
 from ontoweir.runtime.columnar.check_domain import arrow_type
-from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.encode_statics import StaticData, encode_static, used_columns
+from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.replay import run_ranges as module
 from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,

@@ -136,13 +136,13 @@ def _compare(
     for moment, last in wanted:
         if is_grouped(case) and not case.query.group:
             last = drop_empty_group(last)
-        known = _gather(found, moment, case)
+        known = gather_answers(found, moment, case)
         if known != last:
             return Difference(case, moment, known, last)
     return Equal(last)
 
 
-def _gather(found: Mapping[datetime, Answers], moment: datetime, case: Case) -> Answers:
+def gather_answers(found: Mapping[datetime, Answers], moment: datetime, case: Case) -> Answers:
     """What was answered until a moment: all rows; of groups, the last row of each."""
     until = [found[at] for at in sorted(found) if at <= moment]
     if not is_grouped(case):

@@ -234,7 +234,7 @@ def _try_query(draw: random.Random, words: _Vocabulary, taste: Taste) -> Query |
     if not names:
         return None
     head = tuple(v for v in names if draw.random() < 0.6) or tuple(names[:1])
-    if draw.random() < 0.3 and taste.distinct is not True:
+    if draw.random() < 0.3 and taste.distinct is not True and not taste.unbounded:
         return replace(_make_aggregation(draw, names, tuple(branches)), graphs=words.graphs)
     distinct = draw.random() < 0.25 if taste.distinct is None else taste.distinct
     return Query(head, tuple(branches), distinct, graphs=words.graphs)
@@ -261,6 +261,8 @@ def _make_aggregation(draw: random.Random, names: list[str], branches: tuple[Bra
 def _make_atoms(draw: random.Random, words: _Vocabulary, taste: Taste) -> tuple[Atom, ...]:
     often = draw.random() < 0.7  # patterns of streams in every GRAPH
     times = ("",) if taste.static else draw.choice((("t1",), ("t1",), ("t1", "t2"), ("t1", "")))
+    if taste.unbounded:
+        times = ("t1", "t2")
     atoms = []
     for time in times:
         subject = draw.choice(("?x", "?x", "?x", "?y"))
@@ -320,7 +322,9 @@ def _make_branch(draw: random.Random, atoms: tuple[Atom, ...], taste: Taste) -> 
     if {"?d", "?e"} <= set(names) and draw.random() < 0.4:
         lines.append(draw.choice(("FILTER(?d = ?e)", "FILTER(?d != ?e)", "FILTER(?d < ?e)")))
     times = {a.time for a in atoms} - {""}
-    if len(times) == 2:
+    if taste.unbounded:
+        lines.append("FILTER(?t1 < ?t2)")
+    elif len(times) == 2:
         lines.append(
             draw.choice(
                 (

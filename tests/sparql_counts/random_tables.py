@@ -33,6 +33,8 @@ class Taste:
     """Numbers and texts make the same IRIs."""
     plain: bool = False
     """IRIs, whole numbers and texts alone; no blank nodes."""
+    unbounded: bool = False
+    """Columns have no ranges, and queries join what holds at a time with what holds later."""
 
 
 def make_table(draw: random.Random, name: str, taste: Taste) -> Table:
@@ -51,6 +53,8 @@ def make_table(draw: random.Random, name: str, taste: Taste) -> Table:
     if stream and draw.random() < 0.3:
         references = ((number, "r", "id"),)
     ranges = ((first, 0, 3), (number, 0, 3)) if draw.random() < 0.8 else ()
+    if taste.unbounded:
+        return Table(name, tuple(columns), stream, keys)
     lags: tuple[tuple[str, str, str, int], ...] = ()
     if name == "u" and draw.random() < 0.2:
         lags = (("id", "s", draw.choice(("id", "n")), draw.choice((0, 1))),)

@@ -458,3 +458,33 @@ def test_groups_of_terms_that_differ_in_kind_and_text(tmp_path: Path) -> None:
             ("http://e/2", "1", "2"): 1,
         }
     )
+
+
+@pytest.mark.parametrize("number", ["1", "1.234", "12345678"])
+@pytest.mark.parametrize("kind", ["decimal(6,2)", "int"])
+def test_a_constant_beside_a_number(number: str, kind: str, tmp_path: Path) -> None:
+    """An IRI is a constant in one map; in the other, made from a number whose type may not have
+    it."""
+    table = Table("r", (("id", "int"), ("e", kind)), stream=False)
+    maps = (
+        Map("r", 'rr:template "http://e/{e}"', ("A",)),
+        Map("r", f"rr:constant <http://e/{number}>", ("A",)),
+        Map("s", S_ID, (), (V_N,)),
+    )
+    query = Query(("?x",), (Branch((read_atom("x a A", ""), read_atom("y v n", "t"))),))
+    rows: dict[str, tuple[Row, ...]]
+    rows = {"s": ((0, 1, 1, "x"),), "r": ((1, 1 if kind == "int" else "1.0"), (2, None), (3, 2))}
+    case = replace(make_case(maps, query, tables=(S, table)), rows=rows)
+    outcome = compare_case(case, tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    iris = {f"http://e/{n}" for n in (1, 2, number)}
+    assert outcome.answers == Counter({(iri,): 1 for iri in iris})
+
+
+def test_numbers_of_two_datatypes_are_in_a_list(tmp_path: Path) -> None:
+    terms = (W_N, W_DECIMAL)
+    query = ask("?x", "x w n", lines=("FILTER(?n IN (1, 2))",))
+    case = make_case((Map("s", S_ID, (), terms),), query, tables=KEYED, s=((0, 1, 1, "1"),))
+    outcome = compare_case(case, tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    assert outcome.answers == Counter({("http://e/1",): 2})

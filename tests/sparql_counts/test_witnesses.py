@@ -20,12 +20,15 @@ from ontoweir.project.project import load_project
 from ontoweir.rewriter.unfold import match_stars
 from tests.sparql_counts.ask_rdflib import Answers, ask_rdflib, translate_query
 from tests.sparql_counts.case import Case
-from tests.sparql_counts.random_cases import random_case
+from tests.sparql_counts.random_cases import TASTE, random_case
+from tests.sparql_counts.random_tables import Taste
 from tests.sparql_counts.read_graphs import Project
 from tests.sparql_counts.write_case import write_case, write_query
 
-CASES = settings().max_examples * 2
+CASES = settings().max_examples
 SIZE = 3
+UNBOUNDED = Taste(plain=True, unbounded=True)
+"""Of a quarter of these cases a witness is over views, and found; of others, of one in sixty."""
 
 
 @pytest.mark.parametrize("apart", [1, 12])
@@ -36,10 +39,10 @@ def test_witnesses_tell_subsets_apart(
     monkeypatch.setattr(match_stars, "MAX_APART", apart)
     confirmed = 0
     for seed in range(apart * CASES, (apart + 1) * CASES):
-        case = random_case(seed)
+        case = random_case(seed, UNBOUNDED if seed % 4 else TASTE)
         if not case.query.group and not any(" " in name for name in case.query.head):
             confirmed += _confirm(case, tmp_path / str(seed))
-    assert confirmed
+    assert confirmed > CASES / 10
 
 
 def _confirm(case: Case, folder: Path) -> bool:

@@ -25,6 +25,7 @@ from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord, SparkLog
 from ontoweir.runtime.live.checkpoint.sync_files import disk_threads, sync_file, sync_files
 from ontoweir.runtime.live.model.live_job import FileGroup, LiveJob, LiveOutcome, LiveState
+from ontoweir.runtime.pool.text_table import TEXT
 from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.sources.history import Cursor
@@ -90,7 +91,7 @@ def commit_batch(
             },
             "arrived": dict(state.arrived),
             "reasons": dict(state.reasons),
-            "texts": [[list(texts) for texts in q.texts] for q in state.queries],
+            "texts": [[texts.to_pylist() for texts in q.texts] for q in state.queries],
             "files": {n: hashlib.sha256(c).hexdigest() for n, c in contents.items()},
         }
         contents[_MANIFEST] = _seal(manifest)
@@ -236,7 +237,7 @@ def _assemble(
             ExecutionState(
                 {h.stream.name: Cursor() for h in job.histories},
                 tuple(kernels),
-                tuple(tuple(texts) for texts in manifest["texts"][number]),
+                tuple(pa.array(texts, TEXT) for texts in manifest["texts"][number]),
                 GroupState() if groups is None else _to_groups(groups),
             )
         )

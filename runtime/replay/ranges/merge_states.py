@@ -4,13 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ontoweir.checker.model.normal_form import Kind
-from ontoweir.checker.model.plan import SynopsisPlan
-from ontoweir.runtime.columnar.columns import is_value
-from ontoweir.runtime.columnar.encode import StringPool
-from ontoweir.runtime.columnar.frame import Array, Frame, concat
+from ontoweir.runtime.columnar.frame import concat
 from ontoweir.runtime.engine.execution import ExecutionState
-from ontoweir.runtime.engine.pool_texts import forget_texts, make_pool
+from ontoweir.runtime.engine.pool_texts import forget_texts, make_pool, recode
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.kernel.compact_table import compact_table
 from ontoweir.runtime.kernel.kernel import KernelState
@@ -37,8 +33,9 @@ def merge_states(
     kernels, texts = [], []
     for i, prepared in enumerate(plans):
         plan, bag = prepared.plan, not prepared.plan.form.distinct
-        pool = make_pool(prepared.texts, before.texts[i])
-        theirs = [*prepared.texts, *more.texts[i]]
+        pool = make_pool(prepared, before.texts[i])
+        theirs = pool.others.add(more.texts[i]) + len(prepared.texts)
+        moved = np.concatenate([np.arange(len(prepared.texts)), theirs])
         tables = dict(before.kernels[i].tables)
         now = now_us // prepared.step_us
         for table in plan.tables[:-1]:
@@ -46,7 +43,7 @@ def merge_states(
                 continue
             parts = [f for f in (tables.get(table.members),) if f is not None]
             if (other := more.kernels[i].tables.get(table.members)) is not None:
-                parts.append(_recode(plan, other, theirs, pool))
+                parts.append(recode(plan, other, moved))
             if not parts:
                 continue
             names = list(parts[-1].columns)
@@ -56,15 +53,3 @@ def merge_states(
         kernels.append(kernel)
         texts.append(kept)
     return ExecutionState(before.cursors, tuple(kernels), tuple(texts), before.groups)
-
-
-def _recode(plan: SynopsisPlan, frame: Frame, texts: Sequence[str], pool: StringPool) -> Frame:
-    """A table whose codes of strings are those of another pool."""
-    changed: dict[tuple[object, ...], Array] = {}
-    for name, column in frame.columns.items():
-        if not is_value(name) or plan.form.classes[name[1]].kind is not Kind.STRING:
-            continue
-        uniques, inner = np.unique(column, return_inverse=True)
-        codes = [pool.code(texts[c]) if 0 <= c < len(texts) else c for c in uniques.tolist()]
-        changed[name] = np.array(codes, dtype=np.int64)[inner.reshape(-1)]
-    return frame.with_columns(changed)

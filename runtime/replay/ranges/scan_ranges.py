@@ -27,6 +27,7 @@ from ontoweir.runtime.engine.merge_group_deltas import merge_group_deltas
 from ontoweir.runtime.engine.prepare_plan import prepare_plan
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.kernel.tables_of_size import ALL_SIZES, count_levels, level_streams
+from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.replay.ranges.collect_parts import PartCollector, ProgressWatch
 from ontoweir.runtime.replay.ranges.merge_states import merge_states
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, find_start
@@ -133,7 +134,7 @@ class _Scan:
         return ExecutionState(
             {h.stream.name: find_start(h, start) for h in self.work.histories},
             tuple(KernelState() for _ in plans),
-            tuple(() for _ in plans),
+            tuple(no_texts() for _ in plans),
             GroupState(),
         )
 

@@ -238,7 +238,7 @@ class Workspace:
         if not first.distinct and rewritten != branches:
             axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
             warn(
-                "SELECT counts matches in the data; what only follows from "
+                "SELECT counts what is in the data; what only follows from "
                 f"{'; '.join(axioms)} has no number and is not counted; write SELECT DISTINCT "
                 "for all certain answers",
                 first.source,

@@ -77,7 +77,7 @@ def _disjunct(whole: Verdict, verdict: DisjunctVerdict, catalog: Catalog) -> dic
     union, tier = whole.union, tier_within(whole, verdict)
     single = SpjUnion(union.name, union.variables, (verdict.query,), union.distinct, union.source)
     described: dict[str, Any] = {
-        "sql": print_sql(single, catalog, comments=False),
+        "sql": print_sql(single, catalog, comments=False, short=False),
         "verdict": "unbounded" if tier is Tier.UNBOUNDED else _name(verdict),
         "tier": str(tier),
         "criteria": {},

@@ -288,7 +288,7 @@ def _disjunct(verdict: Verdict, disjunct: DisjunctVerdict, number: int, catalog:
     return (
         f"<details><summary>{title} · {_tell_tier(verdict, disjunct)}"
         f"<span class=soft>{escape(used)}</span></summary>"
-        f"<pre>{escape(print_sql(single, catalog, comments=False))}</pre>{plan}"
+        f"<pre>{escape(print_sql(single, catalog, comments=False, short=False))}</pre>{plan}"
         "<h3>Streams in time</h3><p class=soft>The earlier above.</p>"
         f'<div class="wide">{dependency}</div>{comparison}</details>'
     )

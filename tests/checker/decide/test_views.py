@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
+from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.repair.changes import DeclareDomain, DeclareKey, DeclareReference
 from ontoweir.checker.repair.find_repairs import find_repairs
-from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.checker.verdict.verdict import Failing, Verdict
 from ontoweir.checker.witness.witness import Witness
+from ontoweir.diagnostics import Reason
 from tests.rewriter.views.view_project import TOML, open_project, triples_map
 
 
@@ -63,3 +67,66 @@ def test_repairs_name_the_columns_of_the_tables(tmp_path: Path) -> None:
     declared = {c for c in changes if isinstance(c, DeclareDomain | DeclareReference | DeclareKey)}
     assert any(isinstance(c, DeclareDomain) and c.column == "a" for c in declared)
     assert {c.stream for c in declared} == {"s"}
+
+
+def _list_reasons(verdict: Verdict) -> list[str]:
+    texts, waiting = list[str](), list[Reason]()
+    for disjunct in verdict.disjuncts:
+        if isinstance(disjunct, Failing):
+            waiting += (r for d in disjunct.because for r in d.because)
+    while waiting:
+        reason = waiting.pop()
+        texts.append(reason.message)
+        waiting += reason.because
+    return texts
+
+
+LATER = "SELECT ?x { GRAPH ?t { ?x :p ?y } GRAPH ?u { ?z :p ?y } FILTER(?u > ?t) }"
+
+
+def test_the_columns_of_the_tables_are_named(tmp_path: Path) -> None:
+    """Of the columns that make a view's, those that are unbounded."""
+    maps = "".join(triples_map(t, t, "http://e/{id}", ":p a") for t in "su")
+    reasons = _list_reasons(decide(tmp_path, maps, LATER))
+    assert "s.a is a string without an enumeration or a reference" in reasons
+    assert "u.a is a string without an enumeration or a reference" in reasons
+    toml = TOML.replace('a = "string"', 'a = { type = "string", enum = ["x"] }', 1)
+    reasons = _list_reasons(decide(tmp_path, maps, LATER, toml))
+    assert "u.a is a string without an enumeration or a reference" in reasons
+    assert not any("s.a" in text for text in reasons)
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ((), None),
+        ((7,), "without the mapping <#B7> the query would be bounded"),
+        ((2, 9), "without the mappings <#B2> and <#B9> the query would be bounded"),
+        (
+            (0, 2, 3, 4, 9),
+            "without the mappings <#B0>, <#B2>, <#B3> and 2 more the query would be bounded",
+        ),
+    ],
+)
+def test_of_many_branches_those_to_blame_are_named(
+    bad: tuple[int, ...], said: str | None, tmp_path: Path
+) -> None:
+    """Ten mappings with templates of one shape; `bad`: those whose column has no domain."""
+    streams = "".join(
+        f'[streams.s{i}]\nsource = {{ format = "csv", path = "s{i}" }}\n'
+        'timestamp = { column = "ts", unit = "5 minutes" }\n'
+        "columns = { id = "
+        + ('"int"' if i in bad else '{ type = "int", min = 0, max = 9 }')
+        + " }\n"
+        for i in range(10)
+    )
+    maps = "".join(triples_map(f"B{i}", f"s{i}", "http://e/{id}", ":D") for i in range(10))
+    query = "SELECT ?x { GRAPH ?t { ?x a :D } GRAPH ?u { ?x a :D } FILTER(?u > ?t) }"
+    workspace = open_project(tmp_path, maps, query, toml=TOML + streams)
+    compiled = workspace.compile("q")
+    (view,) = compiled.union.views
+    assert len(view.branches) == 10
+    verdict = check_query(compiled.union, workspace.project.catalog, disprove=False)
+    blamed = [t for t in _list_reasons(verdict) if t.startswith("without the mapping")]
+    assert set(blamed) == ({said} if said else set())
+    assert (verdict.plans is not None) == (not bad)

@@ -201,7 +201,7 @@ def test_static_facts_hold_in_every_state(tmp_path: Path) -> None:
     workspace = project(tmp_path, FACTS, text)
     (disjunct,) = workspace.compile("q").union.disjuncts
     assert [o.table for o in disjunct.occurrences] == ["s"]
-    assert "s.id = 1" in print_sql(workspace.compile("q").union, workspace.project.catalog)
+    assert "\n  id = 1" in print_sql(workspace.compile("q").union, workspace.project.catalog)
 
 
 def test_a_fact_that_is_written_twice_counts_once(tmp_path: Path) -> None:

@@ -345,7 +345,7 @@ SELECT ?reading WHERE { GRAPH ?t { ?reading a :FastReading ; :reportedBy ?anyone
     ran = run("check", project, "--query", "fast")
     assert ran.code == 0
     assert ran.err.startswith(f"warning: {file}:")
-    assert "SELECT counts matches in the data" in ran.err
+    assert "SELECT counts what is in the data" in ran.err
     assert len(ran.err.splitlines()) == 1
     assert run("check", project, "--query", "fast", "--quiet").err == ""
     file.write_text(text.replace("SELECT", "SELECT DISTINCT"))

@@ -51,7 +51,7 @@ def test_verdicts_and_warnings_are_the_same(project: Path) -> None:
     alone, together = check(project, processors=1), check(project, processors=2)
     assert alone == together
     assert alone[0] == 0
-    assert alone[2].count("SELECT counts matches in the data") == 2
+    assert alone[2].count("SELECT counts what is in the data") == 2
 
 
 def test_every_query_that_is_wrong_is_named(project: Path) -> None:

@@ -227,7 +227,7 @@ def test_warnings_are_results(run: Run, project: Path) -> None:
     )
     (result,) = sarif(run, project, "--query", "fast readings")["results"]
     assert (result["ruleId"], result["level"]) == ("OW231", "warning")
-    assert "SELECT counts matches in the data" in result["message"]["text"]
+    assert "SELECT counts what is in the data" in result["message"]["text"]
     artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": "queries/fast%20readings.rq", "uriBaseId": "%SRCROOT%"}
 

@@ -27,7 +27,8 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.runtime.columnar.convert_column import convert_column, holds_times, holds_type
-from ontoweir.runtime.columnar.encode import StringPool, encode_column
+from ontoweir.runtime.columnar.encode import encode_column
+from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.sources.check_columns import check_columns
 from ontoweir.runtime.sources.read_source import locate_source
 

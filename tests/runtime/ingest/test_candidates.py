@@ -13,12 +13,12 @@ from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.mappings.model.catalog import Column, FloatType, IntType
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
-from ontoweir.runtime.columnar.encode import StringPool
 from ontoweir.runtime.columnar.frame import Frame, starts_of_runs
 from ontoweir.runtime.ingest.admit_rows import Admitted, _count_steps
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.ingest.select_candidates import select_candidates
+from ontoweir.runtime.pool.string_pool import StringPool
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
 from tests.runtime.harness import make_catalog

@@ -2,6 +2,8 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -33,13 +35,25 @@ def _watch(run: str, steps: list[int], ids: list[object]) -> None:
     watch_keys(run, _STREAM, [("id",)], np.array(steps, dtype=np.int64), _rows(ids))
 
 
-@pytest.mark.parametrize("ids", [[1, 2, 3, 2], ["a", "b", "c", "b"], [1.5, 2.5, 3.5, 2.5]])
+FOUR: list[list[object]] = [
+    [1, 2, 3, 2],
+    ["a", "b", "c", "b"],
+    [f"{'x' * 100}{n}{'x' * 100}" for n in (1, 2, 3, 2)],
+    [1.5, 2.5, 3.5, 2.5],
+    [-0.0, 2.5, 3.5, 0.0],
+    [Decimal("1.5"), Decimal("2.50"), Decimal("-1.5"), Decimal("2.5")],
+    [date(2020, 1, d) for d in (1, 2, 3, 2)],
+    [datetime(2020, 1, d, tzinfo=UTC) for d in (1, 2, 3, 2)],
+]
+
+
+@pytest.mark.parametrize("ids", FOUR)
 def test_rows_of_one_chunk(ids: list[object]) -> None:
     with pytest.raises(DataError, match=r"z repeats its key \(id\): id = .* again at"):
         _watch(f"one {ids}", [1, 1, 2, 3], ids)
 
 
-@pytest.mark.parametrize("ids", [[1, 2, 3], ["a", "b", "c"]])
+@pytest.mark.parametrize("ids", [ids[:3] for ids in FOUR])
 def test_rows_of_several_chunks(ids: list[object]) -> None:
     _watch(f"several {ids}", [1, 1, 2], ids)
     _watch(f"several {ids}", [1, 1, 2], ids)  # read again: the same rows

@@ -10,6 +10,7 @@ import pytest
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.kernel.kernel import KernelState
+from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.replay.ranges.collect_parts import PartCollector
 from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
@@ -33,7 +34,7 @@ def _part(folder: Path, index: int, part: int, *values: int) -> None:
 def _progress(folder: Path, index: int, parts: int, *, done: bool) -> RangeOutcome:
     progress = RangeProgress(parts=parts, done=done)
     progress_file(str(folder), index).write_bytes(pickle.dumps(progress))
-    state = ExecutionState({}, (KernelState(),), ((),), GroupState())
+    state = ExecutionState({}, (KernelState(),), (no_texts(),), GroupState())
     return RangeOutcome(index, state, progress, 0, {})
 
 

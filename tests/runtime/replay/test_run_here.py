@@ -101,8 +101,8 @@ def test_large_and_asked_for_histories_are_not_replayed_here(
         ({"small": bytes_in_use}, True),
         ({"small": bytes_in_use - 1}, False),
         ({"small": 1 << 30, "ranges": 1}, False),
-        ({"small": 1 << 30, "rows_per_range": 67}, True),
-        ({"small": 1 << 30, "rows_per_range": 66}, False),
+        ({"small": 1 << 30, "rows_per_range": 17}, True),
+        ({"small": 1 << 30, "rows_per_range": 16}, False),
     ):
         _, summary = replay_here(monkeypatch, job, out, **options)
         assert ("without a Spark job" in (summary.one_range_because or "")) is said

@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.checker.decide.check_query import check_query
-from ontoweir.rewriter.model.spj import Attribute, IriOutput, Output, TemplateLiteralOutput
+from ontoweir.rewriter.model.spj import Attribute, IriOutput, Output
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.engine.query_job import QueryJob
-from ontoweir.runtime.results.render_results import may_coincide
 from tests.runtime.harness import make_catalog
 from tests.runtime.in_process import replay_here
 
@@ -59,21 +58,3 @@ def test_terms_are_distinct(
         job = _job(tmp_path, "SELECT COUNT(DISTINCT b.k) AS n FROM b", output)
         rows, _ = replay_here(monkeypatch, job, file, **sizes)
         assert [(row["at"].second, row["n"]) for row in rows] == [(0, 1), (10, 2)][:terms]
-
-
-@pytest.mark.parametrize(
-    ("output", "expected"),
-    [
-        (TOGETHER, True),
-        (APART, False),
-        (IriOutput(("http://x/", K)), False),
-        (IriOutput(("http://x/", K, "-", J)), True),  # a value may hold what separates them
-        (IriOutput(("http://x/", K, "%20", J)), True),
-        (TemplateLiteralOutput((K, "/", J)), True),
-    ],
-)
-def test_which_templates_may_make_the_same_terms(
-    output: Output, expected: bool, tmp_path: Path
-) -> None:
-    query = _job(tmp_path, "SELECT DISTINCT b.k AS x FROM b", output).union.disjuncts[0]
-    assert may_coincide(query) == expected

@@ -8,8 +8,9 @@ import pytest
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Column, DateType, IntType, TimestampType
-from ontoweir.runtime.columnar.encode import StringPool, encode_column
+from ontoweir.runtime.columnar.encode import encode_column
 from ontoweir.runtime.ingest.prove_domains import prove_domains
+from ontoweir.runtime.pool.string_pool import StringPool
 
 
 def test_whole_numbers_beside_decimals() -> None:

@@ -1,0 +1,88 @@
+"""Hashes of texts, a whole column at a time."""
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+_WORDS = 8
+"""So many words of 8 bytes are hashed at the beginning of a text, and as many at its end: longer
+texts that differ in their middle only have one hash, and are told apart by comparing them."""
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
+"""Of a word, the first n bytes."""
+
+
+def hash_texts(
+    texts: "pa.LargeStringArray", seed: int = 0, *, whole: bool = False
+) -> NDArray[np.uint64]:
+    """A number of 64 bits for every text; equal texts have equal numbers, NULL has any.
+
+    Args:
+        texts: a column.
+        seed: other numbers for each, at least 0.
+        whole: texts that differ somewhere have different numbers, but for rare coincidence, also
+            where they are long and differ in their middle only.
+    """
+    rows = len(texts)
+    if rows == 0:
+        return np.zeros(0, dtype=np.uint64)
+    _, places, content = texts.buffers()
+    offsets = np.frombuffer(places, dtype=np.int64)[texts.offset : texts.offset + rows + 1]
+    start = offsets[:-1]
+    length = offsets[1:] - start
+    if texts.null_count:
+        length = np.where(texts.is_valid().to_numpy(zero_copy_only=False), length, 0)
+    words = _overlapping_words(content, int(offsets[0]), int(offsets[-1]))
+    start = start - int(offsets[0])
+    hashes = length.astype(np.uint64) * _MULTIPLIER + np.uint64(seed)
+    shortest, longest = int(length.min()), int(length.max())
+    for place in range(0, longest if whole else min(longest, 8 * _WORDS), 8):
+        _mix_in(hashes, words, start, length - place, place, full=shortest >= place + 8)
+    if longest > 8 * _WORDS and not whole:
+        long = np.flatnonzero(length > 8 * _WORDS)
+        tail = hashes[long]
+        for place in range(8 * _WORDS, 0, -8):
+            tail ^= words[start[long] + (length[long] - place)]
+            _scatter(tail)
+        hashes[long] = tail
+    hashes ^= hashes >> np.uint64(29)
+    hashes *= np.uint64(0xBF58476D1CE4E5B9)
+    hashes ^= hashes >> np.uint64(32)
+    return hashes
+
+
+def _overlapping_words(content: "pa.Buffer | None", first: int, last: int) -> NDArray[np.uint64]:
+    """The 8 bytes from every place on, with zeros behind the end."""
+    size = last - first
+    padded = np.zeros(size + 8, dtype=np.uint8)
+    if content is not None:
+        padded[:size] = np.frombuffer(content, dtype=np.uint8)[first:last]
+    return np.ndarray((size + 1,), dtype="<u8", buffer=padded.data, strides=(1,))
+
+
+def _mix_in(
+    hashes: NDArray[np.uint64],
+    words: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    left: NDArray[np.int64],
+    place: int,
+    *,
+    full: bool,
+) -> None:
+    """Take the word at a place into the hashes of the texts that reach so far; `left`: how many of
+    their bytes are there from it on."""
+    if full:
+        hashes ^= words[start + place]
+        _scatter(hashes)
+        return
+    reach = np.flatnonzero(left > 0)
+    some = hashes[reach]
+    some ^= words[start[reach] + place] & _MASKS[np.minimum(left[reach], 8)]
+    _scatter(some)
+    hashes[reach] = some
+
+
+def _scatter(hashes: NDArray[np.uint64]) -> None:
+    hashes *= _MULTIPLIER
+    hashes ^= hashes >> np.uint64(32)

@@ -1,0 +1,154 @@
+"""Tables of texts, compared with Python's dict: hashes that coincide, NULL, dictionaries."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ontoweir.runtime.pool import text_table
+from ontoweir.runtime.pool.hash_texts import hash_texts
+from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.text_table import TEXT, TextTable
+
+PARTS = (
+    "",
+    "a",
+    "ab",
+    "é",
+    "€",
+    "😀",
+    "\0",
+    "0123456",
+    "01234567",
+    "012345678",
+    "x" * 63,
+    "y" * 80,
+)
+TEXTS = st.one_of(
+    st.none(), st.text(max_size=20), st.lists(st.sampled_from(PARTS), max_size=5).map("".join)
+)
+COLUMNS = st.lists(st.lists(TEXTS, max_size=30), max_size=6)
+
+
+def make(values: list[str | None], way: int) -> "pa.Array":
+    """A column in one of the forms that files give."""
+    match way:
+        case 0:
+            return pa.array(values, pa.string())
+        case 1:
+            return pa.array(["before", *values, "behind"], pa.large_string()).slice(1, len(values))
+        case 2:
+            return pa.array(values, pa.string()).dictionary_encode()
+        case _:  # NULL is in the dictionary, too
+            texts = pa.array([None, *values, "unused"], pa.string())
+            return pa.DictionaryArray.from_arrays(
+                pa.array([None if i % 5 == 4 else i + 1 for i in range(len(values))], pa.int32()),
+                texts,
+            )
+
+
+@given(COLUMNS, st.integers(0, 3))
+def test_codes_are_those_of_a_dict(columns: list[list[str | None]], way: int) -> None:
+    table = TextTable()
+    known: dict[str, int] = {}
+    for values in columns:
+        column = make(values, way)
+        values = column.to_pylist()
+        expected = [known.get(v, -1) if v is not None else -1 for v in values]
+        assert table.find(column).tolist() == expected
+        codes = table.add(column)
+        assert (codes >= 0).tolist() == [v is not None for v in values]
+        known |= {v: int(c) for v, c in zip(values, codes, strict=True) if v is not None}
+        if pa.types.is_dictionary(column.type):  # what no row has may have a code, too
+            more = column.dictionary.drop_null()
+            known |= dict(zip(more.to_pylist(), table.find(more).tolist(), strict=True))
+        assert [known[v] for v in values if v is not None] == codes[codes >= 0].tolist()
+        assert table.take(codes[codes >= 0]).to_pylist() == [v for v in values if v is not None]
+    assert sorted(known) == sorted(set(known))
+    assert len(table) >= len(known)
+    assert len(set(table.texts.to_pylist())) == len(table)
+
+
+@given(COLUMNS)
+def test_texts_whose_hashes_coincide_are_told_apart(columns: list[list[str | None]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_table, "hash_texts", lambda texts: hash_texts(texts) % np.uint64(2))
+        test_codes_are_those_of_a_dict.hypothesis.inner_test(columns, 0)  # type: ignore[attr-defined]
+
+
+@given(st.lists(TEXTS, max_size=40))
+def test_a_hash_does_not_depend_on_the_place(values: list[str | None]) -> None:
+    alone = [int(hash_texts(pa.array([v], TEXT))[0]) for v in values if v is not None]
+    together = hash_texts(pa.array(["some", *values], TEXT).slice(1))
+    assert together[[v is not None for v in values]].tolist() == alone
+
+
+def test_hashes_of_like_texts_differ() -> None:
+    texts = [f"{'https://example.org/sensor/' * n}{i}" for n in (0, 1, 9) for i in range(20_000)]
+    texts += ["\0" * n for n in range(200)]
+    texts += [f"{'a' * n}b{'a' * (60 - n)}" for n in range(61)]
+    assert len(np.unique(hash_texts(pa.array(texts, TEXT)))) == len(set(texts))
+
+
+def test_long_texts_that_differ_in_the_middle_only() -> None:
+    texts = [f"{'a' * 100}{n}{'b' * 100}" for n in range(10, 100)]
+    table = TextTable()
+    assert table.add(pa.array(texts)).tolist() == list(range(90))
+    assert table.find(pa.array([*texts[::-1], "a" * 202])).tolist() == [*range(89, -1, -1), -1]
+
+
+def test_many_texts() -> None:
+    numbers = np.random.default_rng(1).permutation(50_000)
+    column = pa.array([f"sensor-{n}" for n in numbers])
+    table = TextTable()
+    assert (table.add(column) == np.arange(50_000)).all()
+    back = np.arange(50_000)[::-1]
+    assert (table.find(column.take(pa.array(back))) == back).all()
+    assert table.take(back).to_pylist() == column.to_pylist()[::-1]
+
+
+@given(
+    st.lists(st.text(max_size=4), max_size=10), st.lists(TEXTS, max_size=10), st.text(max_size=4)
+)
+def test_comparisons_are_those_of_python(
+    permanent: list[str], others: list[str | None], text: str
+) -> None:
+    table = TextTable()
+    table.add(pa.array(permanent, pa.string()))
+    pool = StringPool(table)
+    codes = pool.encode(pa.array(others, pa.string()))
+    for name, compare in {
+        "less": str.__lt__,
+        "less_equal": str.__le__,
+        "greater": str.__gt__,
+        "greater_equal": str.__ge__,
+    }.items():
+        compared = pool.compare(name, text, codes).tolist()
+        assert compared == [v is not None and compare(v, text) for v in others]
+
+
+@given(
+    st.lists(st.text(max_size=2), max_size=8),
+    st.lists(TEXTS, max_size=12),
+    st.sets(st.integers(0, 20)),
+)
+def test_what_is_kept_has_new_codes(
+    permanent: list[str], others: list[str | None], used: set[int]
+) -> None:
+    table = TextTable()
+    table.add(pa.array(permanent, pa.string()))
+    pool = StringPool(table)
+    pool.encode(pa.array(others, pa.string()))
+    size = len(pool)
+    before = pool.take(np.arange(size)).to_pylist()
+    kept, moved = pool.keep_only(np.array(sorted(used), dtype=np.int64))
+    after = StringPool(table)
+    after.others.add(kept)
+    assert len(moved) == size
+    for code in range(size):
+        if code < len(table) or code in used:
+            assert after.take(moved[[code]]).to_pylist() == [before[code]]
+        else:
+            assert moved[code] == -1
+    assert len(after) == len(table) + len({c for c in used if len(table) <= c < size})
