@@ -34,6 +34,11 @@ _ARTEFACTS = (
 )
 
 
+_FAULT = "IllegalArgumentException: Multiple entries with same key: triple"
+"""Ontop 5.1.2 does not load a mapping in which an inverse property makes two assertions that differ
+in their sides only."""
+
+
 @dataclass(frozen=True, slots=True)
 class OntopAnswer:
     """What Ontop made of a query: SQL, the seconds of CPU to rewrite it, and the answers, whose
@@ -54,7 +59,8 @@ def list_jars() -> list[str]:
 
 
 def ask_ontop(folders: Sequence[Path], *, runs: int = 1) -> list[dict[str, OntopAnswer]]:
-    """The answers to the queries of folders (AskOntop.java says what a folder has), by name.
+    """The answers to the queries of folders (AskOntop.java says what a folder has), by name; none
+    of a folder on which Ontop fails by a fault of its own.
 
     Raises:
         RuntimeError: Ontop does not take a folder's ontology, mapping or tables.
@@ -68,7 +74,10 @@ def ask_ontop(folders: Sequence[Path], *, runs: int = 1) -> list[dict[str, Ontop
 def _read(folder: Path) -> dict[str, OntopAnswer]:
     out = folder / "out"
     if (out / "error").exists():
-        raise RuntimeError(f"{folder}: {(out / 'error').read_text(encoding='utf-8')}")
+        error = (out / "error").read_text(encoding="utf-8")
+        if _FAULT in error:
+            return {}
+        raise RuntimeError(f"{folder}: {error}")
     found = {}
     for query in sorted((folder / "queries").glob("*.rq")):
         texts = {
