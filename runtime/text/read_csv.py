@@ -7,24 +7,19 @@ UTF-8 is U+FFFD. Files with anything else (escapes, quotes within a cell, other 
 Spark (NotPlain): what univocity, its parser, makes of them follows no rule that could be stated.
 """
 
-import bz2
-import gzip
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, cast
 
 import pyarrow as pa
 import pyarrow.csv as pcsv
 
 from ontoweir.mappings.model.catalog import ColumnType, DataSource, FloatType, IntType
 from ontoweir.runtime.text.convert_text import NotPlain, all_finite
+from ontoweir.runtime.text.open_packed import BYTE_ORDER_MARK, cut_blocks, open_packed
 
-_BLOCK = 16 << 20
-"""Bytes read at once."""
-_LONGEST = 64 << 20
-"""Bytes of the longest line that is read."""
-_MARK = b"\xef\xbb\xbf"
+_HEADER = 1 << 20
+"""Bytes of the longest header that is read."""
 _HEADER_CELL = re.compile(r'"([^"\\]+)"|([^"]+)')
 _BLANK_LINE = re.compile(rb"^[\x00-\x20]+$", re.MULTILINE)
 _BLANKS = bytes(range(33))
@@ -44,14 +39,14 @@ def open_csv(data: DataSource, path: str) -> CsvFile:
 
     Raises:
         NotPlain: Spark has to read it.
-        OSError, EOFError: it cannot be read.
+        OSError: it cannot be read.
     """
     separator = _find_separator(data)
-    with _open(path) as source:
-        line = source.readline(1 << 20)
-    if not line.strip(_BLANKS) or (len(line) == 1 << 20 and not line.endswith(b"\n")):
+    with open_packed(path) as source:
+        line, end, _ = source.read(_HEADER).partition(b"\n")
+    if not line.strip(_BLANKS) or (len(line) == _HEADER and not end):
         raise NotPlain
-    line = line.removeprefix(_MARK).removesuffix(b"\n").removesuffix(b"\r")
+    line = line.removeprefix(BYTE_ORDER_MARK).removesuffix(b"\r")
     if b"\r" in line or b"\0" in line:
         raise NotPlain
     try:
@@ -95,42 +90,16 @@ def read_csv(
 
     Raises:
         NotPlain: Spark has to read it.
-        OSError, EOFError: it cannot be read.
+        OSError: it cannot be read.
     """
     first = True
-    with _open(file.path) as source:
-        for block in _cut_blocks(source):
+    with open_packed(file.path) as source:
+        for block in cut_blocks(source):
             if first:
                 block = block[block.index(b"\n") + 1 :] if b"\n" in block else b""
                 first = False
             if block:
                 yield _read_block(file, block, wanted, types)
-
-
-def _open(path: str) -> IO[bytes]:
-    if path.endswith(".gz"):
-        return cast(IO[bytes], gzip.open(path))
-    if path.endswith(".bz2"):
-        return cast(IO[bytes], bz2.open(path))
-    if path.endswith((".deflate", ".snappy", ".lz4", ".zst", ".xz", ".zip")):
-        raise NotPlain
-    return open(path, "rb")
-
-
-def _cut_blocks(source: IO[bytes]) -> Iterator[bytes]:
-    """Whole lines, many at once."""
-    rest = b""
-    while read := source.read(_BLOCK):
-        end = read.rfind(b"\n") + 1
-        if not end:
-            rest += read
-            if len(rest) > _LONGEST:
-                raise NotPlain
-            continue
-        yield rest + read[:end]
-        rest = read[end:]
-    if rest:
-        yield rest
 
 
 def _read_block(

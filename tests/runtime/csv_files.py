@@ -79,13 +79,13 @@ def make_file(random: Random) -> bytes:
 
 
 def _make_cell(name: str, odd: float, random: Random) -> str:
-    cell = random.choice(ODD) if random.random() < odd else _GOOD[name](random)
+    cell = random.choice(ODD) if random.random() < odd else GOOD[name](random)
     if "," in cell or random.random() < 0.05:
         cell = cell.replace(",", "") if "\\" in cell else f'"{cell}"'
     return cell
 
 
-_GOOD: dict[str, Callable[[Random], str]] = {
+GOOD: dict[str, Callable[[Random], str]] = {
     "i": lambda r: str(r.randint(-(10 ** r.randint(1, 18)), 10 ** r.randint(1, 18))),
     "f": lambda r: repr(r.choice([r.random(), r.random() * 1e300, -1e-300, 5.0, 1e22])),
     "p": lambda r: f"{r.randint(-9999, 9999)}.{r.randint(0, 99):02d}",

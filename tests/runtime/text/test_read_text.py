@@ -25,7 +25,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.read_source import BAD, WantedColumns, read_source
-from ontoweir.runtime.text import read_csv as reader
+from ontoweir.runtime.text import open_packed
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_text import read_text_rows
 from tests.runtime.csv_files import COLUMNS, make_file
@@ -112,9 +112,9 @@ def test_blocks_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     whole = _read(tmp_path / "a.csv")
     assert len(whole) == 36
     for size in (30, 7, 2, 1):
-        monkeypatch.setattr(reader, "_BLOCK", size)
+        monkeypatch.setattr(open_packed, "BLOCK", size)
         assert _read(tmp_path / "a.csv") == whole
-    monkeypatch.setattr(reader, "_LONGEST", 5)
+    monkeypatch.setattr(open_packed, "LONGEST", 5)
     with pytest.raises(NotPlain):
         _read(tmp_path / "a.csv")
 
