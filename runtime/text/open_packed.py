@@ -11,6 +11,8 @@ BLOCK = 16 << 20
 """Bytes read at once."""
 LONGEST = 64 << 20
 """Bytes of the longest line that is read."""
+PART = 128 << 10
+"""Bytes of a block of which something is odd that are looked at together."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _UNKNOWN = (".deflate", ".snappy", ".lz4", ".xz", ".zip")
@@ -52,3 +54,12 @@ def cut_blocks(source: IO[bytes]) -> Iterator[bytes]:
         rest = read[end:]
     if rest:
         yield rest
+
+
+def cut_parts(block: bytes) -> Iterator[bytes]:
+    """The lines of a block, some at once."""
+    start = 0
+    while start < len(block):
+        stop = block.find(b"\n", start + PART) + 1 or len(block)
+        yield block[start:stop]
+        start = stop

@@ -25,15 +25,13 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.text.convert_text import NotPlain, all_finite
-from ontoweir.runtime.text.open_packed import BYTE_ORDER_MARK, cut_blocks, open_packed
+from ontoweir.runtime.text.open_packed import BYTE_ORDER_MARK, cut_blocks, cut_parts, open_packed
 from ontoweir.runtime.text.parse_line import parse_line
 from ontoweir.runtime.text.quote_values import quote_values
 
 CORRUPT = "__corrupt"
 """The column with the text of a line that is not a JSON object, which has no other values (NULL: it
 is one)."""
-_PART = 128 << 10
-"""Bytes of a block of which something is odd that are looked at together."""
 _AT_ONCE = 1 << 20
 """Bytes that a thread of Arrow's parses."""
 _ROOM = re.compile(rb"[ \t]*\n[ \t\n]*")
@@ -114,17 +112,9 @@ def _read_block(block: bytes, types: Mapping[str, ColumnType]) -> Iterator[pa.Ta
     if whole is not None:
         yield whole
         return
-    tables = (_read_part(part, types) for part in _cut_parts(block))
+    tables = (_read_part(part, types) for part in cut_parts(block))
     for _, alike in groupby(tables, key=lambda t: t.schema):
         yield pa.concat_tables(alike)
-
-
-def _cut_parts(block: bytes) -> Iterator[bytes]:
-    start = 0
-    while start < len(block):
-        stop = block.find(b"\n", start + _PART) + 1 or len(block)
-        yield block[start:stop]
-        start = stop
 
 
 def _read_part(part: bytes, types: Mapping[str, ColumnType]) -> pa.Table:

@@ -97,7 +97,7 @@ def test_blocks_and_parts_end_anywhere(tmp_path: Path, monkeypatch: pytest.Monke
     for size in (30, 7, 2, 1):
         monkeypatch.setattr(open_packed, "BLOCK", size)
         assert _read(tmp_path / "a.json") == whole
-        monkeypatch.setattr(reader, "_PART", size)
+        monkeypatch.setattr(open_packed, "PART", size)
         assert _read(tmp_path / "a.json") == whole
 
 
