@@ -110,7 +110,12 @@ def _replay(
     job = config.queries[0].job
     here = _is_small(work, request)
     ranges = here or _cut(work, area.spark, request, unbounded=job.unbounded)
-    last = _keep_last(writer, job) if request.final else None
+    last = None
+    groups = work.aggregates
+    if request.final and groups is not None and not groups.once:
+        work = dataclasses.replace(work, aggregates=dataclasses.replace(groups, final=True))
+        if len(ranges) > 1:  # a group may change in several of them
+            last = LastRows(writer, groups.aggregation.group)
     # what the driver has to look at again, it gets as Arrow
     again = writer.schema != work.schema or (work.distinct and len(ranges) > 1) or last is not None
     work = dataclasses.replace(work, parquet=request.format == "parquet" and not again)
@@ -144,12 +149,6 @@ def _make_context(
         span=area.span,
         rows_per_chunk=request.rows_per_chunk,
     )
-
-
-def _keep_last(writer: ResultWriter, job: QueryJob) -> LastRows | None:
-    """What keeps the last row of each group (None: there are no groups, so every row is final)."""
-    aggregation = job.union.aggregation
-    return None if aggregation is None else LastRows(writer, aggregation.group)
 
 
 def _once(spark: "Session | None") -> "Callable[[], SparkSession]":

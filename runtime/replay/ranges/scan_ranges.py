@@ -38,8 +38,8 @@ from ontoweir.runtime.replay.ranges.replay_range import (
     RangeTask,
     check_bound,
 )
+from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
-from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.results.write_results import RowSink
 
 RunTasks: TypeAlias = Callable[[Sequence[RangeTask], Callable[[], None]], list[RangeOutcome]]
