@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ontoweir.registry.registry_entry import Entry
     from ontoweir.runtime.live.output.sinks.memory import MemorySink
+    from ontoweir.runtime.replay.replay_request import Engine
 
 Stage = Literal["ucq", "sql", "spj", "lto", "plan", "trace"]
 _NO_OPTIONS: Mapping[str, str] = {}
@@ -150,6 +151,7 @@ class OpenProject:
         start: "datetime | date | str | None" = None,
         stop: "datetime | date | str | None" = None,
         final: bool = False,
+        engine: "Engine" = "auto",
         allow_unbounded: bool = False,
         progress: bool | None = None,
     ) -> Answers:
@@ -162,6 +164,8 @@ class OpenProject:
             start: the first application time, UTC. A date means its midnight; text is ISO 8601.
             stop: the first application time that is left out.
             final: for an aggregate, only the last row of each group, not one for every update.
+            engine: what replays: this process ("driver"), Spark's tasks ("spark"), or what is
+                estimated to end earlier; `Answers.summary["engine_because"]` has the estimate.
             allow_unbounded: run an unbounded query, in memory that grows with the history.
             progress: show a progress bar, below the cell of a notebook, else on stderr (default:
                 in notebooks).
@@ -194,6 +198,7 @@ class OpenProject:
                 start=first,
                 stop=last,
                 final=final,
+                engine=engine,
                 allow_unbounded=allow_unbounded,
                 progress=in_notebook() if progress is None else progress,
             )
