@@ -180,8 +180,16 @@ def _compile(
     selected = compiled = shared.select(mappings, graphs)
     if not selected.compiled:
         compiled = shared.compile(selected, graphs, {_iri(a) for q in ucq for a in q.atoms})
-    for step in _count_assertions(ucq, selected, compiled):
-        observer.on_step(step)
+    for atom in {_iri(a): a for q in ucq for a in q.atoms}.values():
+        iri, is_class = _iri(atom), isinstance(atom, ClassAtom)
+        known = shared.described.get((graphs, iri, is_class))
+        if known is None:
+            own, all_of = (
+                m.classes_of(iri) if is_class else m.properties_of(iri)
+                for m in (selected, compiled)
+            )
+            known = shared.described[graphs, iri, is_class] = _count_assertions(own, all_of)
+        observer.on_step(TraceStep("mappings closed under the hierarchy", iri, known))
     return compiled
 
 
@@ -191,23 +199,13 @@ def _name_outputs(disjunct: SpjQuery, names: Sequence[str]) -> SpjQuery:
     return replace(disjunct, outputs=tuple((name, output) for name, (_, output) in named))
 
 
-def _count_assertions(
-    ucq: Sequence[ConjunctiveQuery], mappings: MappingSet, compiled: MappingSet
-) -> Iterator[TraceStep]:
-    for atom in {_iri(a): a for q in ucq for a in q.atoms}.values():
-        iri, is_class = _iri(atom), isinstance(atom, ClassAtom)
-        own, compiled_own = (
-            m.classes_of(iri) if is_class else m.properties_of(iri) for m in (mappings, compiled)
-        )
-        axioms = dict.fromkeys(b.text for a in compiled_own for b in a.because)
-        why = f", by {'; '.join(first_axioms(tuple(axioms)))}" if axioms else ""
-        names = {n for a in compiled_own for n in (TriplesMapName(a.id, a.place), *a.others)}
-        many = f" of {len(names)} triples maps" if any(a.others for a in compiled_own) else ""
-        yield TraceStep(
-            "mappings closed under the hierarchy",
-            iri,
-            f"{len(own)} assertions of its own, {len(compiled_own)} in all{many}{why}",
-        )
+def _count_assertions(own: Sequence[MappingAssertion], compiled: Sequence[MappingAssertion]) -> str:
+    """How many assertions of its own a predicate has, and with those of all below it."""
+    axioms = dict.fromkeys(b.text for a in compiled for b in a.because)
+    why = f", by {'; '.join(first_axioms(tuple(axioms)))}" if axioms else ""
+    names = {n for a in compiled for n in (TriplesMapName(a.id, a.place), *a.others)}
+    many = f" of {len(names)} triples maps" if any(a.others for a in compiled) else ""
+    return f"{len(own)} assertions of its own, {len(compiled)} in all{many}{why}"
 
 
 def _iri(atom: Atom) -> str:
