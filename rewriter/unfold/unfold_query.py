@@ -42,6 +42,7 @@ from ontoweir.rewriter.tmappings.name_graphs import name_graphs
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
 from ontoweir.rewriter.unfold.bind_times import bind_times
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.rewriter.unfold.date_statics import date_statics, refuse_bags
 from ontoweir.rewriter.unfold.hold_constants import hold_constants
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
@@ -129,6 +130,9 @@ def unfold_query(
     if shared is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
     compiled = _compile(ucq, mappings, shared, observer)
+    mixed = len({any(a.time is not None for a in q.atoms) for q in ucq}) > 1
+    if mixed:
+        refuse_bags(first.source, distinct=first.distinct)
     counted = not first.distinct and options.counts is Counts.SPARQL
     sets = SetMaker(catalog, observer.on_step, counts=counted)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
@@ -165,6 +169,8 @@ def unfold_query(
         aggregation=first.aggregation,
     )
     union = hold_constants(union, sets)
+    if mixed:
+        union = replace(union, disjuncts=date_statics(union.disjuncts, sets, first.source))
     catalog = sets.catalog
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = replace(union, views=used_views(read, sets.views))
