@@ -123,16 +123,13 @@ def unfold_query(
             "an empty union of queries", why="it has no head", fix="pass at least one disjunct"
         )
     first = ucq[0]
-    options = options or UnfoldOptions()
+    options, observer = options or UnfoldOptions(), observer or Observer()
     head = options.names or tuple(v.name for v in first.head)
-    observer = observer or Observer()
     shared = options.shared
     if shared is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
     compiled = _compile(ucq, mappings, shared, observer)
-    mixed = len({any(a.time is not None for a in q.atoms) for q in ucq}) > 1
-    if mixed:
-        refuse_bags(first.source, distinct=first.distinct)
+    mixed = _is_mixed(ucq)
     counted = not first.distinct and options.counts is Counts.SPARQL
     sets = SetMaker(catalog, observer.on_step, counts=counted)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
@@ -169,13 +166,20 @@ def unfold_query(
         aggregation=first.aggregation,
     )
     union = hold_constants(union, sets)
-    if mixed:
-        union = replace(union, disjuncts=date_statics(union.disjuncts, sets, first.source))
-    catalog = sets.catalog
+    dated = date_statics(union.disjuncts, sets, first.source) if mixed else union.disjuncts
+    catalog, union = sets.catalog, replace(union, disjuncts=dated)
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = replace(union, views=used_views(read, sets.views))
     check_aggregates(union, catalog)
     return union
+
+
+def _is_mixed(ucq: Sequence[ConjunctiveQuery]) -> bool:
+    """Whether some branches have a time, and others none; of a set, or QueryError is raised."""
+    mixed = len({any(a.time is not None for a in q.atoms) for q in ucq}) > 1
+    if mixed:
+        refuse_bags(ucq[0].source, distinct=ucq[0].distinct)
+    return mixed
 
 
 def _compile(
