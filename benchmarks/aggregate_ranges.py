@@ -84,7 +84,7 @@ def _measure(folder: Path, name: str, counts: Sequence[int]) -> bool:
         output, begun = folder / "answers.parquet", time.process_time()
         summary = replay.replay_history(
             job,
-            ReplayRequest(output, "parquet", small=0, ranges=count, rows_per_range=100_000),
+            ReplayRequest(output, "parquet", engine="spark", ranges=count, rows_per_range=100_000),
             spark=SimpleNamespace(),  # no task goes to Spark
         )
         whole = time.process_time() - begun

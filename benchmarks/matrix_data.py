@@ -37,6 +37,25 @@ BY_HAND = QUERIES | {
         FROM readings WHERE level IN (1, 99) AND device IS NOT NULL)) WHERE level = 99""",
 }
 """What somebody writes who knows that the whole history is there: each row is looked at once."""
+MAPPED = {
+    "iris": "SELECT ?d WHERE { GRAPH ?t { ?d :level 99 } }",
+    "iri_count": "SELECT ?d (COUNT(*) AS ?n) WHERE { GRAPH ?t { ?d :level 99 } } GROUP BY ?d",
+}
+"""The same through a mapping, in SPARQL: a device is an IRI of its text, and what it measured a
+value of a property, at most one a second."""
+_IRI = "'http://example.org/device/' || device"
+BY_HAND |= {
+    "iris": f"SELECT {_IRI} AS d FROM readings WHERE level = 99 AND device IS NOT NULL",
+    "iri_count": f"""SELECT {_IRI} AS d, count(*) AS n FROM readings
+        WHERE level = 99 AND device IS NOT NULL GROUP BY device""",
+}
+ASKED = (*QUERIES, *MAPPED)
+_MAPPING = """@prefix rr: <http://www.w3.org/ns/r2rml#> .
+@prefix : <http://example.org/> .
+[] rr:logicalTable [ rr:tableName "readings" ] ;
+   rr:subjectMap [ rr:template "http://example.org/device/{device}" ] ;
+   rr:predicateObjectMap [ rr:predicate :level ; rr:objectMap [ rr:column "level" ] ] .
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +87,9 @@ def make_case(case: Case, home: Path) -> Path:
         pq.write_table(register, folder / "register.parquet")
     for name, sql in QUERIES.items():
         (folder / f"{name}.sql").write_text(sql)
+    for name, text in MAPPED.items():
+        (folder / f"{name}.rq").write_text(f"PREFIX : <http://example.org/>\n{text}\n")
+    (folder / "mapping.ttl").write_text(_MAPPING)
     (folder / "ontoweir.toml").write_text(_write_project(case, catalog, register))
     return folder
 
@@ -125,9 +147,10 @@ def _write_project(case: Case, catalog: dict[str, str], register: pa.Table | Non
     form = "json" if case.form == "jsonl" else case.form
     more = ', options = { header = "true" }' if case.form == "csv" else ""
     more += ", sort = true" if case.shape == "unordered" else ""
-    lines = ["[project]", "queries = []", "[streams.readings]"]
+    lines = ["[project]", 'mappings = ["mapping.ttl"]', 'queries = ["*.rq"]', "[streams.readings]"]
     lines.append(f'source = {{ format = "{form}", path = "readings.{case.form}"{more} }}')
     lines.append('timestamp = { column = "ts", unit = "1 second" }')
+    lines.append('keys = [["device", "ts"]]')
     if register is not None:
         lines.append(
             'references = [{ columns = ["device"], relation = "register", to = ["device"] }]'

@@ -7,27 +7,29 @@ Formats, shapes and queries are those of matrix_data.py; all of them if not name
 query in a process of its own, REPEAT times; the best counts. Its imports, and the start of Spark,
 are not counted; the memory is the peak above what the process has after its imports. A way that
 takes longer than LIMIT seconds is stopped, and shown so. Answers are compared, by count and hash.
-Prints a line for each case, and the ratios (others' seconds ÷ ours: above 1 ours is faster); writes
-replay_matrix.json to --out. Exits with 1 if answers differ.
+Prints a line for each case (in brackets CPU seconds), and the ratios (others' seconds ÷ ours: above
+1 ours is faster); writes replay_matrix.json, and a heat map of the ratios to DuckDB,
+replay-matrix.svg, to --out. Exits with 1 if answers differ.
 """
 
 import argparse
 import json
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from matrix_data import BY_HAND, FORMATS, QUERIES, SHAPES, Case, make_case
+from draw_matrix import draw_matrix
+from matrix_data import ASKED, BY_HAND, FORMATS, MAPPED, SHAPES, Case, make_case
 
 WAYS = ("ours", "duckdb", "polars", "spark")
-GROUPED = ("join", "three", "aggregate")
+GROUPED = ("join", "three", "aggregate", "iri_count")
 Run = Callable[[Path], dict[str, float]]
 
 
@@ -40,12 +42,17 @@ def ours(folder: Path, query: str) -> Run:
     from ontoweir.project.project import load_project
     from ontoweir.run.replay_query import ReplayOptions, replay_query
 
+    import_module("ontoweir.runtime.replay.replay")  # what replay_query imports when it runs
+
     def run(output: Path) -> dict[str, float]:
         workspace = Workspace(load_project(folder))
-        compiled = workspace.compile_sql(folder / f"{query}.sql")
+        if query in MAPPED:
+            compiled = workspace.compile(query)
+        else:
+            compiled = workspace.compile_sql(folder / f"{query}.sql")
         options = ReplayOptions(output=output, progress=False, final=query in GROUPED)
         summary = replay_query(workspace, compiled, options)
-        return {"spark": summary.get("spark_start_seconds") or 0.0}
+        return {"spark": summary["spark_start_seconds"]}
 
     return run
 
@@ -71,12 +78,18 @@ def by_polars(folder: Path, query: str) -> Run:
 
     def run(output: Path) -> dict[str, float]:
         rows = scan(file)  # type: ignore[operator]
+        named = rows.filter(pl.col("level") == 99, pl.col("device").is_not_null())
+        iri = pl.concat_str(pl.lit("http://example.org/device/"), pl.col("device")).alias("d")
         if query == "aggregate":
             made = rows.group_by("device").agg(n=pl.len(), most=pl.col("value").max())
         elif query == "filter":
-            made = rows.filter(pl.col("level") == 99).select("device", "level")
+            made = named.select("device", "level")
         elif query == "distinct":
-            made = rows.filter(pl.col("level") == 99).select("device").unique()
+            made = named.select("device").unique()
+        elif query == "iris":
+            made = named.select(iri)
+        elif query == "iri_count":
+            made = named.group_by("device").agg(n=pl.len()).select(iri, "n")
         else:
             made = _count_by_polars(rows.filter(pl.col("level").is_in([1, 99])), query)
         made.collect().write_parquet(output)
@@ -143,15 +156,26 @@ STARTS: dict[str, Callable[[Path, str], Run]] = {
 def measure(way: str, folder: Path, query: str, output: Path, repeat: int) -> None:
     """In a process of its own: prints the seconds and CPU seconds of each run, and MB at most."""
     run = STARTS[way](folder, query)
-    idle = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    _forget_peak()
+    idle = _peak()
     seconds, work = [], []
     for _ in range(repeat):
         begun, used = time.perf_counter(), time.process_time()
         said = run(output)
         seconds.append(time.perf_counter() - begun - said.get("spark", 0.0))
         work.append(time.process_time() - used)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - idle
-    print(json.dumps({"seconds": seconds, "cpu": work, "peak_mb": most / 1024}))
+    print(json.dumps({"seconds": seconds, "cpu": work, "peak_mb": (_peak() - idle) / 1024}))
+
+
+def _forget_peak() -> None:
+    """The most memory so far, of which a process inherits its parent's, counts from now on."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _peak() -> int:
+    """The most memory of this process, in kB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("VmHWM:")))
 
 
 # -- all of them ----------------------------------------------------------------------------------
@@ -161,7 +185,7 @@ def main() -> None:
     """Run what was asked for, or, as a process of its own, one way."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", default="100000,2000000")
-    for name, known in (("formats", FORMATS), ("shapes", SHAPES), ("queries", tuple(QUERIES))):
+    for name, known in (("formats", FORMATS), ("shapes", SHAPES), ("queries", ASKED)):
         parser.add_argument(f"--{name}", default=",".join(known))
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--repeat", type=int, default=2)
@@ -180,11 +204,14 @@ def main() -> None:
             for shape in given.shapes.split(","):
                 if shape == "wide" and (rows > 2_000_000 or form == "jsonl"):
                     continue
+                if rows > 2_000_000 and form != "parquet":
+                    continue
                 folder = make_case(Case(form, shape, rows), given.home)
                 for query in given.queries.split(","):
                     results.append(run_cell(given, folder, query))
     given.out.mkdir(exist_ok=True)
     (given.out / "replay_matrix.json").write_text(json.dumps(results, indent=1))
+    draw_matrix(results, given.out / "replay-matrix.svg")
     summarise(results)
     sys.exit(any(r["differs"] for r in results))
 
@@ -219,6 +246,8 @@ def read_answer(output: Path, query: str) -> object:
         "filter": "device, level",
         "aggregate": "device, n, most::DOUBLE",
         "distinct": "device",
+        "iris": "d",
+        "iri_count": "d, n",
     }
     columns = names.get(query, "n::BIGINT")
     there = [row[0] for row in duckdb.execute(f"DESCRIBE FROM '{output}'").fetchall()]
@@ -240,7 +269,8 @@ def show(cell: dict[str, Any]) -> str:
         if "problem" in made:
             parts.append(f"{way}: {made['problem']}")
         else:
-            parts.append(f"{way} {min(made['seconds']):7.3f} s {made['peak_mb']:5.0f} MB")
+            best, work = min(made["seconds"]), min(made["cpu"])
+            parts.append(f"{way} {best:7.3f} s ({work:.2f}) {made['peak_mb']:4.0f} MB")
     return "  ".join(parts) + ("  ANSWERS DIFFER" if cell["differs"] else "")
 
 

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import numpy as np
@@ -42,7 +43,9 @@ Run = Callable[[Path], None]
 # -- ours -----------------------------------------------------------------------------------------
 
 
-def ours(query: str, folder: Path, settings: list[str], small: int | None = None) -> Run:
+def ours(
+    query: str, folder: Path, settings: list[str], engine: Literal["auto", "spark"] = "auto"
+) -> Run:
     """`ontoweir replay`, without the start of Python and Spark."""
     from ontoweir.pipeline.pipeline import Workspace
     from ontoweir.project.project import load_project
@@ -55,7 +58,7 @@ def ours(query: str, folder: Path, settings: list[str], small: int | None = None
     compiled = workspace.compile_sql(folder / "q.sql") if query == "Q" else workspace.compile(query)
 
     def run(output: Path) -> None:
-        options = ReplayOptions(output=output, progress=False, small=small)
+        options = ReplayOptions(output=output, progress=False, engine=engine)
         print(json.dumps(replay_query(workspace, compiled, options, spark)), file=sys.stderr)
 
     return run
@@ -63,7 +66,7 @@ def ours(query: str, folder: Path, settings: list[str], small: int | None = None
 
 def ours_on_spark(query: str, folder: Path, settings: list[str]) -> Run:
     """As ours, by Spark tasks also where the history is short."""
-    return ours(query, folder, settings, small=0)
+    return ours(query, folder, settings, engine="spark")
 
 
 # -- numpy, by hand -------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import assert_never
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Reference, Relation, Stream
 from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.mappings.model.show_values import show_values
 from ontoweir.rewriter.algebra.list_lags import list_lags
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -96,7 +97,7 @@ def lag_declaration(stream: str, lag: Lag) -> Declaration:
 def domain_declaration(stream: Stream, column: Column) -> Declaration:
     """A column's declared range or enumeration, as what a verdict may rest on."""
     if column.enum is not None:
-        text = f"{stream.name}.{column.name} in {{{', '.join(map(str, column.enum))}}}"
+        text = f"{stream.name}.{column.name} in {show_values(column.enum)}"
     else:
         low = "-∞" if column.minimum is None else column.minimum
         high = "∞" if column.maximum is None else column.maximum

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from ontoweir.mappings.model.catalog import Catalog, Scalar
+from ontoweir.mappings.model.show_values import show_values
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -37,7 +38,7 @@ class DomainFilter:
 
     def __str__(self) -> str:
         if self.enum is not None:
-            return f"{self.attribute} in {{{', '.join(map(str, self.enum))}}}"
+            return f"{self.attribute} in {show_values(self.enum)}"
         if self.minimum is None:
             return f"{self.attribute} <= {self.maximum}"
         if self.maximum is None:

@@ -14,9 +14,10 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     render_aggregate,
     weight_of,
 )
+from ontoweir.runtime.results.group_state import GroupColumn
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT
-from ontoweir.runtime.results.update_groups import GroupColumn, show_aggregate
+from ontoweir.runtime.results.update_groups import show_aggregate
 
 _STORED = {
     AggregateFunction.SUM: MeasureKind.SUM,

@@ -11,25 +11,28 @@ import pyarrow.compute as pc
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import FoldFunction, LiteralOutput, SpjUnion
 from ontoweir.runtime.columnar.add_exact import add_exact, narrow
 from ontoweir.runtime.columnar.columns import frontier, total, value
 from ontoweir.runtime.columnar.encode import unscale_floats
 from ontoweir.runtime.columnar.exact_decimals import decode_decimals
-from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame, first_of, group_codes
+from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame, first_of, group_codes, pack
+from ontoweir.runtime.columnar.runs import order_rows
 from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
 from ontoweir.runtime.results.aggregate_columns import (
     ArgumentScale,
     aggregate_schema,
     scale_argument,
 )
+from ontoweir.runtime.results.group_state import GroupKeys, GroupState
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
 from ontoweir.runtime.results.update_groups import (
     AggregateValues,
     Deltas,
-    GroupState,
+    Shown,
+    show_groups,
     update_groups,
 )
 
@@ -62,6 +65,15 @@ class AggregateWork:
 
     schema: pa.Schema
     """The columns of the results."""
+
+    final: bool = False
+    """Whether only the last row of every group is asked for."""
+
+    @property
+    def functions(self) -> Mapping[str, Aggregate]:
+        """By name, the aggregates as the parts have them: where a key says that values never
+        repeat, COUNT DISTINCT is COUNT."""
+        return {a.name: a for part, _ in self.parts for a in part.aggregates}
 
     @property
     def once(self) -> bool:
@@ -197,7 +209,8 @@ def advance_groups(
 ) -> tuple[pa.Table, GroupState]:
     """The rows of groups that a chunk changed, in order of `at`, and the groups after.
 
-    `tables`: the new matches of every part.
+    `tables`: the new matches of every part. Where only final answers are asked for, there are no
+    rows; finish_groups makes them.
     """
     flat = [batch for part in tables for batch in part if batch.rows.num_rows]
     if not flat:
@@ -206,7 +219,6 @@ def advance_groups(
     keys = pa.concat_tables([batch.rows.select([*names, AT]) for batch in flat])
     codes, count = code_rows(keys, names)
     unique = keys.take(pa.array(first_of(codes, count))).select(names)
-    groups = [tuple(row[n] for n in names) for row in unique.to_pylist()] if names else [()]
     deltas, start = [], 0
     for (part, _), entries in zip(work.parts, tables, strict=True):
         filled = [batch for batch in entries if batch.rows.num_rows]
@@ -219,20 +231,49 @@ def advance_groups(
         at = np.concatenate(times)
         deltas.append(Deltas(codes[start : start + rows], at, join_numbers(part, filled)))
         start += rows
+    changes = update_groups(_shown(work), GroupKeys(unique, count), deltas, state)
+    if work.final:
+        return work.schema.empty_table(), changes.after
+    return _render_groups(work, unique, changes.codes, changes.markers, changes.aggregates), (
+        changes.after
+    )
+
+
+def finish_groups(work: AggregateWork, state: GroupState) -> pa.Table:
+    """The last rows of the groups that have changed (GroupState.settle), in order of `at`."""
+    if state.keys is None:
+        return work.schema.empty_table()
+    places, columns = show_groups(_shown(work), state)
+    return _render_groups(work, state.keys, places, state.changed[places], columns)
+
+
+def _shown(work: AggregateWork) -> Shown:
     scales = {name: scale.scale for name, scale in work.scales.items()}
     weights = {a.name: weight_of(part) for part, _ in work.parts for a in part.aggregates}
-    # as the parts have them: where a key says that values never repeat, COUNT DISTINCT is COUNT
-    functions = {a.name: a for part, _ in work.parts for a in part.aggregates}
-    aggregates = [functions[a.name] for a in work.aggregation.aggregates]
-    code, at, columns, after = update_groups(aggregates, scales, groups, deltas, state, weights)
-    rendered = {n: unique.column(n).take(pa.array(code)) for n in names}
+    return Shown([work.functions[a.name] for a in work.aggregation.aggregates], scales, weights)
+
+
+def _render_groups(
+    work: AggregateWork,
+    keys: pa.Table,
+    codes: Array,
+    at: Array,
+    columns: Mapping[str, AggregateValues],
+) -> pa.Table:
+    """Rows of groups, in order of `at`, then of the groups; `codes`: which of the keys each has."""
+    names = list(work.aggregation.group)
+    ranks = np.zeros(max(keys.num_rows, 1), dtype=np.int64)
+    if names:
+        order = pc.sort_indices(keys, [(n, "ascending") for n in names])
+        ranks[order.to_numpy()] = np.arange(keys.num_rows)
+    rows = order_rows(*pack([at, ranks[codes]], len(codes)))
+    rendered = {n: keys.column(n).take(pa.array(codes[rows])) for n in names}
     for name, column in columns.items():
-        aggregate = functions[name]
-        scale = work.scales.get(aggregate.argument or "")
-        rendered[name] = render_aggregate(column, work.schema.field(name).type, scale)
-    rendered[AT] = pa.array(at).cast(INSTANT)
-    table = pa.table([rendered[n] for n in work.schema.names], schema=work.schema)
-    return table.sort_by([(n, "ascending") for n in (AT, *names)]), after
+        scale = work.scales.get(work.functions[name].argument or "")
+        kind = work.schema.field(name).type
+        rendered[name] = render_aggregate(column.take(rows), kind, scale)
+    rendered[AT] = pa.array(at[rows]).cast(INSTANT)
+    return pa.table([rendered[n] for n in work.schema.names], schema=work.schema)
 
 
 def join_numbers(part: AggregatePart, batches: Sequence[MatchBatch]) -> dict[Measure, Array]:
@@ -253,6 +294,7 @@ def join_numbers(part: AggregatePart, batches: Sequence[MatchBatch]) -> dict[Mea
 def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[Measure, Array]:
     """The columns of a part without rows."""
     numbers: dict[Measure, Array] = {}
+    none = np.zeros(0, dtype=np.int64)
     for aggregate in part.aggregates:
         argument = aggregate.argument
         scale = scales.get(argument or "")
@@ -260,17 +302,17 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
         empty = np.zeros(0, dtype=np.float64 if dense else np.int64)
         match aggregate.function:
             case AggregateFunction.COUNT:
-                numbers[weight_of(part)] = np.zeros(0, dtype=np.int64)
+                numbers[weight_of(part)] = none
             case AggregateFunction.SUM | AggregateFunction.AVG:
-                numbers[weight_of(part)] = numbers[(MeasureKind.SUM, argument)] = empty
+                numbers[weight_of(part)] = numbers[(MeasureKind.SUM, argument)] = none
             case AggregateFunction.MIN:
                 numbers[(MeasureKind.MIN, argument)] = empty
             case AggregateFunction.MAX:
                 numbers[(MeasureKind.MAX, argument)] = empty
             case AggregateFunction.COUNT_DISTINCT:
-                numbers[(MeasureKind.DISTINCT, argument)] = empty
+                numbers[(MeasureKind.DISTINCT, argument)] = none
             case AggregateFunction.MEDIAN:
-                numbers[ALL_MATCHES] = np.zeros(0, dtype=np.int64)
+                numbers[ALL_MATCHES] = none
                 numbers[(MeasureKind.HISTOGRAM, argument)] = empty
             case _:
                 assert_never(aggregate.function)

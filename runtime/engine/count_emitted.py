@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
+from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.measures import MeasureKind
-from ontoweir.runtime.results.update_groups import GroupState
 
 _EXTREMES = {AggregateFunction.MIN: MeasureKind.MIN, AggregateFunction.MAX: MeasureKind.MAX}
 
@@ -28,10 +30,12 @@ def count_emitted(work: ExecutionContext, groups: GroupState) -> int:
         first = part.aggregates[0]
         if first.function is AggregateFunction.COUNT_DISTINCT:
             column = (MeasureKind.DISTINCT, first.argument)
-            rows += sum(known.get(column, 0) for known in groups.groups.values())
+            held = groups.measures.get(column)
+            rows += 0 if held is None else int(held.values.sum())
         else:
             column = (_EXTREMES[first.function], first.argument)
-            rows += sum(column in known for known in groups.groups.values())
+            held = groups.measures.get(column)
+            rows += 0 if held is None else int(np.count_nonzero(held.valid))
     return rows
 
 

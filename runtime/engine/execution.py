@@ -12,7 +12,7 @@ from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
 from ontoweir.runtime.ingest.list_references import EnforcedReference
 from ontoweir.runtime.kernel.kernel import KernelState
-from ontoweir.runtime.results.update_groups import GroupState
+from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.sources.history import Cursor, History
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from ontoweir.checker.model.normal_form import Kind
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.model.units import choose_units
@@ -20,7 +22,7 @@ from ontoweir.runtime.ingest.encode_statics import (
 from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
 from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
 from ontoweir.runtime.pool.string_pool import StringPool
-from ontoweir.runtime.pool.text_table import TextTable
+from ontoweir.runtime.pool.text_table import TEXT, TextTable
 from ontoweir.runtime.views.prepare_view import PreparedView, prepare_view
 
 
@@ -62,14 +64,12 @@ def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
     """Encode static data. The codes of the query's strings are those the checker gave them."""
     form, catalog = plan.form, work.catalog
     pool = StringPool()
-    for text in sorted(choose_units(form.query, catalog).strings):
-        pool.code(text)
+    pool.encode(pa.array(sorted(choose_units(form.query, catalog).strings), TEXT))
     columns = needed_columns(form)
     statics = encode_statics(form, catalog, work.statics, pool)
     for group in form.classes:
         if group.kind is Kind.STRING:
-            for constant in group.domain.values or ():
-                pool.code(str(constant))
+            pool.encode(pa.array([str(c) for c in group.domain.values or ()], TEXT))
     ready = resolve_breaks(plan, statics, pool)
     selections = tuple(
         select_candidates(m, ready.form, catalog.streams[m.stream]) for m in ready.form.members

@@ -5,7 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from ontoweir.runtime.columnar.columns import frontier
-from ontoweir.runtime.columnar.frame import EVENT, UNTIL, WEIGHT, Array, Frame, Name, group_codes
+from ontoweir.runtime.columnar.frame import (
+    EVENT,
+    UNTIL,
+    WEIGHT,
+    Array,
+    Frame,
+    Name,
+    group_codes,
+    pack,
+    starts_of_runs,
+)
+from ontoweir.runtime.columnar.runs import number_runs, order_rows, running_least
 
 FOREVER = int(np.iinfo(np.int64).max)
 
@@ -24,36 +35,40 @@ def pareto_front(frame: Frame, by: Sequence[Name], count: int) -> tuple[Frame, A
         (look-ups at or before that marker still see them), and a slot number: rows of one key
         and slot do not overlap in time.
     """
-    order_by = [frame[frontier(i)] for i in reversed(range(count))]
     codes, _ = group_codes([frame[n] for n in by], frame.rows)
-    order = np.lexsort((*order_by, frame[EVENT], codes))
-    frame, codes = frame.take(order), codes[order]
     if count == 1:
         return _keep_least(frame, codes)
-    return _keep_fronts(frame, codes, count)
+    order_by = [frame[frontier(i)] for i in reversed(range(count))]
+    order = np.lexsort((*order_by, frame[EVENT], codes))
+    return _keep_fronts(frame.take(order), codes[order], count)
 
 
 def _keep_least(frame: Frame, codes: Array) -> tuple[Frame, Array]:
     """One frontier value: the running minimum per key."""
-    values = frame[frontier(0)]
-    if frame.rows == 0:
-        return frame.with_columns({UNTIL: np.zeros(0, np.int64)}), np.zeros(0, np.int64)
-    _, rank = np.unique(values, return_inverse=True)
-    rank = rank.reshape(-1).astype(np.int64)
-    span = int(rank.max()) + 1
-    # groups in descending offset: a running minimum never reaches back into an earlier group
-    offset = (int(codes.max()) - codes) * span
-    running = np.minimum.accumulate(rank + offset)
-    better = np.ones(frame.rows, dtype=np.bool_)
-    better[1:] = running[1:] < running[:-1]
-    kept, group = frame.take(better), codes[better]
+    events, _ = group_codes([frame[EVENT]], frame.rows)
+    keys, size = pack([codes, events], frame.rows)
+    order = order_rows(keys, size)
+    fresh = starts_of_runs(keys[order])
+    values, moment = frame[frontier(0)][order], number_runs(fresh)
+    starts = np.flatnonzero(fresh)
+    if frame.rows:
+        least = np.minimum.reduceat(values, starts)
+        hit = np.flatnonzero(values == least[moment])
+        # of every (key, marker), the first row that has the least value
+        places = order[hit[starts_of_runs(moment[hit])]]
+    else:
+        least, places = values, order
+    group = codes[places]
+    first = starts_of_runs(group)
+    running = running_least(least, first)
+    better = first.copy()
+    better[1:] |= running[1:] < running[:-1]
+    kept, group = frame.take(places[better]), group[better]
     until = np.full(kept.rows, FOREVER, dtype=np.int64)
     same = group[1:] == group[:-1]
     until[:-1][same] = kept[EVENT][1:][same]
-    alive = np.ones(kept.rows, dtype=np.bool_)
-    alive[:-1] = ~(same & (kept[EVENT][1:] == kept[EVENT][:-1]))
-    kept = kept.with_columns({UNTIL: until}).take(alive)
-    return kept.with_columns({WEIGHT: np.ones(kept.rows, np.int64)}), np.zeros(kept.rows, np.int64)
+    ones, slots = np.ones(kept.rows, np.int64), np.zeros(kept.rows, np.int64)
+    return kept.with_columns({UNTIL: until, WEIGHT: ones}), slots
 
 
 def _keep_fronts(frame: Frame, codes: Array, count: int) -> tuple[Frame, Array]:

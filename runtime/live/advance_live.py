@@ -30,7 +30,7 @@ from ontoweir.runtime.live.model.live_job import (
     partitions_of,
 )
 from ontoweir.runtime.pool.string_pool import no_texts
-from ontoweir.runtime.results.update_groups import GroupState
+from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Chunk, Slice
 

@@ -7,8 +7,7 @@ import pyarrow.compute as pc
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.model.live_job import RunningQuery
-from ontoweir.runtime.results.measures import MeasureKind
-from ontoweir.runtime.results.update_groups import GroupState
+from ontoweir.runtime.results.group_state import GroupState
 
 _NUMBER = 8
 """Bytes of a number: synopses are columns of 64-bit numbers, strings are numbered."""
@@ -79,9 +78,8 @@ def _columns(table: SynopsisTable) -> int:
 
 def _bytes_of_groups(state: GroupState) -> int:
     """A number for each value of a group and each aggregate, two for each value a median counts."""
-    if not state.groups:
+    if not state.count:
         return 0
-    group, known = next(iter(state.groups.items()))
-    plain = sum(1 for name in known if name[0] != MeasureKind.HISTOGRAM)
-    counted = state.rows - len(state.groups)
-    return _NUMBER * (len(state.groups) * (len(group) + plain) + 2 * counted)
+    assert state.keys is not None
+    numbers = int(state.keys.num_columns) + len(state.measures)
+    return _NUMBER * (state.count * numbers + 2 * (state.rows - state.count))

@@ -1,22 +1,19 @@
 """Distinct texts, each with a code, that columns are looked up in."""
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ontoweir.runtime.pool.hash_slots import EMPTY, HashSlots
+from ontoweir.runtime.pool.hash_slots import Codes as Codes
 from ontoweir.runtime.pool.hash_texts import hash_texts
-
-Codes: TypeAlias = NDArray[np.int64]
-"""Of every row the code of its text; -1: there is none."""
 
 TEXT = pa.large_string()
 """The type of texts in tables: all texts of a table may be more than 2 GB."""
 
-_EMPTY = -1
 _SAMPLE = 2_048
 """Rows that are looked at to see whether texts of a column repeat."""
 
@@ -30,8 +27,7 @@ class TextTable:
 
     def __init__(self) -> None:
         self.texts: pa.LargeStringArray = pa.array([], TEXT)
-        self._hashes = np.zeros(0, dtype=np.uint64)
-        self._slots = np.full(16, _EMPTY, dtype=np.int64)
+        self._slots = HashSlots()
         self._compared: dict[tuple[str, str], NDArray[np.bool_]] = {}
         self._translated: dict[int, tuple[pa.LargeStringArray, Codes]] = {}
 
@@ -54,7 +50,7 @@ class TextTable:
         """The codes here for codes of another table, each text of which is looked up once."""
         texts, known = self._translated.get(id(other), (None, np.zeros(0, dtype=np.int64)))
         if texts is not other.texts:
-            known = np.append(self._find(other.texts, other._hashes), _EMPTY)
+            known = np.append(self._find(other.texts, other._slots.hashes), EMPTY)
             self._translated[id(other)] = other.texts, known
         return known[codes]
 
@@ -68,36 +64,19 @@ class TextTable:
         return self._compared[asked]
 
     def _find(self, texts: "pa.LargeStringArray", hashes: NDArray[np.uint64]) -> Codes:
-        codes = np.full(len(texts), _EMPTY, dtype=np.int64)
-        if not len(self) or not len(texts):
-            return codes
-        mask = len(self._slots) - 1
-        place = (hashes & np.uint64(mask)).astype(np.int64)
-        # rows that are looked for still; None: all
+        def same(rows: Codes | None, codes: Codes) -> NDArray[np.bool_]:
+            mine = texts if rows is None else texts.take(pa.array(rows))
+            return _equal(mine, self.take(codes))
+
         rows: Codes | None = None
         if texts.null_count:
             rows = np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
-            place = place[rows]
-        while len(place):
-            there = self._slots[place]
-            mine = hashes if rows is None else hashes[rows]
-            like = (there != _EMPTY) & (self._hashes[there] == mine)
-            hit = np.flatnonzero(like)
-            if len(hit):
-                whole = rows is None and len(hit) == len(texts)
-                seen = hit if rows is None else rows[hit]
-                same = _equal(texts if whole else texts.take(pa.array(seen)), self.take(there[hit]))
-                codes[seen[same]] = there[hit][same]
-                like[hit] = same
-            going = np.flatnonzero((there != _EMPTY) & ~like)
-            rows = going if rows is None else rows[going]
-            place = (place[going] + 1) & mask
-        return codes
+        return self._slots.find(hashes, same, rows)
 
     def _add(self, texts: "pa.LargeStringArray") -> Codes:
         hashes = hash_texts(texts)
         codes = self._find(texts, hashes)
-        missing = codes == _EMPTY
+        missing = codes == EMPTY
         if texts.null_count:
             missing &= texts.is_valid().to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(missing)
@@ -115,22 +94,8 @@ class TextTable:
         """Add distinct texts that are not there."""
         self._compared.clear()
         self._translated.clear()
-        start = len(self)
         self.texts = pa.concat_arrays([self.texts, texts])
-        self._hashes = np.concatenate([self._hashes, hashes])
-        size = len(self._slots)
-        while size < 2 * len(self):
-            size *= 2
-        if size != len(self._slots):
-            self._slots = np.full(size, _EMPTY, dtype=np.int64)
-            start = 0
-        codes = np.arange(start, len(self), dtype=np.int64)
-        place = (self._hashes[start:] & np.uint64(size - 1)).astype(np.int64)
-        while len(codes):
-            free = self._slots[place] == _EMPTY
-            self._slots[place[free]] = codes[free]  # of several at one place one stays
-            left = self._slots[place] != codes
-            codes, place = codes[left], (place[left] + 1) & (size - 1)
+        self._slots.append(hashes)
 
 
 def _equal(left: "pa.Array", right: "pa.Array") -> NDArray[np.bool_]:
@@ -150,7 +115,7 @@ def _by_distinct(column: "pa.Array", look_up: "Callable[[pa.LargeStringArray], C
         places: Codes = codes[indices.to_numpy()]
         return places
     there = indices.is_valid().to_numpy(zero_copy_only=False)
-    known = np.full(len(indices), _EMPTY, dtype=np.int64)
+    known = np.full(len(indices), EMPTY, dtype=np.int64)
     known[there] = codes[indices.drop_null().to_numpy()]
     return known
 

@@ -19,26 +19,24 @@ from ontoweir.progress.replay_progress import ProgressListener
 from ontoweir.runtime.engine.configure_run import RunConfig, configure_run
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.replay.choose_engine import EngineChoice, choose_engine
 from ontoweir.runtime.replay.keep_last import LastRows
 from ontoweir.runtime.replay.open_history import StagingArea, open_history
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks, Scanned, ScanOutput, scan_ranges
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.replay.replay_summary import ReplaySummary
-from ontoweir.runtime.replay.run_connect import count_cores, on_connect
+from ontoweir.runtime.replay.run_connect import on_connect
 from ontoweir.runtime.replay.run_here import in_process
 from ontoweir.runtime.replay.run_ranges import on_spark
 from ontoweir.runtime.results.render_results import MULTIPLICITY
 from ontoweir.runtime.results.write_results import ResultWriter
+from ontoweir.runtime.spark.count_cores import count_cores
 from ontoweir.runtime.spark.refuse_connect import is_connect
 from ontoweir.runtime.statics.load_statics import Session, load_statics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-SHORT = 25
-"""A history of fewer rows than so many ranges is short: passes over ranges, and the start of their
-tasks, cost about what this process needs for all."""
 
 
 def replay_history(
@@ -79,7 +77,7 @@ def replay_history(
         folder = Path(tempfile.mkdtemp(prefix=".ontoweir-replay-", dir=writer.beside))
         try:
             area = StagingArea(_once(spark), folder, _span(request), request.text_here, progress)
-            scanned = _replay(config, request, area, statics or {}, writer)
+            choice, scanned = _replay(config, request, area, statics or {}, writer)
             writer.commit()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -95,6 +93,8 @@ def replay_history(
         rejected=scanned.rejected,
         ranges=scanned.ranges,
         one_range_because=scanned.reason,
+        engine="spark" if choice.spark else "driver",
+        engine_because=choice.because,
     )
 
 
@@ -104,23 +104,30 @@ def _replay(
     area: StagingArea,
     statics: "Mapping[str, pa.Table]",
     writer: ResultWriter,
-) -> Scanned:
+) -> tuple[EngineChoice, Scanned]:
     """Write the answers of the one query of a run, without the commit."""
     work = _make_context(config, request, area, statics)
     job = config.queries[0].job
-    here = _is_small(work, request)
-    ranges = here or _cut(work, area.spark, request, unbounded=job.unbounded)
-    last = _keep_last(writer, job) if request.final else None
+    choice = choose_engine(work, request, spark=area.spark, unbounded=job.unbounded)
+    ranges = Ranges((), f"it is replayed in this process: {choice.because}")
+    if choice.spark:
+        ranges = _cut(work, area.spark, request, unbounded=job.unbounded)
+    last = None
+    groups = work.aggregates
+    if request.final and groups is not None and not groups.once:
+        work = dataclasses.replace(work, aggregates=dataclasses.replace(groups, final=True))
+        if len(ranges) > 1:  # a group may change in several of them
+            last = LastRows(writer, groups.aggregation.group)
     # what the driver has to look at again, it gets as Arrow
     again = writer.schema != work.schema or (work.distinct and len(ranges) > 1) or last is not None
     work = dataclasses.replace(work, parquet=request.format == "parquet" and not again)
-    with _runner(work, None if here else area.spark(), area.folder) as run:
+    with _runner(work, area.spark() if choice.spark else None, area.folder) as run:
         sink = writer if last is None else last
         output = ScanOutput(area.folder, sink, request.expand)
         scanned = scan_ranges(work, ranges, run, output, area.progress)
     if last is not None:
         last.finish()
-    return scanned
+    return choice, scanned
 
 
 def _make_context(
@@ -144,12 +151,6 @@ def _make_context(
         span=area.span,
         rows_per_chunk=request.rows_per_chunk,
     )
-
-
-def _keep_last(writer: ResultWriter, job: QueryJob) -> LastRows | None:
-    """What keeps the last row of each group (None: there are no groups, so every row is final)."""
-    aggregation = job.union.aggregation
-    return None if aggregation is None else LastRows(writer, aggregation.group)
 
 
 def _once(spark: "Session | None") -> "Callable[[], SparkSession]":
@@ -178,15 +179,6 @@ def _runner(
     return on_spark(spark, work, folder)
 
 
-def _is_small(work: ExecutionContext, request: ReplayRequest) -> Ranges | None:
-    """The one range of a history that is not worth a Spark job (None: it is)."""
-    rows, size = (sum(h.rows for h in work.histories), sum(h.size for h in work.histories))
-    many = rows >= SHORT * request.rows_per_range
-    if request.ranges is not None or many or size > request.small:
-        return None
-    return Ranges((), f"history has only {rows:,} rows, and is replayed without a Spark job")
-
-
 def _cut(
     work: ExecutionContext,
     session: "Callable[[], SparkSession]",
@@ -198,10 +190,7 @@ def _cut(
     if unbounded:
         return Ranges((), "the query is not bounded, nor is what ranges would exchange")
     spark = session()
-    wanted = request.ranges
-    if wanted is None:
-        connected = is_connect(spark)
-        wanted = count_cores(spark) if connected else spark.sparkContext.defaultParallelism
+    wanted = count_cores(spark) if request.ranges is None else request.ranges
     return plan_ranges(work.histories, wanted, request.rows_per_range, work.span)
 
 

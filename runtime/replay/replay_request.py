@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from ontoweir.runtime.results.write_results import OutputFormat
 
-SMALL = 1 << 30
-"""Bytes that a history's columns in use take, up to which it may be replayed in this process."""
+Engine = Literal["auto", "driver", "spark"]
+"""What replays: this process, Spark's tasks, or what is estimated to end earlier. `driver` starts
+no Spark at all, and refuses what only Spark can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +22,12 @@ class ReplayRequest:
         start, stop: only timestamps in [start, stop); without a zone they are UTC.
         expand: repeat rows instead of a column `multiplicity` (bag semantics).
         final: of an aggregate query, write the last row of each group alone.
-        text_here: local CSV is read in this process where it can be, not by Spark.
+        text_here: local text is read in this process where it can be, not by Spark.
         rows_per_chunk: about how many rows a task holds at once.
         rows_per_range: a range of history, which one Spark task replays, has at least about so
             many rows.
-        ranges: how many ranges there are at most (None: as many as Spark has cores).
-        small: a history of fewer rows than 25 ranges have, and of at most so many bytes, is
-            replayed in this process, by the same code.
+        ranges: how many ranges Spark replays at most (None: as many as it has cores).
+        engine: what replays (`choose_engine`).
     """
 
     output: Path
@@ -39,4 +40,4 @@ class ReplayRequest:
     rows_per_chunk: int = 500_000
     rows_per_range: int = 2_000_000
     ranges: int | None = None
-    small: int = SMALL
+    engine: Engine = "auto"

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ontoweir.runtime.replay.replay_request import Engine
+
 
 @dataclass(frozen=True, slots=True)
 class ReplaySummary:
@@ -12,7 +14,8 @@ class ReplaySummary:
     included; `results`: rows written; `state_rows_max`: the most state rows after any chunk (with
     SELECT DISTINCT and several ranges, without answers that ranges before have emitted);
     `late`: always 0 in a replay; `rejected`: tuples not admitted, by reason; `ranges`: of how many
-    ranges of time, each a Spark task; `one_range_because`: why there was only one.
+    ranges of time, each a Spark task; `one_range_because`: why there was only one; `engine`: what
+    replayed, and `engine_because`: why.
     """
 
     markers: int
@@ -26,6 +29,8 @@ class ReplaySummary:
     rejected: Mapping[str, int] = field(default_factory=dict)
     ranges: int = 1
     one_range_because: str | None = None
+    engine: Engine = "driver"
+    engine_because: str | None = None
 
     @property
     def rejected_total(self) -> int:

@@ -31,14 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def count_cores(spark: "SparkSession") -> int:
-    """How many tasks Spark runs side by side, as its default of partitions says."""
-    from pyspark.sql import functions as fn
-
-    parts = spark.range(1 << 16).select(fn.spark_partition_id().alias("p"))
-    return parts.distinct().count()
-
-
 @dataclass(frozen=True, slots=True)
 class _Stored:
     """What stands for a broadcast: a file that driver and workers see."""

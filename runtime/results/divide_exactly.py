@@ -1,7 +1,5 @@
 """Quotients of whole numbers as the nearest doubles."""
 
-from fractions import Fraction
-
 import numpy as np
 
 from ontoweir.runtime.columnar.frame import Array
@@ -19,8 +17,9 @@ def halve(low: Array, high: Array, unit: int) -> Array:
     one = np.ones(len(low), dtype=np.int64)
     far = (np.abs(low.astype(np.float64)) > _FAR) | (np.abs(high.astype(np.float64)) > _FAR)
     quotient = divide(np.where(far, 0, low) + np.where(far, 0, high), one, 2 * unit)
-    for i in np.flatnonzero(far):
-        quotient[i] = float(Fraction(int(low[i]) + int(high[i]), 2 * unit))
+    if far.any():  # quotients of Python's whole numbers are the nearest doubles
+        both = low[far].astype(object) + high[far].astype(object)
+        quotient[far] = (both / (2 * unit)).astype(np.float64)
     return quotient
 
 
@@ -29,6 +28,7 @@ def divide(above: Array, below: Array, unit: int) -> Array:
     exact = 1 << 53
     quotient: Array = above / (below.astype(np.float64) * unit)
     large = (above > exact) | (above < -exact) | (below > exact // unit)
-    for i in np.flatnonzero(large):
-        quotient[i] = float(Fraction(int(above[i]), int(below[i]) * unit))
+    if large.any():
+        exact_quotient = above[large].astype(object) / (below[large].astype(object) * unit)
+        quotient[large] = exact_quotient.astype(np.float64)
     return quotient

@@ -5,51 +5,43 @@ each group; whenever a marker changes a group's row, the new row is emitted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias, assert_never
+from dataclasses import dataclass, replace
+from typing import NamedTuple, assert_never
 
 import numpy as np
 
 from ontoweir.errors import RunError
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
-from ontoweir.runtime.columnar.frame import Array, starts_of_runs
+from ontoweir.runtime.columnar.frame import LONG_AGO, Array, group_codes, pack, starts_of_runs
+from ontoweir.runtime.columnar.runs import (
+    number_runs,
+    order_rows,
+    running_greatest,
+    running_least,
+    running_sums,
+)
 from ontoweir.runtime.results.divide_exactly import divide, halve
+from ontoweir.runtime.results.group_state import (
+    ADDED,
+    GroupColumn,
+    GroupKeys,
+    GroupState,
+    Histogram,
+    add_groups,
+)
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
+from ontoweir.runtime.results.running_medians import find_middles
 
-Group: TypeAlias = tuple[Any, ...]
-_BLOCK = 1 << 22
-"""Numbers of a median's table handled at once."""
 _FAR = float(1 << 61)
-"""Sums of so much are looked at one by one: whether each fits."""
-_MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
-_ADDED = (MeasureKind.WEIGHT, MeasureKind.SUM, MeasureKind.DISTINCT)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupState:
-    """Per group, what is known of it: by column, a number, or a histogram for a median.
-
-    Of an argument that has had no value in a group, the group has no columns, or zeros.
-    """
-
-    groups: Mapping[Group, Mapping[Measure, Any]] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> int:
-        """One for each group, and one for each value that a median counts."""
-        histograms = (
-            len(held)
-            for known in self.groups.values()
-            for name, held in known.items()
-            if name[0] == MeasureKind.HISTOGRAM
-        )
-        return len(self.groups) + sum(histograms)
+"""Sums of so much are looked at once more: whether each fits."""
+_HALF = 32
+"""Bits of the lower half of a number, where its halves are added by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deltas:
-    """New matches of a part of an aggregate query: `groups[code[i]]` got more at marker `at[i]`.
+    """New matches of a part of an aggregate query: group `code[i]` got more at marker `at[i]`.
 
     `columns`, by the names of GroupState: to be added (WEIGHT, SUM, DISTINCT), or compared (MIN,
     MAX); for a median, HISTOGRAM holds values and ALL_MATCHES how often each.
@@ -67,32 +59,27 @@ class AggregateValues:
     values: Array
     valid: Array
 
-    def take(self, index: Array) -> "AggregateValues":
+    def take(self, index: Array | slice) -> "AggregateValues":
         """The rows at (or under a mask of) `index`."""
         return AggregateValues(self.values[index], self.valid[index])
 
-    def changes(self) -> Array:
-        """Which rows, from the second on, differ from the one before."""
-        differ: Array = self.valid[1:] & (self.values[1:] != self.values[:-1])
-        differ |= self.valid[1:] != self.valid[:-1]
+    def differs(self, other: "AggregateValues") -> Array:
+        """Which rows differ from another's."""
+        differ: Array = self.valid & (self.values != other.values)
+        differ |= self.valid != other.valid
         return differ
 
-
-@dataclass(frozen=True, slots=True)
-class GroupColumn:
-    """A column of GroupState after every moment; of a histogram, the values on both sides of the
-    middle (`upper`: the greater one). `valid`: where the group has had any."""
-
-    values: Array
-    valid: Array
-    upper: Array | None = None
+    def changes(self) -> Array:
+        """Which rows, from the second on, differ from the one before."""
+        return self.take(slice(1, None)).differs(self.take(slice(None, -1)))
 
 
 class ChangedGroups(NamedTuple):
     """Rows of groups that changed, in the order of groups, then markers; and the groups after.
 
-    `codes`: int64, the group of each row; `markers`: int64, steps; `aggregates`: by name (SUM, MIN
-    and MAX in units of the scale, AVG and MEDIAN as doubles).
+    `codes`: int64, the group of each row, as its place among the given keys; `markers`: int64,
+    steps; `aggregates`: by name (SUM, MIN and MAX in units of the scale, AVG and MEDIAN as
+    doubles).
     """
 
     codes: Array
@@ -101,23 +88,36 @@ class ChangedGroups(NamedTuple):
     after: GroupState
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown of groups.
+
+    `aggregates`: what to compute; `scales`: per argument, its numbers are multiples of 10^-scale
+    (None: floats); `weights`: per aggregate, by name, the column that counts its matches (default:
+    ALL_MATCHES).
+    """
+
+    aggregates: Sequence[Aggregate]
+    scales: Mapping[str, int | None]
+    weights: Mapping[str, Measure]
+
+    def show(self, columns: Mapping[Measure, GroupColumn]) -> dict[str, AggregateValues]:
+        """All aggregates, by name."""
+        return {
+            a.name: show_aggregate(a, self.scales, columns, self.weights) for a in self.aggregates
+        }
+
+
 def update_groups(
-    aggregates: Sequence[Aggregate],
-    scales: Mapping[str, int | None],
-    groups: Sequence[Group],
-    deltas: Sequence[Deltas],
-    state: GroupState,
-    weights: Mapping[str, Measure] | None = None,
+    shown: Shown, keys: GroupKeys, deltas: Sequence[Deltas], state: GroupState
 ) -> ChangedGroups:
     """Add a chunk's new matches to the groups.
 
     Args:
-        aggregates: what to compute.
-        scales: per argument, its numbers are multiples of 10^-scale (None: floats).
-        groups: the groups that codes stand for.
+        shown: the aggregates.
+        keys: the groups that codes stand for.
         deltas: of every part.
         state: the groups before.
-        weights: per aggregate, by name, the column that counts its matches (default: ALL_MATCHES).
 
     Returns:
         What changed, and the groups after.
@@ -125,73 +125,89 @@ def update_groups(
     Raises:
         RunError: a sum leaves the range of 64 bits.
     """
-    moments = _Moments(len(groups), deltas)
-    known = [state.groups.get(group, {}) for group in groups]
+    known = state.count
+    state, places = add_groups(state, keys)
+    moments = _Moments(deltas)
+    starts = np.flatnonzero(moments.first)
+    touched = places[moments.code[starts]]
     running: dict[Measure, GroupColumn] = {}
-    histograms: dict[Measure, list[dict[int, int]]] = {}
-    for part in deltas:
-        place = moments.place(part)
-        if (
-            median := next((n for n in part.columns if n[0] == MeasureKind.HISTOGRAM), None)
-        ) is not None:
-            running[median], histograms[median] = _medians(moments, place, part, known, median)
+    before: dict[Measure, GroupColumn] = {}
+    histograms = dict(state.histograms)
+    for part, place in zip(deltas, moments.places, strict=True):
+        median = next((n for n in part.columns if n[0] == MeasureKind.HISTOGRAM), None)
+        if median is not None:
+            held = state.histogram(median, part.columns[median].dtype)
+            running[median], before[median] = _medians(moments, place, part, held, touched)
+            values, weights = part.columns[median], part.columns[ALL_MATCHES]
+            histograms[median] = held.add(places[part.code], values, weights)
             continue
         for name, column in part.columns.items():
-            running[name] = _run(moments, place, name, column, known, aggregates)
-    shown = {a.name: show_aggregate(a, scales, running, weights or {}) for a in aggregates}
-    changed = moments.first.copy()
-    for i in np.flatnonzero(moments.first).tolist():
-        before = known[int(moments.code[i])]
-        if before:
-            changed[i] = any(
-                _differ(shown[a.name], i, _show_one(a, scales, before, running, weights or {}))
-                for a in aggregates
-            )
-    for values in shown.values():
-        changed[1:] |= ~moments.first[1:] & values.changes()
-    after = dict(state.groups)
-    for i in moments.last.tolist():
-        code = int(moments.code[i])
-        numbers = {
-            n: c.values[i].item()
-            for n, c in running.items()
-            if n[0] != MeasureKind.HISTOGRAM and c.valid[i]
-        }
-        counts = {n: counted[code] for n, counted in histograms.items() if counted[code]}
-        after[groups[code]] = {**known[code], **numbers, **counts}
-    rows = {name: values.take(changed) for name, values in shown.items()}
-    return ChangedGroups(moments.code[changed], moments.at[changed], rows, GroupState(after))
+            before[name] = state.column(name, touched, column.dtype)
+            running[name] = _run(moments, place, name, column, before[name], shown.aggregates)
+    rows, rows_before = shown.show(running), shown.show(before)
+    changed = np.zeros(len(moments.code), dtype=np.bool_)
+    changed[starts] = touched >= known
+    for shown_name, made in rows.items():
+        changed[1:] |= ~moments.first[1:] & made.changes()
+        changed[starts] |= made.take(starts).differs(rows_before[shown_name])
+    measures = dict(state.measures)
+    last = np.append(starts[1:], len(moments.code)) - 1 if len(starts) else starts
+    for measure, after in running.items():
+        if measure[0] != MeasureKind.HISTOGRAM:
+            measures[measure] = _put(state, measure, touched, after.take(last))
+    index = np.flatnonzero(changed)
+    since = state.changed.copy()
+    since[places[moments.code[index]]] = moments.at[index]  # of several of a group the last stays
+    state = replace(state, measures=measures, histograms=histograms, changed=since)
+    told = {name: made.take(index) for name, made in rows.items()}
+    return ChangedGroups(moments.code[index], moments.at[index], told, state)
 
 
-def _differ(shown: AggregateValues, row: int, before: AggregateValues) -> bool:
-    if shown.valid[row] != before.valid[0]:
-        return True
-    return bool(shown.valid[row] and shown.values[row] != before.values[0])
+def show_groups(shown: Shown, state: GroupState) -> tuple[Array, dict[str, AggregateValues]]:
+    """The current answers of the groups that have changed (GroupState.settle): their places, and
+    the aggregates."""
+    places = np.flatnonzero(state.changed > LONG_AGO)
+    if not state.measures and not state.histograms:
+        return places, {}
+    columns = {name: held.take(places) for name, held in state.measures.items()}
+    for name, counted in state.histograms.items():
+        order = order_rows(counted.groups, state.count)
+        groups = counted.groups[order]
+        starts = np.searchsorted(groups, places)
+        stops = np.searchsorted(groups, places, side="right")
+        values, counts = counted.values[order], counted.counts[order]
+        low, high, valid = find_middles(values, counts, starts, stops)
+        columns[name] = GroupColumn(low, valid, high)
+    return places, shown.show(columns)
+
+
+def _put(state: GroupState, name: Measure, places: Array, column: GroupColumn) -> GroupColumn:
+    """A measure of all groups, after it has changed at some places."""
+    held = state.column(name, np.arange(state.count), column.values.dtype)
+    values, valid = held.values.copy(), held.valid.copy()
+    values[places], valid[places] = column.values, column.valid
+    return GroupColumn(values, valid)
 
 
 class _Moments:
     """Every (group, marker) at which something new came, in order."""
 
-    def __init__(self, groups: int, deltas: Sequence[Deltas]) -> None:
-        codes = np.concatenate([d.code for d in deltas]) if deltas else np.zeros(0, np.int64)
-        at = np.concatenate([d.at for d in deltas]) if deltas else np.zeros(0, np.int64)
-        self._times, inner = np.unique(at, return_inverse=True)
-        self._span = max(len(self._times), 1)
-        pairs = np.sort(codes * self._span + inner.reshape(-1))  # np.unique is slower
-        self._pairs = pairs[starts_of_runs(pairs)]
-        self.code = self._pairs // self._span
-        self.at = self._times[self._pairs % self._span] if len(self._pairs) else at
+    def __init__(self, deltas: Sequence[Deltas]) -> None:
+        none = np.zeros(0, dtype=np.int64)
+        codes = np.concatenate([none, *(d.code for d in deltas)])
+        at = np.concatenate([none, *(d.at for d in deltas)])
+        times, _ = group_codes([at], len(at))
+        packed, size = pack([codes, times], len(codes))
+        order = order_rows(packed, size)
+        ordered = packed[order]
+        fresh = starts_of_runs(ordered)
+        place = np.empty(len(codes), dtype=np.int64)
+        place[order] = number_runs(fresh)
+        self.code, self.at = codes[order[fresh]], at[order[fresh]]
         self.first = starts_of_runs(self.code)
-        starts = np.flatnonzero(self.first)
-        stops = np.append(starts[1:], len(self.code)) if len(starts) else starts
-        self.segments = list(zip(starts.tolist(), stops.tolist(), strict=True))
-        self.last = stops - 1
-
-    def place(self, part: Deltas) -> Array:
-        """Where the rows of a part belong."""
-        return np.searchsorted(
-            self._pairs, part.code * self._span + np.searchsorted(self._times, part.at)
-        )
+        ends = np.cumsum([len(d.code) for d in deltas])
+        self.places = [place[end - len(d.code) : end] for d, end in zip(deltas, ends, strict=True)]
+        """Of every part, at which moment each of its rows came."""
 
 
 def _run(
@@ -199,62 +215,55 @@ def _run(
     place: Array,
     name: Measure,
     column: Array,
-    known: Sequence[Mapping[Measure, Any]],
+    before: GroupColumn,
     aggregates: Sequence[Aggregate],
 ) -> GroupColumn:
     """A column's value after every moment: running sums, minima or maxima per group."""
-    size = len(moments.code)
-    if name[0] not in (MeasureKind.MIN, MeasureKind.MAX):
-        sums = _add_up(moments, place, name, column, known, column.dtype)
-        most = float(np.sum(np.abs(column.astype(np.float64))))
-        if most + sum(abs(k.get(name, 0)) for k in known) > _FAR:
-            # what wraps on the way is right again wherever the sum itself is not too great
-            exact = _add_up(moments, place, name, column.astype(object), known, np.dtype(object))
-            _refuse_far(moments, exact, name, aggregates)
+    size, first = len(moments.code), moments.first
+    if name[0] in ADDED:
+        most = sum(float(np.sum(np.abs(c.astype(np.float64)))) for c in (column, before.values))
+        if most > _FAR:
+            _refuse_far(moments, place, name, column, before, aggregates)
+        sums = _add_up(moments, place, column, before.values)
         return GroupColumn(sums, np.ones(size, dtype=np.bool_))
     low = name[0] == MeasureKind.MIN
     choose = np.minimum if low else np.maximum
-    dense = column.dtype == np.float64
-    edge = _MAX_INT64 if low else _MIN_INT64
-    worst: Any = (np.inf if low else -np.inf) if dense else edge
+    if column.dtype == np.float64:
+        worst = np.inf if low else -np.inf
+    else:
+        worst = np.iinfo(np.int64).max if low else np.iinfo(np.int64).min
     extremes = np.full(size, worst, dtype=column.dtype)
-    valid = np.zeros(size, dtype=np.bool_)
     choose.at(extremes, place, column)
+    valid = np.zeros(size, dtype=np.bool_)
     valid[place] = True
-    for start, stop in moments.segments:
-        before = known[int(moments.code[start])].get(name)
-        if before is not None:
-            extremes[start] = choose(extremes[start], before)
-            valid[start] = True
-        extremes[start:stop] = choose.accumulate(extremes[start:stop])
-        valid[start:stop] = np.logical_or.accumulate(valid[start:stop])
-    return GroupColumn(extremes, valid)
+    starts = np.flatnonzero(first)[before.valid]
+    extremes[starts] = choose(extremes[starts], before.values[before.valid])
+    valid[starts] = True
+    running = running_least(extremes, first) if low else running_greatest(extremes, first)
+    return GroupColumn(running, running_sums(valid.astype(np.int64), first) > 0)
 
 
-def _add_up(
+def _add_up(moments: _Moments, place: Array, column: Array, before: Array) -> Array:
+    """A column's running sums per group."""
+    sums = np.zeros(len(moments.code), dtype=np.int64)
+    np.add.at(sums, place, column)
+    sums[moments.first] += before
+    return running_sums(sums, moments.first)
+
+
+def _refuse_far(
     moments: _Moments,
     place: Array,
     name: Measure,
     column: Array,
-    known: Sequence[Mapping[Measure, Any]],
-    dtype: Any,
-) -> Array:
-    """A column's running sums per group."""
-    sums = np.zeros(len(moments.code), dtype=dtype)
-    np.add.at(sums, place, column)
-    for start, stop in moments.segments:
-        sums[start : start + 1] += known[int(moments.code[start])].get(name, 0)
-        sums[start:stop] = np.cumsum(sums[start:stop])
-    return sums
-
-
-def _refuse_far(
-    moments: _Moments, exact: Array, name: Measure, aggregates: Sequence[Aggregate]
+    before: GroupColumn,
+    aggregates: Sequence[Aggregate],
 ) -> None:
-    """Raise RunError where a sum, in Python's whole numbers, does not fit 64 bits."""
-    over = np.array(
-        [not _MIN_INT64 <= total <= _MAX_INT64 for total in exact.tolist()], dtype=np.bool_
-    )
+    """Raise RunError where a sum does not fit 64 bits; its halves are added by themselves."""
+    lower = (1 << _HALF) - 1
+    low = _add_up(moments, place, column & lower, before.values & lower)
+    high = _add_up(moments, place, column >> _HALF, before.values >> _HALF) + (low >> _HALF)
+    over = (high < -(1 << _HALF - 1)) | (high >= 1 << _HALF - 1)
     if not over.any():
         return
     at = int(moments.at[over].min())
@@ -271,49 +280,35 @@ def _refuse_far(
 
 
 def _medians(
-    moments: _Moments,
-    place: Array,
-    part: Deltas,
-    known: Sequence[Mapping[Measure, Any]],
-    name: Measure,
-) -> tuple[GroupColumn, list[dict[int, int]]]:
-    """The values on both sides of the middle after every moment, and every group's histogram at
-    the end."""
-    values, weights = part.columns[name], part.columns[ALL_MATCHES]
-    order = np.argsort(place, kind="stable")
-    place, values, weights = place[order], values[order], weights[order]
-    below = np.zeros(len(moments.code), dtype=values.dtype)
-    above, valid = below.copy(), np.zeros(len(below), dtype=np.bool_)
-    after: list[dict[int, int]] = [dict(k.get(name, {})) for k in known]
-    for start, stop in moments.segments:
-        code = int(moments.code[start])
-        low, high = np.searchsorted(place, [start, stop])
-        before = after[code]
-        domain = np.unique(np.concatenate([np.array(list(before), values.dtype), values[low:high]]))
-        if len(domain) == 0:
-            continue
-        count = np.zeros(len(domain), dtype=np.int64)
-        for number, times in before.items():
-            count[np.searchsorted(domain, number)] = times
-        step = max(_BLOCK // len(domain), 1)
-        for block in range(start, stop, step):
-            until = min(block + step, stop)
-            a, b = np.searchsorted(place, [block, until])
-            table = np.zeros((until - block, len(domain)), dtype=np.int64)
-            np.add.at(
-                table, (place[a:b] - block, np.searchsorted(domain, values[a:b])), weights[a:b]
-            )
-            table[0] += count
-            table = np.cumsum(table, axis=0)
-            count = table[-1].copy()
-            upto = np.cumsum(table, axis=1)
-            total = upto[:, -1]
-            lower = (upto >= ((total + 1) // 2)[:, None]).argmax(axis=1)
-            upper = (upto >= (total // 2 + 1)[:, None]).argmax(axis=1)
-            below[block:until], above[block:until] = domain[lower], domain[upper]
-            valid[block:until] = total > 0
-        after[code] = dict(zip(domain.tolist(), count.tolist(), strict=True))
-    return GroupColumn(below, valid, above), after
+    moments: _Moments, place: Array, part: Deltas, held: Histogram, touched: Array
+) -> tuple[GroupColumn, GroupColumn]:
+    """The values on both sides of the middle after every moment, and those before the first
+    moment of every group. `held`: what was counted before; `touched`: the places of the groups."""
+    (values,) = [c for name, c in part.columns.items() if name[0] == MeasureKind.HISTOGRAM]
+    weights = part.columns[ALL_MATCHES]
+    starts = np.flatnonzero(moments.first)
+    run = np.full(int(held.groups.max(initial=-1)) + 1, -1, dtype=np.int64)
+    inside = touched < len(run)
+    run[touched[inside]] = np.flatnonzero(inside)
+    old = np.flatnonzero(run[held.groups] >= 0)
+    # what was there before comes before all that came at the first moment
+    keys = np.concatenate([2 * starts[run[held.groups[old]]], 2 * place + 1])
+    order = order_rows(keys, 2 * len(moments.code) + 1)
+    keys = keys[order]
+    values = np.concatenate([held.values[old], values])[order]
+    weights = np.concatenate([held.counts[old], weights])[order]
+    begin = np.searchsorted(keys, 2 * starts)
+    until = np.searchsorted(keys, 2 * np.arange(len(moments.code)) + 1, side="right")
+    settled = np.searchsorted(keys, 2 * starts, side="right")
+    low, high, valid = find_middles(
+        values,
+        weights,
+        np.concatenate([begin[number_runs(moments.first)], begin]),
+        np.concatenate([until, settled]),
+    )
+    cut = len(moments.code)
+    now = GroupColumn(low[:cut], valid[:cut], high[:cut])
+    return now, GroupColumn(low[cut:], valid[cut:], high[cut:])
 
 
 def show_aggregate(
@@ -358,34 +353,3 @@ def show_aggregate(
             )
         case _:
             assert_never(aggregate.function)
-
-
-def _show_one(
-    aggregate: Aggregate,
-    scales: Mapping[str, int | None],
-    known: Mapping[Measure, Any],
-    running: Mapping[Measure, GroupColumn],
-    weights: Mapping[str, Measure],
-) -> AggregateValues:
-    """An aggregate's value in a known group; `running`: the columns there are."""
-    single: dict[Measure, GroupColumn] = {}
-    for name, like in running.items():
-        there = name in known
-        one = np.array([there or name[0] in _ADDED])
-        if name[0] == MeasureKind.HISTOGRAM:
-            low, high = _middle(known[name]) if there else (0, 0)
-            dtype = like.values.dtype
-            single[name] = GroupColumn(np.array([low], dtype), one, np.array([high], dtype))
-        else:
-            single[name] = GroupColumn(np.array([known.get(name, 0)], like.values.dtype), one)
-    return show_aggregate(aggregate, scales, single, weights)
-
-
-def _middle(histogram: Mapping[int, int]) -> tuple[int, int]:
-    """The values on both sides of the middle."""
-    ordered = sorted(histogram.items())
-    upto = np.cumsum([times for _, times in ordered])
-    total = int(upto[-1])
-    lower = int(np.searchsorted(upto, (total + 1) // 2))
-    upper = int(np.searchsorted(upto, total // 2 + 1))
-    return ordered[lower][0], ordered[upper][0]

@@ -24,8 +24,8 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     plan_aggregates,
     read_numbers,
 )
+from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, render_results
-from ontoweir.runtime.results.update_groups import GroupState
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, Case, make_case, split_markers
 from tests.oracle.relational import Row, answers, load

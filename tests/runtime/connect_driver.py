@@ -34,8 +34,8 @@ def main(folder: Path) -> None:
     job = make_sql_job((folder / "q.sql").read_text(), workspace.project.catalog)
     told: dict[str, object] = {"module": type(spark).__module__}
     ways: dict[str, dict[str, Any]] = {
-        "two": {"small": 0, "rows_per_range": 100},
-        "one": {"small": 0, "ranges": 1},
+        "two": {"engine": "spark", "rows_per_range": 100},
+        "one": {"engine": "spark", "ranges": 1},
         "here": {},
     }
     for name, way in ways.items():
@@ -43,7 +43,7 @@ def main(folder: Path) -> None:
         summary = replay_history(job, request, spark=spark)
         told[name] = {n: getattr(summary, n) for n in ("ranges", "tuples", "results", "markers")}
     compiled = workspace.compile_sql(folder / "q.sql")
-    options = ReplayOptions(output=folder / "whole.parquet", progress=False, small=0)
+    options = ReplayOptions(output=folder / "whole.parquet", progress=False, engine="spark")
     told["whole"] = replay_query(workspace, compiled, options, spark)["results"]
     (folder / "b.csv").write_text("ts,k,x\n1970-01-01T00:00:05,1,1\n1970-01-01T00:00:01,1,1\n")
     try:

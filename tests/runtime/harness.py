@@ -69,7 +69,7 @@ def run(
     """Replay to Parquet, on Spark unless told otherwise; the rows, and the summary."""
     output = folder / "out" / "result.parquet"
     progress = options.pop("progress", None)
-    request = ReplayRequest(output, "parquet", **{"small": 0, **options})
+    request = ReplayRequest(output, "parquet", **{"engine": "spark", **options})
     summary = replay_history(job, request, spark=spark, progress=progress)
     rows = read_rows(output)
     assert len(rows) == summary.results

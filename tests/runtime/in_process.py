@@ -131,7 +131,7 @@ def replay_here(
     monkeypatch.setattr(module, "run_ranges", _run_here)
     spark = cast(SparkSession, _NoSpark())
     statics = options.pop("statics", None)
-    request = ReplayRequest(output, "parquet", **{"small": 0, **options})
+    request = ReplayRequest(output, "parquet", **{"engine": "spark", **options})
     summary = replay_history(job, request, spark=spark, statics=statics)
     return pq.read_table(output).to_pylist(), summary
 

@@ -23,14 +23,13 @@ from ontoweir.runtime.columnar.frame import Frame, Name
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord, SparkLog
+from ontoweir.runtime.live.checkpoint.save_groups import from_groups, to_groups
 from ontoweir.runtime.live.checkpoint.sync_files import disk_threads, sync_file, sync_files
 from ontoweir.runtime.live.model.live_job import FileGroup, LiveJob, LiveOutcome, LiveState
 from ontoweir.runtime.pool.text_table import TEXT
-from ontoweir.runtime.results.measures import MeasureKind
-from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.sources.history import Cursor
 
-CHECKPOINT_VERSION = 4
+CHECKPOINT_VERSION = 5
 _MANIFEST = "manifest.json"
 _SEAL = "sha256"
 _KEPT = 2
@@ -195,8 +194,7 @@ def _files(outcome: LiveOutcome) -> dict[str, pa.Table]:
             for members, frame in kernel.tables.items():
                 key = "+".join(map(str, sorted(members)))
                 files[f"state-{number}-{place}-{key}.arrow"] = _from_frame(frame)
-        if query.groups.groups:
-            files[f"groups-{number}.arrow"] = _from_groups(query.groups)
+        files |= {f"groups-{number}{n}": t for n, t in from_groups(query.groups).items()}
     for number, answers in enumerate(outcome.answers):
         if answers.num_rows:
             files[f"answers-{number}.arrow"] = answers
@@ -232,13 +230,14 @@ def _assemble(
                     }
                 )
             )
-        groups = tables.get(f"groups-{number}.arrow")
+        prefix = f"groups-{number}."
+        groups = {n[len(prefix) - 1 :]: t for n, t in tables.items() if n.startswith(prefix)}
         queries.append(
             ExecutionState(
                 {h.stream.name: Cursor() for h in job.histories},
                 tuple(kernels),
                 tuple(pa.array(texts, TEXT) for texts in manifest["texts"][number]),
-                GroupState() if groups is None else _to_groups(groups),
+                to_groups(groups),
             )
         )
     buffered_rows = {
@@ -277,40 +276,6 @@ def _to_frame(table: pa.Table) -> Frame:
         key = tuple(frozenset(p) if isinstance(p, list) else p for p in parts)
         columns[key] = np.array(table.column(name).to_numpy())
     return Frame(table.num_rows, columns)
-
-
-def _from_groups(state: GroupState) -> pa.Table:
-    """A row for each group: its values, then its numbers, a histogram as pairs."""
-    keys, known = list(state.groups), list(state.groups.values())
-    columns: dict[str, pa.Array] = {}
-    for place in range(len(keys[0])):
-        columns[f"group {place}"] = pa.array([k[place] for k in keys])
-    for name in dict.fromkeys(n for k in known for n in k):
-        values = [k.get(name) for k in known]
-        if name[0] == MeasureKind.HISTOGRAM:
-            values = [
-                None if h is None else [{"value": v, "count": c} for v, c in h.items()]
-                for h in values
-            ]
-        columns[json.dumps(list(name))] = pa.array(values)
-    return pa.table(columns)
-
-
-def _to_groups(table: pa.Table) -> GroupState:
-    places = [n for n in table.column_names if n.startswith("group ")]
-    names = {n: tuple(json.loads(n)) for n in table.column_names if not n.startswith("group ")}
-    groups: dict[tuple[Any, ...], dict[tuple[Any, ...], Any]] = {}
-    for row in table.to_pylist():
-        numbers = {}
-        for column, name in names.items():
-            value = row[column]
-            if value is None:  # an argument without any value in the group
-                continue
-            if name[0] == MeasureKind.HISTOGRAM:
-                value = {pair["value"]: pair["count"] for pair in value}
-            numbers[name] = value
-        groups[tuple(row[p] for p in places)] = numbers
-    return GroupState(groups)
 
 
 def _encode(table: pa.Table) -> bytes:

@@ -25,7 +25,7 @@ from ontoweir.runtime.engine.advance_rows import (
     count_markers,
     reference_checks,
 )
-from ontoweir.runtime.engine.aggregate_chunk import PartRows, advance_groups
+from ontoweir.runtime.engine.aggregate_chunk import PartRows, advance_groups, finish_groups
 from ontoweir.runtime.engine.count_emitted import count_emitted, count_own
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import drop_known, merge_group_deltas
@@ -34,7 +34,7 @@ from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
 from ontoweir.runtime.replay.ranges.store_statics import open_statics
-from ontoweir.runtime.results.update_groups import GroupState
+from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.write_behind import write_behind
 from ontoweir.runtime.results.write_results import write_part
 
@@ -215,6 +215,8 @@ def _replay(
     state, progress, most = task.state, RangeProgress(), 0
     rejected: Counter[str] = Counter()
     matches: PartRows = ()
+    answering = task.level is None and not task.grouped
+    at_end = answering and work.aggregates is not None and work.aggregates.final
     span = (task.start_us, task.stop_us)
     chunks = held.enter_context(closing(read_chunks(work, histories, checks, state.cursors, span)))
     later = held.enter_context(write_behind())
@@ -245,10 +247,14 @@ def _replay(
             progress.tuples + sum(a.read for a in admitted.values()),
             state.rows,
             progress.now_us if chunk.now_us is None else chunk.now_us,
-            chunk.done,
+            chunk.done and not at_end,
         )
         most = max(most, state.rows)
         check_bound(work, state)
+        file = progress_file(task.folder, task.index)
+        later(partial(_report, write, file, progress, on_progress))
+    if at_end:
+        write, progress = _finish(work, task, state.groups, progress)
         file = progress_file(task.folder, task.index)
         later(partial(_report, write, file, progress, on_progress))
     state = replace(state, cursors={})
@@ -261,6 +267,7 @@ def _group(
     """The answers of a range: the groups of a chunk after those of the chunk before."""
     assert work.aggregates is not None
     _, groups = advance_groups(work.aggregates, task.before or (), GroupState())
+    groups = groups.settle()
     progress, most = RangeProgress(), 0
     for part in range(task.parts):
         file = part_file(task.found, task.index, part)
@@ -282,9 +289,26 @@ def _group(
         _check_rows(work, rows, [*delta.sizes, f"groups {groups.rows}"])
         _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
         on_progress()
-    progress = replace(progress, done=True)
+    write, progress = _finish(work, task, groups, progress)
+    write()
     _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
     return RangeOutcome(task.index, ExecutionState({}, (), (), groups), progress, most, {})
+
+
+def _finish(
+    work: ExecutionContext, task: RangeTask, groups: GroupState, progress: RangeProgress
+) -> tuple[Callable[[], None], RangeProgress]:
+    """The end of a range of which the last rows of the groups that it changed are asked for, if
+    any: what writes them, and the progress then."""
+    progress = replace(progress, done=True)
+    if work.aggregates is None or not work.aggregates.final:
+        return _nothing, progress
+    answers = finish_groups(work.aggregates, groups)
+    if answers.num_rows == 0:
+        return _nothing, progress
+    file = part_file(task.folder, task.index, progress.parts)
+    write = partial(_write, file, answers, work.parquet)
+    return write, replace(progress, parts=progress.parts + 1)
 
 
 def _nothing() -> None:

@@ -38,8 +38,8 @@ from ontoweir.runtime.replay.ranges.replay_range import (
     RangeTask,
     check_bound,
 )
+from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
-from ontoweir.runtime.results.update_groups import GroupState
 from ontoweir.runtime.results.write_results import RowSink
 
 RunTasks: TypeAlias = Callable[[Sequence[RangeTask], Callable[[], None]], list[RangeOutcome]]
@@ -83,14 +83,14 @@ def scan_ranges(
     if not any(h.rows for h in work.histories):
         return Scanned(0, 0, 0, {}, 1, "there is no history")
     scan = _Scan(work, ranges, run, output.folder, progress)
-    starts = [scan.begin(i) for i in range(len(ranges))]
+    starts = [begin_range(work, ranges.start(i)) for i in range(len(ranges))]
     if ranges.cuts:
         try:
             scan.find_starts(starts)
         except OntoweirError:
             # in order, the replay reports what is wrong first
             ranges = scan.ranges = Ranges((), "a range cannot be replayed")
-            starts = [scan.begin(0)]
+            starts = [begin_range(work, None)]
     outcomes = scan.answer(starts, output.writer, output.expand)
     rejected: Counter[str] = Counter()
     for outcome in outcomes:
@@ -102,6 +102,16 @@ def scan_ranges(
         rejected=dict(rejected),
         ranges=len(ranges),
         reason=ranges.reason,
+    )
+
+
+def begin_range(work: ExecutionContext, start: int | None) -> ExecutionState:
+    """No state, before the first row at or after a moment in µs (None: of history)."""
+    return ExecutionState(
+        {h.stream.name: find_start(h, start) for h in work.histories},
+        tuple(KernelState() for _ in work.plans),
+        tuple(no_texts() for _ in work.plans),
+        GroupState(),
     )
 
 
@@ -127,16 +137,6 @@ class _Scan:
         """The rows that a level reads (None: the answers)."""
         names = None if level is None else level_streams(self.work.plans, level, self.work.views)
         return sum(h.rows for h in self.work.histories if names is None or h.stream.name in names)
-
-    def begin(self, index: int) -> ExecutionState:
-        """No state, at the beginning of a range."""
-        start, plans = self.ranges.start(index), self.work.plans
-        return ExecutionState(
-            {h.stream.name: find_start(h, start) for h in self.work.histories},
-            tuple(KernelState() for _ in plans),
-            tuple(no_texts() for _ in plans),
-            GroupState(),
-        )
 
     def find_starts(self, starts: list[ExecutionState]) -> None:
         """Put the state at the beginning of every range into `starts`, level by level."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ontoweir.registry.registry_entry import Entry
     from ontoweir.runtime.live.output.sinks.memory import MemorySink
+    from ontoweir.runtime.replay.replay_request import Engine
 
 Stage = Literal["ucq", "sql", "spj", "lto", "plan", "trace"]
 _NO_OPTIONS: Mapping[str, str] = {}
@@ -150,6 +151,7 @@ class OpenProject:
         start: "datetime | date | str | None" = None,
         stop: "datetime | date | str | None" = None,
         final: bool = False,
+        engine: "Engine" = "auto",
         allow_unbounded: bool = False,
         progress: bool | None = None,
     ) -> Answers:
@@ -157,14 +159,12 @@ class OpenProject:
 
         Args:
             query: a name, or SPARQL text.
-            output: the file to write; its suffix selects CSV, JSON lines or Parquet
-                (default: a temporary Parquet file).
-            start: the first application time, UTC. A date means its midnight; text is ISO 8601.
-            stop: the first application time that is left out.
+            output: the file to write: CSV, JSON lines or Parquet (default: a temporary one).
+            start, stop: [start, stop) in UTC; a date means its midnight; text is ISO 8601.
             final: for an aggregate, only the last row of each group, not one for every update.
+            engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
             allow_unbounded: run an unbounded query, in memory that grows with the history.
-            progress: show a progress bar, below the cell of a notebook, else on stderr (default:
-                in notebooks).
+            progress: show a progress bar, in a notebook or on stderr (default: in notebooks).
 
         Raises:
             QueryError: the query is not bounded, and that is not allowed.
@@ -194,6 +194,7 @@ class OpenProject:
                 start=first,
                 stop=last,
                 final=final,
+                engine=engine,
                 allow_unbounded=allow_unbounded,
                 progress=in_notebook() if progress is None else progress,
             )

@@ -15,6 +15,7 @@ from ontoweir.checker.model.plan import (
     SynopsisPlan,
     SynopsisTable,
 )
+from ontoweir.mappings.model.show_values import show_values
 
 
 def describe_plan(plan: SynopsisPlan) -> list[str]:
@@ -85,7 +86,7 @@ def _break(at: Break) -> str:
         case Grid(first=first, last=last, step=step):
             return f"{first}..{last}" + (f" by {step}" if step != 1 else "")
         case Constants(values=values, shift=shift):
-            return "{" + ", ".join(map(str, values)) + "}" + _shifted(shift)
+            return show_values(values) + _shifted(shift)
         case StaticValues(table=table, column=column, shift=shift):
             return f"{table}.{column}" + _shifted(shift)
         case Points(numbers=numbers):

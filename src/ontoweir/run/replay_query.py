@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.verdict.verdict import Verdict
-from ontoweir.errors import DataError
+from ontoweir.errors import DataError, UsageError
 from ontoweir.files.find_output import FileOutput, StreamOutput, find_output, require_folder
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -21,6 +21,7 @@ from ontoweir.run.prepare_jobs import list_tables, prepare_jobs, refusal
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from ontoweir.runtime.replay.replay_request import Engine
     from ontoweir.runtime.replay.replay_summary import ReplaySummary
     from ontoweir.runtime.results.write_results import OutputFormat
 
@@ -51,8 +52,8 @@ class ReplayOptions:
     """Properties of the session that is started."""
     final: bool = False
     """Of an aggregate query, the last row of each group alone."""
-    small: int | None = None
-    """Bytes up to which a short history is replayed without a Spark job (None: the default)."""
+    engine: "Engine" = "auto"
+    """What replays: this process (`driver`), Spark's tasks, or what is estimated to end earlier."""
 
 
 def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayOptions) -> Verdict:
@@ -175,7 +176,7 @@ def replay_query(
     verdict = check_replay(workspace, compiled, options)
     from ontoweir.progress.show_replay import show_replay
     from ontoweir.runtime.replay.replay import replay_history
-    from ontoweir.runtime.replay.replay_request import SMALL, ReplayRequest
+    from ontoweir.runtime.replay.replay_request import ReplayRequest
 
     starting: list[float] = []
 
@@ -183,6 +184,8 @@ def replay_query(
     def session() -> "SparkSession":
         if spark is not None:
             return spark
+        if options.engine == "driver":
+            raise _needs_spark(compiled.name)
         begun = perf_counter()
         started = _start(options.spark)
         starting.append(perf_counter() - begun)
@@ -217,13 +220,22 @@ def replay_query(
         expand=options.expand,
         final=options.final,
         text_here=here,
-        small=SMALL if options.small is None else options.small,
+        engine=options.engine,
     )
     with show_replay(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(
             job, request, spark=session, progress=progress, statics=prepared.statics
         )
     return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
+
+
+def _needs_spark(name: str) -> UsageError:
+    return UsageError(
+        f"{name} cannot be replayed without Spark",
+        why="one of its streams or relations is of a format that only Spark reads here",
+        fix="leave out `--engine driver`, or provide the data as Parquet, CSV or JSON lines in "
+        "local files",
+    )
 
 
 def _start(settings: Mapping[str, str]) -> "SparkSession":
@@ -242,7 +254,8 @@ def _is_cluster(settings: Mapping[str, str], spark: "SparkSession | None") -> bo
 
 def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
     """The fields of the interface contract; `rejects` says why tuples were rejected, `ranges` how
-    many Spark tasks shared the history, and `one_range_because` why it was one."""
+    many Spark tasks shared the history, `one_range_because` why it was one, and `engine_because`
+    why `engine` replayed it."""
     return {
         "markers": summary.markers,
         "tuples": summary.tuples,
@@ -256,4 +269,6 @@ def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
         "rejects": dict(summary.rejected),
         "ranges": summary.ranges,
         "one_range_because": summary.one_range_because,
+        "engine": summary.engine,
+        "engine_because": summary.engine_because,
     }

@@ -114,15 +114,13 @@ def watch_job(
     from ontoweir.runtime.replay.replay import replay_history
     from ontoweir.runtime.replay.replay_request import ReplayRequest
 
-    everything = 1 << 62
     request = ReplayRequest(
         output,
         "parquet",
         start=start,
         stop=stop,
         rows_per_chunk=rows,
-        rows_per_range=everything,
-        small=everything,
+        engine="driver",
     )
     watcher = _Watcher()
     replay_history(job, request, progress=watcher, statics=statics)

@@ -18,7 +18,7 @@ from ontoweir.runtime.replay.ranges.replay_range import (
     part_file,
     progress_file,
 )
-from ontoweir.runtime.results.update_groups import GroupState
+from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.write_results import ResultWriter, write_part
 
 SCHEMA = pa.schema([("x", pa.int64()), ("multiplicity", pa.int64())])

@@ -239,7 +239,7 @@ def test_tasks_of_spark_make_the_same_updates(
         for ranges in (1, 3):
             output = tmp_path / f"{ranges}.{form}"
             request = ReplayRequest(
-                output, form, small=0, rows_per_range=10, ranges=ranges, rows_per_chunk=50
+                output, form, engine="spark", rows_per_range=10, ranges=ranges, rows_per_chunk=50
             )
             summary = replay_history(job, request, spark=spark)
             assert summary.ranges == ranges

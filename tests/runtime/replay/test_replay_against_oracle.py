@@ -37,7 +37,7 @@ def test_replay_equals_oracle(seed: int, tmp_path: Path, monkeypatch: pytest.Mon
     expected = answers(base, query, stamps, distinct=form.distinct, markers=case.markers)
     for size in (1, random.randint(2, 9), 1000):
         # by the code for short histories, or by that of Spark's workers
-        where: dict[str, Any] = random.choice([{"small": 1 << 30}, {"ranges": 1}])
+        where: dict[str, Any] = random.choice([{"engine": "driver"}, {"ranges": 1}])
         output = tmp_path / f"{size}.parquet"
         rows, summary = replay_here(
             monkeypatch, job, output, statics=statics, rows_per_chunk=size, **where

@@ -1,5 +1,6 @@
 """A short history is replayed in this process: the same answers as by Spark tasks."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.runtime.replay import choose_engine
 from ontoweir.runtime.replay.replay import replay_history
-from ontoweir.runtime.replay.replay_request import ReplayRequest
+from ontoweir.runtime.replay.replay_request import Engine, ReplayRequest
 from tests.runtime.harness import make_catalog, make_sql_job, run
 from tests.runtime.in_process import replay_here
 
@@ -71,11 +73,11 @@ def write_history(folder: Path, seed: int, *, wild: bool = True) -> Catalog:
 def test_the_same_by_spark_and_here(seed: int, tmp_path: Path, spark: SparkSession) -> None:
     job = make_sql_job(SQL, write_history(tmp_path, seed))
     theirs, told = run(job, spark, tmp_path, rows_per_chunk=90)
-    mine, here = run(job, spark, tmp_path, rows_per_chunk=90, small=1 << 30)
+    mine, here = run(job, spark, tmp_path, rows_per_chunk=90, engine="auto")
     assert mine == theirs
     assert mine
-    assert "without a Spark job" in (here.one_range_because or "")
-    assert "without" not in (told.one_range_because or "")
+    assert (here.engine, here.engine_because) == ("driver", "history has only 400 rows")
+    assert (told.engine, told.engine_because) == ("spark", "as it was asked for")
     assert (here.rejected, here.markers, here.tuples, here.state_rows_max) == (
         told.rejected,
         told.markers,
@@ -91,21 +93,36 @@ def test_the_same_by_spark_and_here(seed: int, tmp_path: Path, spark: SparkSessi
     ]
 
 
-def test_large_and_asked_for_histories_are_not_replayed_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("starts", "engine"), [(0.0, "spark"), (1e6, "driver")])
+def test_the_faster_engine_is_chosen(
+    starts: float, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """By an estimate from the first rows, which is shown; answers are the same."""
+    job = make_sql_job(SQL, write_history(tmp_path, 1))
+    monkeypatch.setattr(choose_engine, "WORTH", 0)
+    monkeypatch.setattr(choose_engine, "SPARK_STARTS", starts)
+    monkeypatch.setattr(choose_engine, "SPARK_JOB", 0.0)
+    monkeypatch.setattr(choose_engine, "SHARE", 1e-6)
+    monkeypatch.setattr(choose_engine, "_is_started", lambda: False)
+    out = tmp_path / "o.parquet"
+    rows, summary = replay_here(monkeypatch, job, out, engine="auto", rows_per_range=20)
+    assert summary.engine == engine
+    shown = r"about [0-9.]+ s in this process, [0-9.]+ s by Spark with \d+ cores"
+    shown += r"(, 1e\+06 s of them for its start)?; from the first 20 of 400 rows"
+    assert re.fullmatch(shown, summary.engine_because or "")
+    assert rows == replay_here(monkeypatch, job, out, engine="driver")[0]
+
+
+def test_an_engine_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = make_sql_job(SQL, write_history(tmp_path, 1))
     out = tmp_path / "o.parquet"
-    bytes_in_use = 400 * 8 * 5
-    for options, said in (
-        ({"small": bytes_in_use}, True),
-        ({"small": bytes_in_use - 1}, False),
-        ({"small": 1 << 30, "ranges": 1}, False),
-        ({"small": 1 << 30, "rows_per_range": 17}, True),
-        ({"small": 1 << 30, "rows_per_range": 16}, False),
-    ):
-        _, summary = replay_here(monkeypatch, job, out, **options)
-        assert ("without a Spark job" in (summary.one_range_because or "")) is said
+    asked: list[tuple[Engine, int | None, str]] = [
+        ("spark", None, "spark"),
+        ("driver", 2, "driver"),
+    ]
+    for given, ranges, engine in [*asked, ("auto", 2, "spark")]:
+        _, summary = replay_here(monkeypatch, job, out, engine=given, ranges=ranges)
+        assert (summary.engine, summary.engine_because) == (engine, "as it was asked for")
 
 
 def test_no_spark_is_started(tmp_path: Path) -> None:
@@ -126,9 +143,9 @@ def test_broken_data_says_the_same(tmp_path: Path, spark: SparkSession) -> None:
     pq.write_table(rows.sort_by([("ts", "descending")]), tmp_path / "s" / "2.parquet")
     job = make_sql_job(SQL, catalog)
     said = []
-    for small in (0, 1 << 30):
+    for engine in ("spark", "auto"):
         with pytest.raises(DataError) as error:
-            run(job, spark, tmp_path, small=small)
+            run(job, spark, tmp_path, engine=engine)
         said.append(str(error.value))
     assert said[0] == said[1]
     assert "goes backwards" in said[0]

@@ -45,7 +45,7 @@ def _job(folder: Path, sql: str, output: Output) -> QueryJob:
 
 
 @pytest.mark.parametrize(("output", "terms"), [(TOGETHER, 1), (APART, 2)])
-@pytest.mark.parametrize("options", [{"ranges": 1}, {"ranges": 4}, {"small": 1 << 30}], ids=str)
+@pytest.mark.parametrize("options", [{"ranges": 1}, {"ranges": 4}, {"engine": "driver"}], ids=str)
 def test_terms_are_distinct(
     output: Output, terms: int, options: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,18 +1,36 @@
 """Groups from marker to marker: exact numbers, and only what changed is told."""
 
+import pickle
+from collections import defaultdict
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ontoweir.errors import RunError
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
-from ontoweir.runtime.results.update_groups import Deltas, GroupState, update_groups
+from ontoweir.runtime.results.group_state import GroupKeys, GroupState
+from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
+from ontoweir.runtime.results.update_groups import Deltas, Shown, show_groups, update_groups
 
 AVG = Aggregate("a", AggregateFunction.AVG, "v")
 MIN = Aggregate("a", AggregateFunction.MIN, "v")
 MEDIAN = Aggregate("a", AggregateFunction.MEDIAN, "v")
+
+
+def show(*aggregates: Aggregate, scale: int | None = 0) -> Shown:
+    """Aggregates of v."""
+    return Shown(aggregates, {"v": scale}, {})
+
+
+def keys(*groups: object) -> GroupKeys:
+    """Groups of one column."""
+    return GroupKeys(pa.table({"g": pa.array(groups)}), len(groups))
 
 
 def deltas(*rows: tuple[int, int, int, int], column: str = "s") -> Deltas:
@@ -26,64 +44,189 @@ def deltas(*rows: tuple[int, int, int, int], column: str = "s") -> Deltas:
 
 def test_an_average_is_the_exact_quotient_rounded_once() -> None:
     large = (1 << 61) - 1
-    _, _, shown, state = update_groups(
-        [AVG], {"v": 0}, [("g",)], [deltas((0, 1, large, 3))], GroupState()
-    )
-    assert shown["a"].values.tolist() == [float(Fraction(large, 3))]
-    assert state.groups[("g",)] == {("s", "v"): large, ("w",): 3}
-    _, _, shown, _ = update_groups([AVG], {"v": 2}, [("g",)], [deltas((0, 1, 10, 3))], GroupState())
-    assert shown["a"].values.tolist() == [float(Fraction(10, 300))]
+    changes = update_groups(show(AVG), keys("g"), [deltas((0, 1, large, 3))], GroupState())
+    assert changes.aggregates["a"].values.tolist() == [float(Fraction(large, 3))]
+    measures = changes.after.measures
+    assert {name: held.values.tolist() for name, held in measures.items()} == {
+        ("s", "v"): [large],
+        ("w",): [3],
+    }
+    hundredths = show(AVG, scale=2)
+    changes = update_groups(hundredths, keys("g"), [deltas((0, 1, 10, 3))], GroupState())
+    assert changes.aggregates["a"].values.tolist() == [float(Fraction(10, 300))]
 
 
 def test_what_does_not_change_is_not_told() -> None:
     parts = [deltas((0, 1, 4, 2), (0, 2, 2, 1), (0, 3, 9, 1), (1, 3, 1, 1))]
-    code, at, shown, state = update_groups([AVG], {"v": 0}, [("g",), ("h",)], parts, GroupState())
+    code, at, shown, state = update_groups(show(AVG), keys("g", "h"), parts, GroupState())
     assert list(zip(code.tolist(), at.tolist(), shown["a"].values.tolist(), strict=True)) == [
         (0, 1, 2.0),
         (0, 3, 15 / 4),
         (1, 3, 1.0),
     ]
+    assert state.changed.tolist() == [3, 3]
     # not across chunks either
-    code, at, _, _ = update_groups([AVG], {"v": 0}, [("h",)], [deltas((0, 4, 1, 1))], state)
-    assert code.tolist() == []
+    changes = update_groups(show(AVG), keys("h"), [deltas((0, 4, 1, 1))], state)
+    assert changes.codes.tolist() == []
+    assert changes.after.changed.tolist() == [3, 3]
 
 
 def test_a_minimum_starts_from_what_is_known() -> None:
-    state = GroupState({("g",): {("min", "v"): 5}})
+    before = [deltas((0, 1, 5, 1), column="min")]
+    state = update_groups(show(MIN), keys("g"), before, GroupState()).after
     parts = [deltas((0, 7, 6, 1), (0, 8, 4, 1), (0, 9, 7, 1), column="min")]
-    _, at, shown, after = update_groups([MIN], {"v": 0}, [("g",)], parts, state)
+    _, at, shown, after = update_groups(show(MIN), keys("g"), parts, state)
     assert (at.tolist(), shown["a"].values.tolist()) == ([8], [4])
-    assert after.groups[("g",)] == {("min", "v"): 4}
+    assert after.measures[("min", "v")].values.tolist() == [4]
 
 
 def test_a_median_of_an_even_number_is_between_two_values() -> None:
     parts = [deltas((0, 1, 1, 1), (0, 1, 4, 1), (0, 2, 4, 1), (0, 3, -3, 2), column="hist")]
-    _, at, shown, after = update_groups([MEDIAN], {"v": 0}, [("g",)], parts, GroupState())
+    _, at, shown, after = update_groups(show(MEDIAN), keys("g"), parts, GroupState())
     assert list(zip(at.tolist(), shown["a"].values.tolist(), strict=True)) == [
         (1, 2.5),
         (2, 4.0),
         (3, 1.0),
     ]
-    assert after.groups[("g",)][("hist", "v")] == {-3: 2, 1: 1, 4: 2}
+    held = after.histograms[("hist", "v")]
+    assert dict(zip(held.values.tolist(), held.counts.tolist(), strict=True)) == {-3: 2, 1: 1, 4: 2}
     assert after.rows == 1 + 3
 
 
 def test_a_sum_that_does_not_fit_is_an_error() -> None:
     parts = [deltas(*((0, m, 1 << 61, 1) for m in range(4)))]
     with pytest.raises(RunError, match=r"does not fit 64 bits at 1970-01-01T00:00:00.000003"):
-        update_groups([AVG], {"v": 0}, [("g",)], parts, GroupState())
+        update_groups(show(AVG), keys("g"), parts, GroupState())
 
 
 def test_only_a_sum_that_does_not_fit_is_an_error() -> None:
     """Whatever chunks the data comes in: neither other groups nor what cancels out counts."""
     large = 3 << 60
     rows = [(g, m, large if m % 2 else -large, 1) for g in range(3) for m in range(1, 9)]
-    groups = [(g,) for g in range(3)]
     for cut in (0, 5, 20):
         state, told = GroupState(), 0
         for part in (rows[:cut], rows[cut:]):
             if part:
-                _, at, _, state = update_groups([AVG], {"v": 0}, groups, [deltas(*part)], state)
-                told += len(at)
-        assert [k[("s", "v")] for k in state.groups.values()] == [0, 0, 0]
+                changes = update_groups(show(AVG), keys(0, 1, 2), [deltas(*part)], state)
+                state, told = changes.after, told + len(changes.codes)
+        assert state.measures[("s", "v")].values.tolist() == [0, 0, 0]
         assert told == 24
+
+
+def test_a_state_that_was_advanced_can_be_advanced_again() -> None:
+    """What finds groups grows: a state before is not disturbed by groups of one that was left."""
+    first = update_groups(show(AVG), keys("g"), [deltas((0, 1, 1, 1))], GroupState()).after
+    left = update_groups(show(AVG), keys("h"), [deltas((0, 2, 5, 1))], first).after
+    again = update_groups(show(AVG), keys("i"), [deltas((0, 2, 7, 1))], first).after
+    both = [deltas((0, 3, 9, 1), (1, 3, 9, 1))]
+    again = update_groups(show(AVG), keys("h", "g"), both, again).after
+    assert left.keys is not None
+    assert again.keys is not None
+    assert left.keys.column("g").to_pylist() == ["g", "h"]
+    assert again.keys.column("g").to_pylist() == ["g", "i", "h"]
+    assert again.measures[("s", "v")].values.tolist() == [10, 7, 9]
+
+
+# -- against the definition -----------------------------------------------------------------------
+
+F = AggregateFunction
+NAMED = tuple(Aggregate(f.name, f, None if f is F.COUNT else "v") for f in F)
+GROUPS = st.sampled_from([None, "", "a", "b"]), st.sampled_from([None, 0, -1, 7])
+ROWS = st.lists(
+    st.tuples(
+        st.tuples(*GROUPS),
+        st.integers(0, 5),
+        st.integers(-3, 3) | st.sampled_from([-(1 << 53) - 1, (1 << 55) + 1]),
+        st.integers(1, 3),
+    ),
+    max_size=40,
+)
+Group = tuple[Any, ...]
+Row = tuple[Group, int, int, int]
+
+
+def expect(aggregate: Aggregate, rows: list[Row]) -> Any:
+    """An aggregate of some matches."""
+    values = sorted(v for _, _, v, weight in rows for _ in range(weight))
+    middle = Fraction(values[(len(values) - 1) // 2] + values[len(values) // 2], 2)
+    return {
+        F.COUNT: len(values),
+        F.COUNT_DISTINCT: len(set(values)),
+        F.SUM: sum(values),
+        F.AVG: float(Fraction(sum(values), len(values))),
+        F.MIN: values[0],
+        F.MAX: values[-1],
+        F.MEDIAN: float(middle),
+    }[aggregate.function]
+
+
+def make_deltas(rows: list[Row], known: set[tuple[Group, int]]) -> tuple[GroupKeys, list[Deltas]]:
+    """The rows of a chunk, as the parts of all aggregates have them."""
+    groups = list(dict.fromkeys(group for group, *_ in rows))
+    table = pa.table(
+        {
+            "g": pa.array([g for g, _ in groups], pa.string()),
+            "h": pa.array([h for _, h in groups], pa.int64()),
+        }
+    )
+    code, at, value, weight = (
+        np.array(column, dtype=np.int64)
+        for column in zip(*((groups.index(g), m, v, w) for g, m, v, w in rows), strict=True)
+    )
+    fresh = []
+    for place, (group, _, v, _) in sorted(enumerate(rows), key=lambda entry: entry[1][1]):
+        if (group, v) not in known:
+            known.add((group, v))
+            fresh.append(place)
+
+    def part(columns: dict[Measure, NDArray[np.int64]], of: Any = slice(None)) -> Deltas:
+        return Deltas(code[of], at[of], {n: c[of] for n, c in columns.items()})
+
+    kinds = MeasureKind
+    return GroupKeys(table, len(groups)), [
+        part({ALL_MATCHES: weight, (kinds.SUM, "v"): value * weight}),
+        part({(kinds.MIN, "v"): value}),
+        part({(kinds.MAX, "v"): value}),
+        part({(kinds.DISTINCT, "v"): np.ones_like(value)}, fresh),
+        part({(kinds.HISTOGRAM, "v"): value, ALL_MATCHES: weight}),
+    ]
+
+
+@given(ROWS, st.sets(st.integers(0, 5)), st.booleans(), st.sets(st.sampled_from(NAMED), min_size=1))
+def test_updates_are_those_of_the_definition(
+    rows: list[Row], cuts: set[int], pickled: bool, named: set[Aggregate]
+) -> None:
+    aggregates = sorted(named, key=lambda a: a.name)
+    expected: dict[tuple[Group, int], tuple[Any, ...]] = {}
+    latest: dict[Group, tuple[int, tuple[Any, ...]]] = {}
+    for marker in range(6):
+        for group in {r[0] for r in rows if r[1] == marker}:
+            mine = [r for r in rows if r[0] == group and r[1] <= marker]
+            made = tuple(expect(a, mine) for a in aggregates)
+            if group not in latest or latest[group][1] != made:
+                expected[group, marker] = made
+                latest[group] = marker, made
+    state, found = GroupState(), {}
+    known: set[tuple[Group, int]] = set()
+    parts: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        parts[sum(cut <= row[1] for cut in cuts)].append(row)
+    for _, chunk in sorted(parts.items()):
+        table, more = make_deltas(chunk, known)
+        code, at, shown, state = update_groups(Shown(aggregates, {"v": 0}, {}), table, more, state)
+        groups = [tuple(row.values()) for row in table.table.to_pylist()]
+        columns = [shown[a.name].values.tolist() for a in aggregates]
+        for c, marker, *values in zip(code.tolist(), at.tolist(), *columns, strict=True):
+            assert (groups[c], marker) not in found
+            found[groups[c], marker] = tuple(values)
+        if pickled:
+            state = pickle.loads(pickle.dumps(state))
+    assert found == expected
+    places, last = show_groups(Shown(aggregates, {"v": 0}, {}), state)
+    if state.keys is not None:
+        names = [tuple(row.values()) for row in state.keys.take(pa.array(places)).to_pylist()]
+        columns = [last[a.name].values.tolist() for a in aggregates]
+        markers = state.changed[places].tolist()
+        shown_last = zip(markers, zip(*columns, strict=True), strict=True)
+        assert dict(zip(names, shown_last, strict=True)) == latest
+        assert len(show_groups(Shown(aggregates, {"v": 0}, {}), state.settle())[0]) == 0

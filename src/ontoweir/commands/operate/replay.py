@@ -58,6 +58,13 @@ def add_replay(commands: Any) -> None:
         help="for an aggregate, only the last row of each group, not one for every update",
     )
     replay.add_argument(
+        "--engine",
+        choices=("auto", "driver", "spark"),
+        default="auto",
+        help="what replays: this process (driver), Spark's tasks, or, by default, what is "
+        "estimated to end earlier; --verbose shows the estimate",
+    )
+    replay.add_argument(
         "--allow-unbounded",
         action="store_true",
         help="also run a query that is not bounded: it keeps whatever may be needed",
@@ -89,6 +96,7 @@ def _replay(args: argparse.Namespace) -> int:
         spark=read_pairs("--spark", args.spark),
         allow_unbounded=args.allow_unbounded,
         progress=not args.quiet,
+        engine=args.engine,
     )
     summary = replay_query(workspace, compiled, options)
     with redirect_stdout(choose_channel(output)):
@@ -97,12 +105,19 @@ def _replay(args: argparse.Namespace) -> int:
         else:
             _print_summary(compiled, args.output, summary)
             if args.verbose:
-                why = summary["one_range_because"]
-                reason = "" if why is None else f": {why}"
-                count = summary["ranges"]
-                print(f"  {count:,} range{'s' * (count > 1)} of history{reason}")
+                _print_engine(summary)
     warn_rejects(summary)
     return report_skipped(workspace)
+
+
+def _print_engine(summary: dict[str, Any]) -> None:
+    """What replayed, in how many ranges, and why."""
+    why, count = summary["one_range_because"], summary["ranges"]
+    place = "by Spark" if summary["engine"] == "spark" else "in this process"
+    print(f"  replayed {place}: {summary['engine_because']}")
+    if summary["engine"] == "spark":
+        reason = "" if why is None else f": {why}"
+        print(f"  {count:,} range{'s' * (count > 1)} of history{reason}")
 
 
 def _print_summary(compiled: "CompiledQuery", output: str, summary: dict[str, Any]) -> None:

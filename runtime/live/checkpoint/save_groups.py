@@ -1,0 +1,57 @@
+"""The groups of an aggregate query as tables: one of the groups, one for each median."""
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.runtime.columnar.frame import LONG_AGO
+from ontoweir.runtime.results.group_state import GroupColumn, GroupState, Histogram
+
+_KEY = "group "
+"""Before the names of the columns that groups differ in."""
+_PLACE, _COUNT = "place", "count"
+
+
+def from_groups(state: GroupState) -> dict[str, pa.Table]:
+    """Tables by the ends of their names. `.arrow`: a row for each group, with its place, its
+    columns and its numbers; `.0.arrow`, …: a row for each value that a median counts."""
+    if not state.count:
+        return {}
+    assert state.keys is not None
+    columns = {_PLACE: pa.array(np.arange(state.count))}
+    columns |= {_KEY + n: state.keys.column(n) for n in state.keys.column_names}
+    for name, held in state.measures.items():
+        columns[json.dumps(list(name))] = pa.array(held.values, mask=~held.valid)
+    tables = {".arrow": pa.table(columns)}
+    for number, (name, counted) in enumerate(state.histograms.items()):
+        values = {_PLACE: counted.groups, json.dumps(list(name)): counted.values}
+        tables[f".{number}.arrow"] = pa.table({**values, _COUNT: counted.counts})
+    return tables
+
+
+def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
+    """The groups of tables."""
+    whole = tables.get(".arrow")
+    if whole is None:
+        return GroupState()
+    names = [n for n in whole.column_names if n.startswith(_KEY)]
+    keys = whole.select(names).rename_columns([n[len(_KEY) :] for n in names])
+    measures, histograms = {}, {}
+    for name in whole.column_names:
+        if name in (_PLACE, *names):
+            continue
+        column = whole.column(name).combine_chunks()
+        valid = column.is_valid().to_numpy(zero_copy_only=False)
+        values = column.fill_null(0).to_numpy(zero_copy_only=False)
+        measures[tuple(json.loads(name))] = GroupColumn(values, valid)
+    for number in range(len(tables) - 1):
+        counted = tables[f".{number}.arrow"]
+        (name,) = (n for n in counted.column_names if n not in (_PLACE, _COUNT))
+        places, values, counts = (
+            np.array(counted.column(n).to_numpy()) for n in (_PLACE, name, _COUNT)
+        )
+        histograms[tuple(json.loads(name))] = Histogram(places, values, counts)
+    changed = np.full(whole.num_rows, LONG_AGO, dtype=np.int64)
+    return GroupState(whole.num_rows, keys.combine_chunks(), measures, histograms, changed)

@@ -1,0 +1,151 @@
+"""The groups of an aggregate query, column by column: their keys, and what is known of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.runtime.columnar.frame import LONG_AGO, Array, first_of, group_codes
+from ontoweir.runtime.pool.row_index import KeyIndex, RowIndex
+from ontoweir.runtime.results.measures import Measure, MeasureKind
+
+ADDED = (MeasureKind.WEIGHT, MeasureKind.SUM, MeasureKind.DISTINCT)
+"""Measures that begin with 0; others have no value before the first."""
+
+
+class GroupKeys(NamedTuple):
+    """Distinct groups: their columns, and how many there are (without columns one at most)."""
+
+    table: pa.Table
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupColumn:
+    """A measure of groups: its values, and where it has any (`valid`). Of a histogram, the values
+    on both sides of the middle (`upper`: the greater one)."""
+
+    values: Array
+    valid: Array
+    upper: Array | None = None
+
+    def take(self, index: Array) -> "GroupColumn":
+        """The rows at (or under a mask of) `index`."""
+        upper = None if self.upper is None else self.upper[index]
+        return GroupColumn(self.values[index], self.valid[index], upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How often each value of an argument occurs in each group, for a median.
+
+    `groups`: int64, places of groups; `values`: int64 or float64; `counts`: int64. A pair of group
+    and value is there once, in any order.
+    """
+
+    groups: Array
+    values: Array
+    counts: Array
+    index: RowIndex = field(default_factory=RowIndex, compare=False, repr=False)
+
+    def add(self, groups: Array, values: Array, counts: Array) -> "Histogram":
+        """With more occurrences of values in groups."""
+        if len(groups) == 0:
+            return self
+        codes, distinct = group_codes([groups, values], len(groups))
+        first = first_of(codes, distinct)
+        more = np.zeros(distinct, dtype=np.int64)
+        np.add.at(more, codes, counts)
+        index = self.index
+        if len(index) != len(self.groups):  # another state has added to it, or it was left behind
+            index = RowIndex()
+            if len(self.groups):
+                index.add(_words(self.groups, self.values))
+        known = len(index)
+        places = index.add(_words(groups[first], values[first]))
+        fresh = first[places >= known]
+        after = np.concatenate([self.counts, np.zeros(len(fresh), dtype=np.int64)])
+        after[places] += more
+        return Histogram(
+            np.concatenate([self.groups, groups[fresh]]),
+            np.concatenate([self.values, values[fresh]]),
+            after,
+            index,
+        )
+
+
+def _words(groups: Array, values: Array) -> list[Array]:
+    if values.dtype == np.float64:
+        values = (values + 0.0).view(np.int64)  # -0.0 is 0.0
+    return [groups, values]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupState:
+    """All groups, by place: 0, 1, … in the order in which they came.
+
+    Args:
+        count: how many there are.
+        keys: their columns (None: there are none yet).
+        measures: by name, the numbers of every group.
+        histograms: by name, what medians count.
+        changed: int64, the marker at which the answer of a group changed last (LONG_AGO: before).
+        index: finds keys.
+    """
+
+    count: int = 0
+    keys: pa.Table | None = None
+    measures: Mapping[Measure, GroupColumn] = field(default_factory=dict)
+    histograms: Mapping[Measure, Histogram] = field(default_factory=dict)
+    changed: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    index: KeyIndex = field(default_factory=KeyIndex, compare=False, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """One for each group, and one for each value that a median counts."""
+        return self.count + sum(len(held.groups) for held in self.histograms.values())
+
+    def settle(self) -> "GroupState":
+        """The same groups, none of which has changed since."""
+        return replace(self, changed=np.full(self.count, LONG_AGO, dtype=np.int64))
+
+    def column(self, name: Measure, places: Array, kind: np.dtype[np.generic]) -> GroupColumn:
+        """A measure of groups at some places, also where nothing is known of it."""
+        held = self.measures.get(name)
+        if held is not None:
+            return held.take(places)
+        valid = np.full(len(places), name[0] in ADDED)
+        return GroupColumn(np.zeros(len(places), dtype=kind), valid)
+
+    def histogram(self, name: Measure, kind: np.dtype[np.generic]) -> Histogram:
+        """What a median counts, which may be nothing yet."""
+        none = np.zeros(0, dtype=np.int64)
+        return self.histograms.get(name) or Histogram(none, np.zeros(0, dtype=kind), none)
+
+
+def add_groups(state: GroupState, keys: GroupKeys) -> tuple[GroupState, Array]:
+    """The groups with those that are new, of which nothing is known; and the places of all that
+    are given."""
+    index = state.index
+    if len(index) != state.count:  # another state has added to it, or it was left behind
+        index = KeyIndex()
+        if state.count:
+            assert state.keys is not None
+            index.add(state.keys, state.count)
+    places = index.add(keys.table, keys.rows)
+    fresh = np.flatnonzero(places >= state.count)
+    if len(fresh) == 0:
+        return replace(state, index=index), places
+    table = keys.table if len(fresh) == keys.rows else keys.table.take(pa.array(fresh))
+    whole = table if state.keys is None else pa.concat_tables([state.keys, table]).combine_chunks()
+    measures = {name: _extend(name, held, len(fresh)) for name, held in state.measures.items()}
+    changed = np.concatenate([state.changed, np.full(len(fresh), LONG_AGO, dtype=np.int64)])
+    count = state.count + len(fresh)
+    return GroupState(count, whole, measures, state.histograms, changed, index), places
+
+
+def _extend(name: Measure, held: GroupColumn, more: int) -> GroupColumn:
+    values = np.concatenate([held.values, np.zeros(more, dtype=held.values.dtype)])
+    return GroupColumn(values, np.concatenate([held.valid, np.full(more, name[0] in ADDED)]))
