@@ -5,6 +5,7 @@ Used for rr:sqlQuery and for `check --sql`. Anything beyond SPJ is refused by it
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from ontoweir.mappings.model.assertion import SourceColumn, SourceTable
@@ -27,7 +28,7 @@ from ontoweir.mappings.sql.read_scope import (
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 
 if TYPE_CHECKING:
-    from sqlglot import exp
+    from sqlglot import Dialect, exp
 
 Projection: TypeAlias = tuple[str, SourceColumn | Scalar]
 """An output column: its name, and a column or a constant."""
@@ -114,7 +115,7 @@ def parse_sql_text(text: str) -> "exp.Query":
 
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
-        parsed = sqlglot.parse(text, dialect="spark")
+        parsed = sqlglot.parse(text, dialect=read_dialect())
     except RecursionError:
         raise SqlRefusal(
             "the SQL is nested too deeply",
@@ -141,6 +142,22 @@ def parse_sql_text(text: str) -> "exp.Query":
         refuse_clauses(tree)
         tree = tree.this
     return cast("exp.Query", tree)
+
+
+@cache
+def read_dialect() -> "type[Dialect]":
+    """Spark SQL; but of date_trunc all arguments are kept, one of which sqlglot would drop."""
+    from sqlglot import exp
+    from sqlglot.dialects.spark import Spark
+
+    class _Whole(Spark):
+        class Parser(Spark.Parser):
+            FUNCTIONS = {
+                **Spark.Parser.FUNCTIONS,
+                "DATE_TRUNC": lambda args: exp.Anonymous(this="DATE_TRUNC", expressions=args),
+            }
+
+    return _Whole
 
 
 def _in_words(description: str) -> str:

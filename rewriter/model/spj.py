@@ -10,7 +10,7 @@ from typing import TypeAlias, assert_never
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
-from ontoweir.mappings.model.catalog import Relation, Scalar, Stream
+from ontoweir.mappings.model.catalog import Column, Relation, Scalar, Stream
 from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.model.aggregation import Aggregation
 
@@ -227,6 +227,8 @@ class SpjQuery:
     folds: tuple[Fold, ...] | None = None
     merged: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """(stream, key): keys without the timestamp by which occurrences were merged into one."""
+    closing: Attribute | None = None
+    """The bucket of time among the outputs by which groups are final, and forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +336,9 @@ class SpjUnion:
     aggregation: Aggregation | None = None
     views: tuple[View, ...] = ()
     """The tables of `disjuncts` that are not in the catalog."""
+    buckets: tuple[tuple[str, Column], ...] = ()
+    """Columns that the data lacks, and their streams (or views): in which bucket of time a row
+    lies."""
 
 
 def first_axioms(axioms: tuple[str, ...]) -> tuple[str, ...]:
