@@ -173,7 +173,7 @@ def _check_aggregates(
         if not _count_failing(best):
             break
     for checker, verdict in best:
-        # what a bucket closes is not told apart by subsets of tuples alone: no witness is looked for
+        # no witness is looked for where a bucket closes groups: its answers come when it is over
         if disprove and witness is None and not checker.closes:
             witness, disjuncts = checker.disprove(verdict.disjuncts)
             verdict = replace(verdict, disjuncts=disjuncts)
@@ -324,7 +324,10 @@ def bound_union(union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...]) -> Boun
 
 
 def _aggregate_bound(
-    aggregation: Aggregation, parts: Sequence[PartVerdict], closing: Closing | None, catalog: Catalog
+    aggregation: Aggregation,
+    parts: Sequence[PartVerdict],
+    closing: Closing | None,
+    catalog: Catalog,
 ) -> Bound | None:
     """What the parts keep, the current answer (one row a group), and what medians are made of."""
     bounds: list[Bound] = []
@@ -353,8 +356,8 @@ def _bound_open(
     catalog: Catalog,
     group: Sequence[str] | None,
 ) -> Iterator[Bound]:
-    """Of a query whose groups a bucket closes: its groups (None: counted before), and the values that medians and
-    distinct counts keep of them."""
+    """Of a query whose groups a bucket closes: its groups (None: counted before), and the values
+    that medians and distinct counts keep of them."""
     stream = catalog.streams[next(m.stream for m in form.members)]
     outputs = dict(form.query.outputs)
 

@@ -44,9 +44,14 @@ class AggregatePart:
     once: bool = False
 
     @property
+    def closes(self) -> bool:
+        """Whether a bucket of time closes its groups: its matches are all there are."""
+        return any(query.closing is not None for query in self.union.disjuncts)
+
+    @property
     def counts_values(self) -> bool:
         """Whether its matches are distinct values (or groups), each emitted once."""
-        if self.once:
+        if self.once or self.closes:
             return False
         return self.aggregates[0].function is AggregateFunction.COUNT_DISTINCT
 

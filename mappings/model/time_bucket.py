@@ -1,7 +1,7 @@
 """Buckets of application time: every hour, every five minutes from an offset, every month.
 
-A bucket is [start, end). Fixed widths are counted from an origin in UTC; calendar units are those of
-a time zone, so that a day there may have 23 hours.
+A bucket is [start, end). Fixed widths are counted from an origin in UTC; calendar units are those
+of a time zone, so that a day there may have 23 hours.
 """
 
 from dataclasses import dataclass

@@ -5,8 +5,7 @@ Used for rr:sqlQuery and for `check --sql`. Anything beyond SPJ is refused by it
 
 import re
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ontoweir.mappings.model.assertion import SourceColumn, SourceTable
 from ontoweir.mappings.model.catalog import Catalog, Scalar
@@ -28,7 +27,7 @@ from ontoweir.mappings.sql.read_scope import (
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 
 if TYPE_CHECKING:
-    from sqlglot import Dialect, exp
+    from sqlglot import exp
 
 Projection: TypeAlias = tuple[str, SourceColumn | Scalar]
 """An output column: its name, and a column or a constant."""
@@ -110,12 +109,11 @@ def parse_sql_text(text: str) -> "exp.Query":
     """
     import logging
 
-    import sqlglot
     from sqlglot import errors, exp
 
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
-        parsed = sqlglot.parse(text, dialect=read_dialect())
+        parsed = _parse(text)
     except RecursionError:
         raise SqlRefusal(
             "the SQL is nested too deeply",
@@ -144,20 +142,17 @@ def parse_sql_text(text: str) -> "exp.Query":
     return cast("exp.Query", tree)
 
 
-@cache
-def read_dialect() -> "type[Dialect]":
-    """Spark SQL; but of date_trunc all arguments are kept, one of which sqlglot would drop."""
-    from sqlglot import exp
-    from sqlglot.dialects.spark import Spark
+def _parse(text: str) -> "list[exp.Expr | None]":
+    """The statements of a text in Spark SQL. Of date_trunc all arguments are kept, one of which
+    sqlglot would drop."""
+    from sqlglot import Dialect, exp
 
-    class _Whole(Spark):
-        class Parser(Spark.Parser):
-            FUNCTIONS = {
-                **Spark.Parser.FUNCTIONS,
-                "DATE_TRUNC": lambda args: exp.Anonymous(this="DATE_TRUNC", expressions=args),
-            }
-
-    return _Whole
+    dialect = Dialect.get_or_raise("spark")
+    plain = type(dialect.parser())
+    whole = {"DATE_TRUNC": lambda args: exp.Anonymous(this="DATE_TRUNC", expressions=args)}
+    functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole}}
+    parser: Any = type(plain)("WholeParser", (plain,), functions)
+    return list(parser(dialect=dialect).parse(dialect.tokenize(text), text))
 
 
 def _in_words(description: str) -> str:

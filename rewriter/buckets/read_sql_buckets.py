@@ -70,9 +70,10 @@ def _group_ends(tree: "exp.Select") -> "exp.Select":
     names = {(c.table, c.name) for c in group.expressions if isinstance(c, exp.Column)}
     for item in tree.expressions:
         inner = item.unalias()
-        if isinstance(inner, exp.Column) and inner.name.startswith(ENDS):
-            if (inner.table, inner.name.removeprefix(ENDS)) in names:
-                group.append("expressions", inner.copy())
+        if not isinstance(inner, exp.Column) or not inner.name.startswith(ENDS):
+            continue
+        if (inner.table, inner.name.removeprefix(ENDS)) in names:
+            group.append("expressions", inner.copy())
     return tree
 
 
@@ -98,8 +99,8 @@ def _read(node: "exp.Expr", scope: Scope) -> tuple[str, Stream, TimeBucket]:
     if isinstance(node, exp.Anonymous):
         name, given = node.name.upper(), list(node.expressions)
     elif isinstance(node, exp.DateBin):
-        more = [node.args["unit"]] if node.args.get("unit") is not None else []
-        name, given = "DATE_BIN", [node.this, node.expression, *more]
+        origin = node.args.get("unit")
+        name, given = "DATE_BIN", [node.this, node.expression, *([origin] if origin else [])]
     else:
         unit = node.args["to"] if isinstance(node, exp.Floor) else node.args["unit"]
         name, given = "DATE_TRUNC", [unit, node.this]
@@ -108,9 +109,11 @@ def _read(node: "exp.Expr", scope: Scope) -> tuple[str, Stream, TimeBucket]:
         raise _refuse(node, f"{len(given)} arguments")
     time, width = given[:2] if first_time else (given[1], given[0])
     alias, stream = _stream_of(time, node, scope)
-    more = given[2] if len(given) == 3 else None
+    third = given[2] if len(given) == 3 else None
     buckets = (
-        _truncated(width, more, node) if name == "DATE_TRUNC" else _binned(width, more, node, name)
+        _truncated(width, third, node)
+        if name == "DATE_TRUNC"
+        else _binned(width, third, node, name)
     )
     return alias, stream, TimeBucket(buckets, ends=name == "TUMBLE_END")
 
@@ -138,9 +141,7 @@ def _truncated(unit: "exp.Expr", zone: "exp.Expr | None", node: "exp.Expr") -> B
     return FixedBuckets(UNITS_US[name])
 
 
-def _binned(
-    width: "exp.Expr", origin: "exp.Expr | None", node: "exp.Expr", name: str
-) -> Buckets:
+def _binned(width: "exp.Expr", origin: "exp.Expr | None", node: "exp.Expr", name: str) -> Buckets:
     from sqlglot import exp
 
     if isinstance(width, exp.Interval):

@@ -188,9 +188,7 @@ def _disjuncts(
             disjuncts.append(SpjQuery(tables, conditions, tuple(outputs)))
         else:
             of = {t.alias: t.table for t in select.tables}
-            always = [
-                c for c in selected if (of[c.attribute.alias], c.attribute.column) in buckets
-            ]
+            always = [c for c in selected if (of[c.attribute.alias], c.attribute.column) in buckets]
             query = SpjQuery(tables, (*conditions, *dict.fromkeys(always)), tuple(outputs))
             disjuncts += _split_nulls(query, selected, select.line)
     return disjuncts
