@@ -148,10 +148,10 @@ def _parse(text: str) -> "list[exp.Expr | None]":
     from sqlglot import Dialect, exp
 
     dialect = Dialect.get_or_raise("spark")
-    plain = type(dialect.parser())
+    plain: Any = type(dialect.parser())
     whole = {"DATE_TRUNC": lambda args: exp.Anonymous(this="DATE_TRUNC", expressions=args)}
     functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole}}
-    parser: Any = type(plain)("WholeParser", (plain,), functions)
+    parser = type(plain)("WholeParser", (plain,), functions)
     return list(parser(dialect=dialect).parse(dialect.tokenize(text), text))
 
 
