@@ -159,16 +159,12 @@ class OpenProject:
 
         Args:
             query: a name, or SPARQL text.
-            output: the file to write; its suffix selects CSV, JSON lines or Parquet
-                (default: a temporary Parquet file).
-            start: the first application time, UTC. A date means its midnight; text is ISO 8601.
-            stop: the first application time that is left out.
+            output: the file to write: CSV, JSON lines or Parquet (default: a temporary one).
+            start, stop: [start, stop) in UTC; a date means its midnight; text is ISO 8601.
             final: for an aggregate, only the last row of each group, not one for every update.
-            engine: what replays: this process ("driver"), Spark's tasks ("spark"), or what is
-                estimated to end earlier; `Answers.summary["engine_because"]` has the estimate.
+            engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
             allow_unbounded: run an unbounded query, in memory that grows with the history.
-            progress: show a progress bar, below the cell of a notebook, else on stderr (default:
-                in notebooks).
+            progress: show a progress bar, in a notebook or on stderr (default: in notebooks).
 
         Raises:
             QueryError: the query is not bounded, and that is not allowed.
