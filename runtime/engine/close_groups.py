@@ -57,6 +57,8 @@ def advance_closing(
 
 def add_matches(work: AggregateWork, tables: PartRows, state: GroupState) -> GroupState:
     """The groups with new matches; none of them is answered."""
+    if not any(batch.rows.num_rows for batches in tables for batch in batches):
+        return state
     seen = dict(state.seen)
     for (part, _), batches in zip(work.parts, tables, strict=True):
         first = part.aggregates[0]
