@@ -19,7 +19,6 @@ from ontoweir.mappings.model.column_types import XSD, name_column_type
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectShape, parse_sql_text, read_select_tree
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
-from ontoweir.rewriter.buckets.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -39,6 +38,7 @@ from ontoweir.rewriter.model.spj import (
 )
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
+from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.views.make_sets import SetMaker

@@ -207,7 +207,7 @@ class MemberEncoder:
         if column.bucket is None:
             return self.admitted[stream].table.column(name)
         if (stream, name) not in self.buckets:
-            times = self.admitted[stream].times
+            times = self.admitted[stream].steps * self.catalog.streams[stream].step_us
             self.buckets[stream, name] = find_buckets(column.bucket, times)
         return self.buckets[stream, name]
 

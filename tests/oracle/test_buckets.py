@@ -13,7 +13,6 @@ from hypothesis import event, given
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.runtime.engine.query_job import QueryJob
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case

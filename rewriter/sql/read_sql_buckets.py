@@ -51,7 +51,7 @@ def read_sql_buckets(
     made: dict[tuple[str, Column], None] = {}
     for node in found:
         alias, stream, bucket = _read(node, scope)
-        column = make_column(stream, bucket)
+        column = make_column(bucket)
         made[stream.name, column] = None
         known = streams[stream.name]
         if known.column(column.name) is None:
