@@ -25,7 +25,7 @@ class StagingArea:
     """With what histories are opened.
 
     `spark`: gives the session where it is needed; `folder`: for what is staged; `span`: [start,
-    stop) in µs; `here`: local CSV is read in this process where it can be; `progress`: is called
+    stop) in µs; `here`: local text is read in this process where it can be; `progress`: is called
     while rows are staged.
     """
 
