@@ -117,13 +117,20 @@ def _projections(form: NormalForm) -> list[Failure]:
                     "E1",
                     f"{group.name} is in the result and unbounded, and a tuple of "
                     f"{form.members[i].alias} may wait for one of {form.members[j].alias} for ever",
-                    f"bound {group.name}, do not project it, or limit the time between "
+                    f"{_bound_it(form, group)}limit the time between "
                     f"{form.members[i].alias} and {form.members[j].alias} by a window",
                     group.index,
                     (i, j),
                 )
             )
     return failures
+
+
+def _bound_it(form: NormalForm, group: ValueClass) -> str:
+    """What else to do about a value in the result: nothing, of a bucket that closes groups."""
+    if form.query.closing in dict(group.attributes):
+        return ""
+    return f"bound {group.name}, do not project it, or "
 
 
 def _equalities(form: NormalForm) -> list[Failure]:
