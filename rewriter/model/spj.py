@@ -91,8 +91,7 @@ class NotNull:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """`attribute IN (values)`: constants of its type, at least two, each once. (Never a stream's
-    timestamp.)"""
+    """`attribute IN (values)`: two constants of its type or more, each once; of no timestamp."""
 
     attribute: Attribute
     values: tuple[Scalar, ...]
@@ -101,8 +100,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    """`attribute IS NULL`: of a row that has no value there. No other condition of the query
-    mentions the attribute."""
+    """`attribute IS NULL`. No other condition of the query mentions the attribute."""
 
     attribute: Attribute
     source: Source | None = None
@@ -228,7 +226,7 @@ class SpjQuery:
     merged: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """(stream, key): keys without the timestamp by which occurrences were merged into one."""
     closing: Attribute | None = None
-    """The bucket of time among the outputs by which groups are final, and forgotten."""
+    """The bucket of time by which groups are final, and forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,8 +335,7 @@ class SpjUnion:
     views: tuple[View, ...] = ()
     """The tables of `disjuncts` that are not in the catalog."""
     buckets: tuple[tuple[str, Column], ...] = ()
-    """Columns that the data lacks, and their streams (or views): in which bucket of time a row
-    lies."""
+    """Streams (or views), and a column that says in which bucket of time each row lies."""
 
 
 def first_axioms(axioms: tuple[str, ...]) -> tuple[str, ...]:

@@ -129,9 +129,8 @@ def unfold_query(
         )
     first = ucq[0]
     options, observer = options or UnfoldOptions(), observer or Observer()
-    head = named = options.names or tuple(v.name for v in first.head)
-    shared = options.shared
-    if shared is None or not shared.are_of(mappings, tbox, catalog):
+    named = options.names or tuple(v.name for v in first.head)
+    if (shared := options.shared) is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
     compiled = _compile(ucq, mappings, shared, observer)
     mixed = _is_mixed(ucq)
@@ -140,8 +139,7 @@ def unfold_query(
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
     catalog = unfolder.catalog = add_buckets(sets.catalog, first.buckets)
-    if first.aggregation is not None and first.buckets:
-        head = first.aggregation.variables
+    head = first.aggregation.variables if first.aggregation and first.buckets else named
     candidates = (
         Candidate(_name_outputs(disjunct, named, head), query)
         for query, found in zip(ucq, matches, strict=True)
@@ -176,11 +174,15 @@ def unfold_query(
     dated = date_statics(union.disjuncts, sets, first.source) if mixed else union.disjuncts
     catalog, union = sets.catalog, replace(union, disjuncts=dated)
     read = {o.table for query in union.disjuncts for o in query.occurrences}
-    union = replace(union, views=used_views(read, sets.views))
-    made = list_buckets(sorted(tables_of(union) | read), catalog, first.buckets)
-    union = replace(union, buckets=made)
+    union = _add_columns(replace(union, views=used_views(read, sets.views)), catalog, first)
     check_aggregates(union, extend_catalog(catalog, union))
     return union
+
+
+def _add_columns(union: SpjUnion, catalog: Catalog, query: ConjunctiveQuery) -> SpjUnion:
+    """The union with the columns of its streams, and views, that are buckets of time."""
+    tables = tables_of(union) | {o.table for q in union.disjuncts for o in q.occurrences}
+    return replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets))
 
 
 def _is_mixed(ucq: Sequence[ConjunctiveQuery]) -> bool:
