@@ -227,6 +227,8 @@ class SpjQuery:
     """(stream, key): keys without the timestamp by which occurrences were merged into one."""
     closing: Attribute | None = None
     """The bucket of time by which groups are final, and forgotten."""
+    added: str | None = None
+    """An output that is only added up: it tells no groups apart."""
 
 
 @dataclass(frozen=True, slots=True)
