@@ -162,6 +162,8 @@ def _read_block(
 ) -> Iterator[pa.Table]:
     dialect = file.dialect
     _refuse_odd(block, file)
+    if not block.endswith(b"\n"):
+        block += b"\n"  # else Arrow takes an empty last cell as quoted if the one before it is
     if dialect.multiline and file.carriage_returns:
         block = block.replace(b"\r\n", b"\n")  # in cells too
     if dialect.codec != "utf-8" and not block.isascii():

@@ -102,6 +102,7 @@ DIALECTS: list[tuple[tuple[tuple[str, str], ...], str, list[tuple[Any, ...]] | N
     (RFC, 'a,n,x\n"p""q,1,2\n', None),
     (HEADER, 'a,n,x\n"p\\"\\\\q",1,2\n', [('p"\\q', 1, 2.0, None)]),
     (HEADER, 'a,n,x\n"p\\nq",1,2\n', [("p\\nq", 1, 2.0, None)]),
+    ((*HEADER, ("nullValue", "NA")), 'n,x,a\n"1","2",', [(None, 1, 2.0, None)]),
     ((*HEADER, ("nullValue", "NA")), "a,n,x\nNA,NA,\n", [(None, None, None, None)]),
     ((*HEADER, ("nullValue", "NA")), 'a,n,x\n"","NA",2\n', [("", None, 2.0, None)]),
     ((*HEADER, ("encoding", "ISO-8859-1")), "a,n,x\n\u00ff,1,2\n", [("Ã¿", 1, 2.0, None)]),
