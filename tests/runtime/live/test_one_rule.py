@@ -343,7 +343,8 @@ def test_json_live_as_in_a_replay(
                 ['"i": 2, "t": "a", "p": 1.25', '"i": "1", "p": "0.005"', '"i": 9']
             )
             time = f"1970-01-01 00:{second // 60:02}:{second % 60:02}"
-            lines.append(f'{{"ts": "{time}", {cells}, "b": true, "f": 0.5, "d": "2020-1-2", "w": "2020-01-01", "spare": 1}}')
+            more = '"b": true, "f": 0.5, "d": "2020-1-2", "w": "2020-01-01", "spare": 1'
+            lines.append(f'{{"ts": "{time}", {cells}, {more}}}')
             if random.random() < 0.2:
                 lines.append(lines[-1][: random.randint(1, 9)])
                 broken += 1
