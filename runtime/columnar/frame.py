@@ -104,6 +104,9 @@ def pack(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
     size = 1
     for column in columns if rows else ():
         inner, span = _offsets(column)
+        if span > rows and (fresh := _fresh_where_ordered(column)) is not None:
+            inner = np.cumsum(fresh) - 1  # of times in order few numbers suffice
+            span = int(inner[-1]) + 1
         if size * span > _WIDE:
             _, inner = np.unique(column, return_inverse=True)
             inner = inner.reshape(-1)
