@@ -23,6 +23,7 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     MatchBatch,
     PartRows,
     advance_groups,
+    merge_limit,
     read_numbers,
 )
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
@@ -102,7 +103,7 @@ def advance_rows(
     state: ExecutionState,
 ) -> tuple[ExecutionState, pa.Table]:
     """Advance every plan over what was admitted of a chunk: the state after, and the answers."""
-    state, results = _advance_plans(work, plans, admitted, chunk, state)
+    state, results = _advance_plans(work, plans, admitted, chunk, state, answers=True)
     if work.aggregates is None:
         return state, unite_answers(results, work.schema, work.distinct)
     parts = _by_part(work.aggregates, results)
@@ -132,6 +133,8 @@ def _advance_plans(
     admitted: Mapping[str, Admitted],
     chunk: Chunk,
     state: ExecutionState,
+    *,
+    answers: bool = False,
 ) -> tuple[ExecutionState, "list[PlanResults]"]:
     for key in work.watched:
         if key.stream in admitted:
@@ -143,8 +146,12 @@ def _advance_plans(
     for index, prepared in enumerate(plans):
         pool = make_pool(prepared, state.texts[index])
         before = state.kernels[index]
-        results, after = _advance(work, prepared, encoded, pool, before, chunk)
         part, schema, several = _part_of(work, index)
+        most = None
+        if answers and part is not None and work.aggregates is not None:
+            most = merge_limit(work.aggregates, part, prepared.plan, state.groups)
+        batches = _batches(work, prepared, encoded, pool, None) if chunk.now_us is not None else []
+        results, after = _advance(prepared, batches, before, chunk, most)
         distinct = work.distinct if part is None else part.union.distinct
         table = old = None
         if results.rows:
@@ -207,19 +214,17 @@ def count_markers(admitted: Mapping[str, Admitted]) -> int:
 
 
 def _advance(
-    work: ExecutionContext,
     prepared: PreparedPlan,
-    encoded: MemberEncoder,
-    pool: StringPool,
+    batches: Sequence[Frame],
     state: KernelState,
     chunk: Chunk,
+    most: float | None,
 ) -> tuple[Frame, KernelState]:
     if chunk.now_us is None:
         return Frame(0, {}), state
-    batches = _batches(work, prepared, encoded, pool, None)
     now = chunk.now_us // prepared.step_us
     try:
-        return advance_kernel(prepared.plan, state, batches, now)
+        return advance_kernel(prepared.plan, state, batches, now, most)
     except TooGreat as error:
         raise _dated(error, prepared.step_us, chunk.now_us) from None
 

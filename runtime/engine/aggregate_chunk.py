@@ -25,7 +25,7 @@ from ontoweir.runtime.results.aggregate_columns import (
     aggregate_schema,
     scale_argument,
 )
-from ontoweir.runtime.results.group_state import GroupKeys, GroupState
+from ontoweir.runtime.results.group_state import ADDED, GroupKeys, GroupState
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
 from ontoweir.runtime.results.update_groups import (
@@ -50,6 +50,8 @@ PartRows: TypeAlias = Sequence[Sequence[MatchBatch]]
 """New matches of all parts of an aggregate query, in the parts' order."""
 
 _MAX_INT64 = (1 << 63) - 1
+_FAR = float(1 << 61)
+"""Where a sum may be greater, all sums on the way to it are made."""
 _COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
 
 
@@ -237,6 +239,32 @@ def advance_groups(
     return _render_groups(work, unique, changes.codes, changes.markers, changes.aggregates), (
         changes.after
     )
+
+
+def merge_limit(
+    work: AggregateWork, part: AggregatePart, plan: SynopsisPlan, groups: GroupState
+) -> float | None:
+    """What the matches of a group at several markers may add up to that a plan of a part gives as
+    one (advance_kernel), where only the last row of a group is asked for. None: every marker by
+    itself, as the last change of a sum is not that of its last match, or a sum may not fit."""
+    first = part.aggregates[0].function
+    if not work.final or first is AggregateFunction.COUNT_DISTINCT:
+        return None
+    if first in (AggregateFunction.MIN, AggregateFunction.MAX):
+        return 0.0
+    # a count changes with every match, whatever is shown beside it
+    if not any(
+        a.function is AggregateFunction.COUNT and (other is part or other.over is None)
+        for other, _ in work.parts
+        for a in other.aggregates
+    ):
+        return None
+    greatest = max((c.greatest for n, c in groups.measures.items() if n[0] in ADDED), default=0.0)
+    if greatest > _FAR:
+        return None
+    units = [int(10 ** (work.scales[f.name].scale or 0)) for f in plan.form.folds or ()]
+    plans = next(count for other, count in work.parts if other is part)
+    return _FAR / (max([1, *(unit // plan.form.unit for unit in units)]) * plans)
 
 
 def finish_groups(work: AggregateWork, state: GroupState) -> pa.Table:

@@ -12,6 +12,7 @@ from ontoweir.runtime.columnar.frame import (
     Array,
     Frame,
     Name,
+    first_of,
     group_codes,
     pack,
     starts_of_runs,
@@ -41,6 +42,23 @@ def pareto_front(frame: Frame, by: Sequence[Name], count: int) -> tuple[Frame, A
     order_by = [frame[frontier(i)] for i in reversed(range(count))]
     order = np.lexsort((*order_by, frame[EVENT], codes))
     return _keep_fronts(frame.take(order), codes[order], count)
+
+
+def least_rows(frame: Frame, by: Sequence[Name]) -> Frame:
+    """Of every key the row with the least frontier value 0, of several the earliest one: what
+    pareto_front keeps for ever where there is one frontier value."""
+    codes, count = group_codes([frame[n] for n in by], frame.rows)
+    if not count:
+        return frame
+    values, events = frame[frontier(0)], frame[EVENT]
+    least = values[first_of(codes, count)]
+    np.minimum.at(least, codes, values)
+    hit = np.flatnonzero(values == least[codes])
+    earliest = np.full(count, FOREVER, dtype=np.int64)
+    np.minimum.at(earliest, codes[hit], events[hit])
+    hit = hit[events[hit] == earliest[codes[hit]]]
+    kept = frame.take(hit[first_of(codes[hit], count)])
+    return kept.with_columns({WEIGHT: np.ones(count, np.int64)})
 
 
 def _keep_least(frame: Frame, codes: Array) -> tuple[Frame, Array]:

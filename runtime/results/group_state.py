@@ -31,6 +31,11 @@ class GroupColumn:
     valid: Array
     upper: Array | None = None
 
+    @property
+    def greatest(self) -> float:
+        """About the greatest absolute value."""
+        return float(np.max(np.abs(self.values.astype(np.float64)), initial=0.0))
+
     def take(self, index: Array) -> "GroupColumn":
         """The rows at (or under a mask of) `index`."""
         upper = None if self.upper is None else self.upper[index]
