@@ -25,7 +25,7 @@ from ontoweir.runtime.results.aggregate_columns import (
     aggregate_schema,
     scale_argument,
 )
-from ontoweir.runtime.results.group_state import ADDED, GroupKeys, GroupState
+from ontoweir.runtime.results.group_state import ADDED, GroupState, add_groups
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
 from ontoweir.runtime.results.update_groups import (
@@ -218,9 +218,9 @@ def advance_groups(
     if not flat:
         return work.schema.empty_table(), state
     names = list(work.aggregation.group)
-    keys = pa.concat_tables([batch.rows.select([*names, AT]) for batch in flat])
-    codes, count = code_rows(keys, names)
-    unique = keys.take(pa.array(first_of(codes, count))).select(names)
+    keys = pa.concat_tables([batch.rows.select(names) for batch in flat])
+    known, total = state.count, sum(batch.rows.num_rows for batch in flat)
+    state, places = add_groups(state, keys, total)
     deltas, start = [], 0
     for (part, _), entries in zip(work.parts, tables, strict=True):
         filled = [batch for batch in entries if batch.rows.num_rows]
@@ -231,14 +231,13 @@ def advance_groups(
         rows = sum(batch.rows.num_rows for batch in filled)
         times = [batch.rows.column(AT).cast(pa.int64()).to_numpy() for batch in filled]
         at = np.concatenate(times)
-        deltas.append(Deltas(codes[start : start + rows], at, join_numbers(part, filled)))
+        deltas.append(Deltas(places[start : start + rows], at, join_numbers(part, filled)))
         start += rows
-    changes = update_groups(_shown(work), GroupKeys(unique, count), deltas, state)
+    changes = update_groups(_shown(work), deltas, state, known)
+    after = changes.after
     if work.final:
-        return work.schema.empty_table(), changes.after
-    return _render_groups(work, unique, changes.codes, changes.markers, changes.aggregates), (
-        changes.after
-    )
+        return work.schema.empty_table(), after
+    return _render_groups(work, after, changes.codes, changes.markers, changes.aggregates), after
 
 
 def merge_limit(
@@ -247,9 +246,9 @@ def merge_limit(
     """What the matches of a group at several markers may add up to that a plan of a part gives as
     one (advance_kernel), where only the last row of a group is asked for. None: every marker by
     itself, as the last change of a sum is not that of its last match, or a sum may not fit."""
-    first = part.aggregates[0].function
-    if not work.final or first is AggregateFunction.COUNT_DISTINCT:
+    if not work.final or part.counts_values:
         return None
+    first = part.aggregates[0].function
     if first in (AggregateFunction.MIN, AggregateFunction.MAX):
         return 0.0
     # a count changes with every match, whatever is shown beside it
@@ -269,10 +268,10 @@ def merge_limit(
 
 def finish_groups(work: AggregateWork, state: GroupState) -> pa.Table:
     """The last rows of the groups that have changed (GroupState.settle), in order of `at`."""
-    if state.keys is None:
-        return work.schema.empty_table()
     places, columns = show_groups(_shown(work), state)
-    return _render_groups(work, state.keys, places, state.changed[places], columns)
+    if len(places) == 0:
+        return work.schema.empty_table()
+    return _render_groups(work, state, places, state.changed[places], columns)
 
 
 def _shown(work: AggregateWork) -> Shown:
@@ -283,17 +282,21 @@ def _shown(work: AggregateWork) -> Shown:
 
 def _render_groups(
     work: AggregateWork,
-    keys: pa.Table,
-    codes: Array,
+    state: GroupState,
+    places: Array,
     at: Array,
     columns: Mapping[str, AggregateValues],
 ) -> pa.Table:
-    """Rows of groups, in order of `at`, then of the groups; `codes`: which of the keys each has."""
+    """Rows of the groups at some places, in order of `at`, then of the groups."""
     names = list(work.aggregation.group)
-    ranks = np.zeros(max(keys.num_rows, 1), dtype=np.int64)
+    assert state.keys is not None
+    codes, count = group_codes([places], len(places))
+    mine = places[first_of(codes, count)]
+    keys = state.keys.take(pa.array(mine)) if names else state.keys
+    ranks = np.zeros(count, dtype=np.int64)
     if names:
         order = pc.sort_indices(keys, [(n, "ascending") for n in names])
-        ranks[order.to_numpy()] = np.arange(keys.num_rows)
+        ranks[order.to_numpy()] = np.arange(count)
     rows = order_rows(*pack([at, ranks[codes]], len(codes)))
     rendered = {n: keys.column(n).take(pa.array(codes[rows])) for n in names}
     for name, column in columns.items():
