@@ -2,11 +2,11 @@
 
     .venv/bin/python benchmarks/live_keys.py [--rows 100000] [--keys 300,20000] [--rounds 8]
 
-Two streams have the same rows, once with a whole number as the key, once with a text (a device's
-name, or a UUID). The same queries run over both, live, micro-batch after micro-batch of ROWS rows in
-one process: nothing is read from disk, nothing written. Prints the CPU seconds of a micro-batch
-(the least of ROUNDS, in turn), and the ratios. Exits with 1 if a text key costs more than 1.5 × as
-much as a whole number.
+Streams have the same rows, once with a whole number as the key, once with a text: a device's name,
+or a UUID. The same queries run over all, live, micro-batch after micro-batch of ROWS rows, in one
+process: nothing is read from disk, nothing written. Prints the CPU seconds of a micro-batch (the
+least of ROUNDS, in turn), and the ratios. Exits with 1 if a text key costs more than 1.5 × as much
+as a whole number.
 """
 
 import argparse

@@ -27,7 +27,7 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     read_numbers,
 )
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
-from ontoweir.runtime.engine.pool_texts import forget_texts, make_pool
+from ontoweir.runtime.engine.pool_texts import close_pool, open_pool
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.engine.unite_answers import PlanResults, unite_answers
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck, admit_rows
@@ -144,8 +144,7 @@ def _advance_plans(
     answered: list[PlanResults] = []
     encoded = _encoder(work, plans, admitted)
     for index, prepared in enumerate(plans):
-        pool = make_pool(prepared, state.texts[index])
-        before = state.kernels[index]
+        pool, before = open_pool(prepared, state.texts[index], state.kernels[index])
         part, schema, several = _part_of(work, index)
         most = None
         if answers and part is not None and work.aggregates is not None:
@@ -161,7 +160,7 @@ def _advance_plans(
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema)
         answered.append(PlanResults(prepared.plan, prepared.injective, results, table, old))
-        after, kept = forget_texts(prepared, after, pool)
+        after, kept = close_pool(prepared, after, pool)
         kernels.append(after)
         texts.append(kept)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups), answered
@@ -183,15 +182,15 @@ def advance_level(
         tables = tables_of_size(prepared.plan, level)
         if not tables or chunk.now_us is None:
             continue
-        pool = make_pool(prepared, state.texts[index])
+        pool, before = open_pool(prepared, state.texts[index], state.kernels[index])
         members = members_of(tables)
         batches = _batches(work, prepared, encoded, pool, members)
         now = chunk.now_us // prepared.step_us
         try:
-            after = advance_tables(prepared.plan, tables, state.kernels[index], batches, now)
+            after = advance_tables(prepared.plan, tables, before, batches, now)
         except TooGreat as error:
             raise _dated(error, prepared.step_us, chunk.now_us) from None
-        kernels[index], texts[index] = forget_texts(prepared, after, pool)
+        kernels[index], texts[index] = close_pool(prepared, after, pool)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups)
 
 

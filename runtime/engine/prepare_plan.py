@@ -1,8 +1,9 @@
 """A plan with its static data encoded, ready for chunks of rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 
 from ontoweir.checker.model.normal_form import Kind
@@ -26,6 +27,19 @@ from ontoweir.runtime.pool.text_table import TEXT, TextTable
 from ontoweir.runtime.views.prepare_view import PreparedView, prepare_view
 
 
+class TextMemory:
+    """The strings beside the permanent ones that a process has seen of late in a plan's chunks.
+
+    `kept`: those that the state after the last chunk uses (None: nothing is remembered), which have
+    `codes` in `table`.
+    """
+
+    def __init__(self) -> None:
+        self.table = TextTable()
+        self.kept: pa.LargeStringArray | None = None
+        self.codes = np.zeros(0, dtype=np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class PreparedPlan:
     """A plan with its static data encoded; `texts`: strings with permanent codes; `selections`: of
@@ -40,6 +54,8 @@ class PreparedPlan:
     injective: bool
     views: tuple[PreparedView, ...] = ()
     """Those that members are of."""
+
+    memory: TextMemory = field(default_factory=TextMemory, compare=False, repr=False)
 
 
 def plan_step(plan: SynopsisPlan, catalog: Catalog) -> int:

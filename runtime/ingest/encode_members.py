@@ -27,6 +27,15 @@ class _Found:
     codes: Codes
 
 
+@dataclass(frozen=True, slots=True)
+class _Coded:
+    """A column of strings with the codes of a pool, whose strings only become more."""
+
+    permanent: TextTable
+    others: TextTable
+    codes: Encoded
+
+
 FEW = 4
 """Candidates are picked out where they are at most one row in so many."""
 
@@ -44,6 +53,7 @@ class MemberEncoder:
         self.selected: dict[tuple[str, Selection], Array | None] = {}
         self.some: dict[tuple[str, Selection, str, int], Encoded] = {}
         self.found: dict[tuple[str, Selection | None, str, int], _Found] = {}
+        self.coded: dict[tuple[str, Selection | None, str, int], _Coded] = {}
 
     def arrival(
         self, member: Member, form: NormalForm, pool: StringPool, selection: Selection
@@ -184,7 +194,7 @@ class MemberEncoder:
         pool: StringPool,
     ) -> Encoded:
         """The codes of a column of strings; those that are permanent are found once."""
-        key = (*place, id(pool.permanent))
+        key = (*place, id(pool.permanent))  # which is kept, so that no other has its id
         if key not in self.found:
             stream, selection, name = place
             column = as_texts(flatten(read()), f"{stream}.{name}")
@@ -196,8 +206,12 @@ class MemberEncoder:
                 mine = coded.codes if index is None else coded.codes[index]
                 codes = pool.permanent.translate(coded.table, mine)
             self.found[key] = _Found(pool.permanent, column, codes)
-        found = self.found[key]
-        return by_codes(pool.complete(found.column, found.codes))
+        whole = (*place, id(pool.others))
+        if whole not in self.coded:
+            found = self.found[key]
+            encoded = by_codes(pool.complete(found.column, found.codes))
+            self.coded[whole] = _Coded(pool.permanent, pool.others, encoded)
+        return self.coded[whole].codes
 
     def _column(self, stream: str, name: str) -> Column:
         column = self.catalog.streams[stream].column(name)
