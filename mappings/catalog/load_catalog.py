@@ -206,7 +206,8 @@ def _read_relation(table: TomlTable) -> Relation:
 
 
 def _read_source(table: TomlTable, *, static: bool) -> DataSource:
-    table.refuse_unknown(("format", "path", "options", "sort", "view"))
+    known = ("format", "path", "options", "sort", "view")
+    table.refuse_unknown(known if static else (*known, "keep"))
     view, kind, path = table.text("view"), table.text("format"), table.text("path")
     if view is not None and (not static or kind is not None or path is not None):
         raise table.error(
@@ -227,7 +228,16 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
             why="its path is the view's name, and it has no options",
             fix="remove the options" if options else 'write path = "NAME"',
         )
-    return DataSource(kind or "view", path, options, view, table.flag("sort"))
+    sort, keep = table.flag("sort"), not static and table.flag("keep")
+    if keep and not (kind in ("csv", "json") or (kind == "parquet" and sort)):
+        raise table.error(
+            "keep",
+            f"[{table.name()}] has keep = true",
+            why="only what is made of local files is kept: of CSV, JSON lines, and Parquet that is "
+            "to be sorted",
+            fix="remove keep",
+        )
+    return DataSource(kind or "view", path, options, view, sort, keep)
 
 
 def _option(table: TomlTable, key: str) -> str:

@@ -9,6 +9,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.column_types import (
     KNOWN_TYPES,
+    is_value,
     name_column_type,
     parse_column_type,
     parse_constant,
@@ -96,7 +97,7 @@ def _constant(options: TomlTable, key: str, value: object, kind_name: str) -> Sc
         constant = value
     elif family == "number" and isinstance(value, (int, float)) and not isinstance(value, bool):
         constant = parse_constant(str(value), kind)
-        if isinstance(kind, IntType) and not isinstance(constant, int):
+        if isinstance(kind, IntType) and (constant is None or not is_value(constant, kind)):
             constant = None
         if isinstance(kind, FloatType) and constant is not None:
             constant = float(constant)

@@ -78,6 +78,8 @@ class DataSource:
     view: str | None = None
     sort: bool = False
     """Sort the history by timestamp before replaying it (otherwise going backwards is an error)."""
+    keep: bool = False
+    """Keep what is made of local files, as Parquet beside the project, for the next replay."""
 
 
 @dataclass(frozen=True, slots=True)

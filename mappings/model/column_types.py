@@ -3,6 +3,8 @@
 import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from math import isfinite
 from typing import Literal, TypeAlias, assert_never
 
 from ontoweir.mappings.model.catalog import (
@@ -178,7 +180,7 @@ def parse_constant(text: str, kind: ColumnType) -> Scalar | None:
                 if not number.is_finite():
                     return None
                 if isinstance(kind, FloatType):
-                    return float(number)
+                    return value if isfinite(value := float(number)) else None
                 return int(number) if number == number.to_integral_value() else number
             case "string":
                 return text
@@ -193,6 +195,18 @@ def parse_constant(text: str, kind: ColumnType) -> Scalar | None:
                 assert_never(unreachable)
     except (InvalidOperation, ValueError):
         return None
+
+
+def is_value(number: Scalar, kind: ColumnType) -> bool:
+    """Whether a column of a numeric type can hold a number; of another type, True."""
+    match kind:
+        case IntType():
+            return isinstance(number, int) and -(1 << 63) <= number < 1 << 63
+        case DecimalType(precision=precision, scale=scale):
+            scaled = Fraction(Decimal(str(number))) * 10**scale
+            return scaled.denominator == 1 and len(str(abs(scaled.numerator))) <= precision
+        case _:
+            return True
 
 
 def parse_instant(text: str) -> datetime:

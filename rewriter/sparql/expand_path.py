@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 import rdflib
-from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.model.query import Atom, Term
 from ontoweir.rewriter.sparql.patterns import Join, Pattern, Single, Union
-from ontoweir.rewriter.sparql.read_terms import Terms, read_field
+from ontoweir.rewriter.sparql.read_terms import Terms
+from ontoweir.rewriter.syntax.node import Node
 
 MakeAtom = Callable[[object, Term, Term], Atom]
 """Makes the atom of a predicate as rdflib parsed it, a subject and an object."""
@@ -39,10 +39,10 @@ def expand_path(
     """
 
     def expand(node: object, s: Term, o: Term) -> Pattern:
-        name = node.name if isinstance(node, CompValue) else ""
-        if not isinstance(node, CompValue) or not name.startswith(("Path", "InversePath")):
+        name = node.name if isinstance(node, Node) else ""
+        if not isinstance(node, Node) or not name.startswith(("Path", "InversePath")):
             return Single(make_atom(node, s, o))
-        part = read_field(node, "part")
+        part = node.get("part")
         if name == "PathNegatedPropertySet" or part is None:
             fix = "name the properties that are meant, as in :p|:q"
             raise refuse("the property path !", "what is not a property may be any other", fix)
@@ -71,7 +71,7 @@ def expand_path(
 
 def first_step(path: object) -> object:
     """The first predicate that is written in a path."""
-    while isinstance(path, CompValue) and path.name.startswith("Path") and "part" in path:
+    while isinstance(path, Node) and path.name.startswith("Path") and "part" in path:
         part = path["part"]
         path = part[0] if isinstance(part, list) else part
-    return path if isinstance(path, (CompValue, rdflib.term.Node)) else None
+    return path if isinstance(path, (Node, rdflib.term.Node)) else None

@@ -8,7 +8,6 @@ from decimal import Context, Decimal, Inexact, InvalidOperation, localcontext
 from typing import Any, NamedTuple
 
 import rdflib
-from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.column_types import XSD, parse_instant
@@ -23,7 +22,7 @@ from ontoweir.rewriter.model.query import (
 )
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation
-from ontoweir.rewriter.sparql.read_terms import read_field
+from ontoweir.rewriter.syntax.node import Node
 
 _EXACT = {
     XSD + sign + size
@@ -97,9 +96,7 @@ def parse_filter(
 def _unwrap(node: object) -> object:
     """Without the layers of the grammar that hold a single expression."""
     while (
-        isinstance(node, CompValue)
-        and node.name in _WRAPPERS
-        and not ("other" in node or "op" in node)
+        isinstance(node, Node) and node.name in _WRAPPERS and not ("other" in node or "op" in node)
     ):
         node = node["expr"]
     return node
@@ -114,7 +111,7 @@ class _Reader:
 
     def formula(self, node: object) -> Formula:
         node = _unwrap(node)
-        if not isinstance(node, CompValue):
+        if not isinstance(node, Node):
             self.source = self.locate()
             raise self._refuse_form(node)
         match node.name:
@@ -129,7 +126,7 @@ class _Reader:
                 op = str(node["op"])
                 if op in _OPS:
                     return Comparison(self._compare(node["expr"], _OPS[op], node["other"]))
-                return self._membership(node["expr"], op, read_field(node, "other"))
+                return self._membership(node["expr"], op, node.get("other"))
             case _:
                 self.source = self.locate()
                 raise self._refuse_form(node)
@@ -150,7 +147,7 @@ class _Reader:
         return QueryError(what, why=why, fix=fix, source=self.source)
 
     def _refuse_form(self, node: object) -> QueryError:
-        name = node.name if isinstance(node, CompValue) else ""
+        name = node.name if isinstance(node, Node) else ""
         if name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
             word = "EXISTS" if name == "Builtin_EXISTS" else "NOT EXISTS"
             return self._error(f"FILTER {word}", _WHY, "write what exists as a plain pattern")
@@ -170,22 +167,22 @@ class _Reader:
     def _add(self, total: _Sum, node: object, sign: int) -> None:
         """Add `sign` times the expression to the sum."""
         node = _unwrap(node)
-        name = node.name if isinstance(node, CompValue) else ""
-        if isinstance(node, CompValue) and name == "AdditiveExpression":
+        name = node.name if isinstance(node, Node) else ""
+        if isinstance(node, Node) and name == "AdditiveExpression":
             self._add(total, node["expr"], sign)
             for op, part in zip(node["op"], node["other"], strict=True):
                 self._add(total, part, sign if op == "+" else -sign)
-        elif isinstance(node, CompValue) and name in ("UnaryMinus", "UnaryPlus"):
+        elif isinstance(node, Node) and name in ("UnaryMinus", "UnaryPlus"):
             self._add(total, node["expr"], -sign if name == "UnaryMinus" else sign)
-        elif isinstance(node, CompValue) and name == "MultiplicativeExpression":
+        elif isinstance(node, Node) and name == "MultiplicativeExpression":
             raise self._error(
                 f"{' and '.join(dict.fromkeys(node['op']))} in FILTER",
                 "comparisons add or subtract constants only, so that bounds can be computed",
                 _FORMS,
             )
-        elif isinstance(node, CompValue) and name not in ("literal", "pname"):
+        elif isinstance(node, Node) and name not in ("literal", "pname"):
             raise self._refuse_form(node)
-        elif isinstance(node, rdflib.Variable | rdflib.URIRef | rdflib.Literal | CompValue):
+        elif isinstance(node, rdflib.Variable | rdflib.URIRef | rdflib.Literal | Node):
             self._add_term(total, self.read_term(node), sign)
         else:
             raise self._refuse_form(node)

@@ -7,7 +7,6 @@ appearance, through the tokens.
 """
 
 import rdflib
-from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.rewriter.model.aggregation import Aggregation
@@ -24,9 +23,7 @@ from ontoweir.rewriter.model.query import (
 from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_variables
 from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
 from ontoweir.rewriter.sparql.expand_path import expand_path, first_step
-from ontoweir.rewriter.sparql.locate_tokens import SparqlToken, Tokens
 from ontoweir.rewriter.sparql.parse_filter import parse_filter
-from ontoweir.rewriter.sparql.parse_sparql import parse_sparql
 from ontoweir.rewriter.sparql.patterns import (
     Formula,
     Join,
@@ -38,8 +35,11 @@ from ontoweir.rewriter.sparql.patterns import (
 )
 from ontoweir.rewriter.sparql.read_aggregation import aggregated_variables, read_aggregation
 from ontoweir.rewriter.sparql.read_dataset import read_dataset
-from ontoweir.rewriter.sparql.read_terms import Terms, read_field
+from ontoweir.rewriter.sparql.read_terms import Terms
 from ontoweir.rewriter.sparql.read_values import ValuesReader
+from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
+from ontoweir.rewriter.syntax.node import Node
+from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
 
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
@@ -92,7 +92,7 @@ class _Parser:
         """A QueryError at a line."""
         return QueryError(what, why=why, fix=fix, source=Source(self.file, line))
 
-    def read(self, query: CompValue) -> tuple[ConjunctiveQuery, ...]:
+    def read(self, query: Node) -> tuple[ConjunctiveQuery, ...]:
         """The branches of a query as rdflib parsed it."""
         if query.name in _FORMS:
             fix = "write SELECT, or SELECT DISTINCT, and the variables"
@@ -100,13 +100,13 @@ class _Parser:
         for key, (clause, word, fix) in _CLAUSES.items():
             if key in query:
                 raise self.error(clause, _OUTSIDE, fix, self.tokens.line_of(word, "OFFSET"))
-        if read_field(query, "modifier") == "REDUCED":
+        if query.get("modifier") == "REDUCED":
             fix = "write SELECT (every answer counts) or SELECT DISTINCT"
             raise self.error("REDUCED", _OUTSIDE, fix, self.first)
         graphs = read_dataset(query, self.tokens, self.terms, self.error)
         aggregation = read_aggregation(query, self.tokens, self.file, self.error)
         if aggregation is None:
-            distinct = read_field(query, "modifier") == "DISTINCT"
+            distinct = query.get("modifier") == "DISTINCT"
             head = self.read_head(query)
             counted: frozenset[Variable] = frozenset()
         else:
@@ -175,8 +175,8 @@ class _Parser:
 
     def find_times(self, node: object) -> None:
         """Note the variables of every GRAPH: filters before it may compare them."""
-        if isinstance(node, CompValue):
-            term = read_field(node, "term")
+        if isinstance(node, Node):
+            term = node.get("term")
             if node.name == "GraphGraphPattern" and isinstance(term, rdflib.Variable):
                 self.times.setdefault(Variable(str(term)), Source(self.file))
             for part in node.values():
@@ -185,7 +185,7 @@ class _Parser:
             for part in node:
                 self.find_times(part)
 
-    def read_head(self, query: CompValue) -> tuple[Variable, ...] | None:
+    def read_head(self, query: Node) -> tuple[Variable, ...] | None:
         """The answer variables; None for *."""
         if "projection" not in query or query["projection"] == "*":
             return None
@@ -202,13 +202,13 @@ class _Parser:
                 head.append(answer)
         return tuple(head)
 
-    def read_group(self, group: CompValue, time: Variable | None) -> Join:
+    def read_group(self, group: Node, time: Variable | None) -> Join:
         """The patterns of a group at a time, and its filters."""
         if group.name == "SubSelect":
             self.refuse(group)
         parts: list[Pattern] = []
         filters: list[tuple[Formula, int]] = []
-        for part in read_field(group, "part", ()):
+        for part in group.get("part", ()):
             match part.name:
                 case "TriplesBlock":
                     for triples in part["triples"]:
@@ -250,14 +250,14 @@ class _Parser:
                         f.source.line if f.source else None,
                     )
 
-    def refuse(self, part: CompValue) -> None:
+    def refuse(self, part: Node) -> None:
         """Raise the error for a pattern that is not in the language."""
         what, fix = _REFUSED.get(part.name, (part.name, "write plain patterns"))
         words = [what, "SELECT"] if part.name == "SubSelect" else [what]
         lines = [t.line for t in self.tokens.tokens if t.text.upper() in words]
         raise self.error(what, _OUTSIDE, fix, lines[-1] if lines else None)
 
-    def read_graph(self, part: CompValue) -> Join:
+    def read_graph(self, part: Node) -> Join:
         """GRAPH ?t { … }."""
         line = self.tokens.next(lambda t: t.text.upper() == "GRAPH")
         term = part["term"]
@@ -322,11 +322,11 @@ class _Parser:
             if node == rdflib.RDF.type and token.text == "a":
                 return True
             return token.kind == "iri" and token.text[1:-1] == str(node)
-        if isinstance(node, CompValue) and node.name == "pname":
-            prefix = read_field(node, "prefix", "")
-            name = f"{prefix}:{read_field(node, 'localname', '')}"
+        if isinstance(node, Node) and node.name == "pname":
+            prefix = node.get("prefix", "")
+            name = f"{prefix}:{node.get('localname', '')}"
             return token.kind == "pname" and token.text.replace("\\", "") == name
-        if isinstance(node, CompValue) and node.name == "literal":
+        if isinstance(node, Node) and node.name == "literal":
             return token.kind == "string"
         if isinstance(node, rdflib.Literal):
             return token.text == str(node)

@@ -3,13 +3,13 @@
 from typing import NoReturn
 
 import rdflib
-from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import Source
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.model.query import Variable
-from ontoweir.rewriter.sparql.locate_tokens import Tokens
-from ontoweir.rewriter.sparql.read_terms import Refuse, read_field
+from ontoweir.rewriter.sparql.read_terms import Refuse
+from ontoweir.rewriter.syntax.locate_tokens import Tokens
+from ontoweir.rewriter.syntax.node import Node
 
 _FUNCTIONS = "COUNT, SUM, AVG, MIN, MAX, COUNT DISTINCT and MEDIAN"
 _WHY = f"a column of the result is a variable or one of {_FUNCTIONS} of a variable"
@@ -23,9 +23,7 @@ _NAMES = {
 }
 
 
-def read_aggregation(
-    query: CompValue, tokens: Tokens, file: str, refuse: Refuse
-) -> Aggregation | None:
+def read_aggregation(query: Node, tokens: Tokens, file: str, refuse: Refuse) -> Aggregation | None:
     """The grouping and the aggregates of a query as rdflib parsed it; None if it has neither.
 
     COUNT(?x) is COUNT(*): in the query language every variable of a match has a value.
@@ -41,11 +39,11 @@ class _Reader:
     def __init__(self, tokens: Tokens, file: str, refuse: Refuse) -> None:
         self.tokens, self.file, self.refuse = tokens, file, refuse
 
-    def read(self, query: CompValue) -> Aggregation | None:
-        projection = read_field(query, "projection", "*")
+    def read(self, query: Node) -> Aggregation | None:
+        projection = query.get("projection", "*")
         grouped = "groupby" in query
         if not grouped and (
-            projection == "*" or not any(_find_aggregate(read_field(i, "expr")) for i in projection)
+            projection == "*" or not any(_find_aggregate(i.get("expr")) for i in projection)
         ):
             return None
         line = self.tokens.line_of("GROUP") or self.tokens.line_of("SELECT")
@@ -110,11 +108,11 @@ class _Reader:
 
     def read_aggregate(self, name: str, node: object, line: int | None) -> Aggregate:
         call = _unwrap(node)
-        if not isinstance(call, CompValue) or call.name not in _NAMES:
+        if not isinstance(call, Node) or call.name not in _NAMES:
             inner = _find_aggregate(node)
             if inner is None:
                 what, fix = f"an expression in SELECT, as ?{name}", "select variables"
-            elif isinstance(call, CompValue) and call.name == inner:
+            elif isinstance(call, Node) and call.name == inner:
                 word = inner.removeprefix("Aggregate_").upper().replace("GROUPC", "GROUP_C")
                 what = f"aggregate {word}, as ?{name}"
                 fix = f"use one of {_FUNCTIONS}"
@@ -123,9 +121,9 @@ class _Reader:
                 fix = "select the aggregates, and compute on the results"
             raise self.refuse(what, _WHY, fix, line)
         function = _NAMES[call.name]
-        distinct = read_field(call, "distinct") == "DISTINCT"
-        argument = _plain(read_field(call, "vars"))
-        star = read_field(call, "vars") == "*"
+        distinct = call.get("distinct") == "DISTINCT"
+        argument = _plain(call.get("vars"))
+        star = call.get("vars") == "*"
         if argument is None and not star:
             raise self.refuse(
                 f"{function} of an expression, as ?{name}",
@@ -165,13 +163,13 @@ class _Reader:
         )
 
 
-def aggregated_variables(query: CompValue) -> frozenset[str]:
+def aggregated_variables(query: Node) -> frozenset[str]:
     """The variables inside aggregates: also those of COUNT(?x), which counts matches."""
     names: set[str] = set()
-    projection = read_field(query, "projection", "*")
+    projection = query.get("projection", "*")
     for item in () if projection == "*" else projection:
-        call = _unwrap(read_field(item, "expr"))
-        argument = _plain(read_field(call, "vars")) if isinstance(call, CompValue) else None
+        call = _unwrap(item.get("expr"))
+        argument = _plain(call.get("vars")) if isinstance(call, Node) else None
         if argument is not None:
             names.add(argument.name)
     return frozenset(names)
@@ -185,14 +183,14 @@ def _plain(node: object) -> Variable | None:
 
 def _unwrap(node: object) -> object:
     """An expression without the levels that rdflib puts around it."""
-    while isinstance(node, CompValue) and set(node) == {"expr"}:
+    while isinstance(node, Node) and set(node) == {"expr"}:
         node = node["expr"]
     return node
 
 
 def _find_aggregate(node: object) -> str | None:
     """What rdflib calls an aggregate function in an expression."""
-    if isinstance(node, CompValue):
+    if isinstance(node, Node):
         if node.name.startswith("Aggregate_"):
             return node.name
         return next((f for v in node.values() if (f := _find_aggregate(v)) is not None), None)

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 
-from rdflib.plugins.sparql.parserutils import CompValue
-
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.model.query import Iri
-from ontoweir.rewriter.sparql.locate_tokens import Tokens
-from ontoweir.rewriter.sparql.read_terms import Terms, read_field
+from ontoweir.rewriter.sparql.read_terms import Terms
+from ontoweir.rewriter.syntax.locate_tokens import Tokens
+from ontoweir.rewriter.syntax.node import Node
 
 
 def read_dataset(
-    query: CompValue, tokens: Tokens, terms: Terms, refuse: Callable[..., QueryError]
+    query: Node, tokens: Tokens, terms: Terms, refuse: Callable[..., QueryError]
 ) -> tuple[str, ...]:
     """The IRIs of the graphs that are the query's default graph; none: the dataset's own.
 
@@ -19,9 +18,9 @@ def read_dataset(
         QueryError: FROM NAMED, or an IRI with an undeclared prefix.
     """
     graphs: dict[str, None] = {}
-    for clause in read_field(query, "datasetClause", ()):
+    for clause in query.get("datasetClause", ()):
         line = tokens.line_of("FROM")
-        named = read_field(clause, "named")
+        named = clause.get("named")
         if named is not None:
             raise refuse(
                 "FROM NAMED",
@@ -29,7 +28,7 @@ def read_dataset(
                 "write FROM and the IRI: patterns are then matched in this graph",
                 tokens.line_of("NAMED") or line,
             )
-        graph = terms.read(read_field(clause, "default"), line)
+        graph = terms.read(clause.get("default"), line)
         assert isinstance(graph, Iri)
         graphs[graph.value] = None
     return tuple(graphs)

@@ -1,14 +1,13 @@
 """Read the terms of a SPARQL query: prefixes, IRIs, literals, variables and blank nodes."""
 
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import urljoin
 
 import rdflib
-from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.model.query import Iri, Literal, Term, Variable
+from ontoweir.rewriter.syntax.node import Node
 
 Refuse = Callable[[str, str, str, int | None], QueryError]
 """Makes an error of what, why, fix, and the line."""
@@ -54,14 +53,14 @@ class Terms:
         if isinstance(node, rdflib.Literal):
             datatype = str(node.datatype) if node.datatype else None
             return Literal(str(node), datatype, _lower(node.language))
-        assert isinstance(node, CompValue)
+        assert isinstance(node, Node)
         if node.name == "literal":
             written_type = self.read(node["datatype"], line) if "datatype" in node else None
             kind = written_type.value if isinstance(written_type, Iri) else None
             kind = None if kind == str(rdflib.XSD.string) else kind
             language = str(node["lang"]) if "lang" in node else None
             return Literal(str(node["string"]), kind, _lower(language))
-        prefix, name = str(read_field(node, "prefix", "")), str(read_field(node, "localname", ""))
+        prefix, name = str(node.get("prefix", "")), str(node.get("localname", ""))
         if prefix not in self.prefixes:
             raise self._refuse(
                 f"the prefix {prefix}: is not declared",
@@ -79,11 +78,6 @@ class Terms:
             fix = "write the whole IRI, a prefixed name, or BASE <…> at the top of the query"
             raise self._refuse(f"the IRI <{iri}> is relative", "there is no BASE", fix, line)
         return _join(self.base, iri)
-
-
-def read_field(node: CompValue, key: str, default: Any = None) -> Any:
-    """What rdflib put under `key` (CompValue.get returns the key itself where there is none)."""
-    return node[key] if key in node else default  # noqa: SIM401
 
 
 def _lower(language: str | None) -> str | None:

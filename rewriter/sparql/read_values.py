@@ -1,13 +1,12 @@
 """Read VALUES, and BIND of a constant: variables with fixed values."""
 
 import rdflib
-from pyparsing import ParseResults
-from rdflib.plugins.sparql.parserutils import CompValue
 
 from ontoweir.errors import Source
 from ontoweir.rewriter.model.query import Iri, Literal, Variable
 from ontoweir.rewriter.sparql.patterns import Join, Values, bound_variables
-from ontoweir.rewriter.sparql.read_terms import Refuse, Terms, read_field
+from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
+from ontoweir.rewriter.syntax.node import Node
 
 _CONSTANT = 'write a constant: an IRI, a number, or a literal such as "on" or "1"^^xsd:integer'
 
@@ -18,13 +17,13 @@ class ValuesReader:
     def __init__(self, terms: Terms, times: frozenset[Variable], file: str, refuse: Refuse) -> None:
         self.terms, self.times, self.file, self.refuse = terms, times, file, refuse
 
-    def read_values(self, part: CompValue, line: int) -> Values:
+    def read_values(self, part: Node, line: int) -> Values:
         """VALUES: every variable has a value in every row."""
-        names = [Variable(str(v)) for v in read_field(part, "var", ())]
+        names = [Variable(str(v)) for v in part.get("var", ())]
         self.check_fixed(names, line)
         rows: list[tuple[Iri | Literal, ...]] = []
-        for row in read_field(part, "value", ()):
-            nodes = list(row) if isinstance(row, ParseResults) else [row]
+        for row in part.get("value", ()):
+            nodes = row if isinstance(row, list) else [row]
             if "UNDEF" in [node for node in nodes if type(node) is str]:
                 raise self.refuse(
                     "UNDEF in VALUES",
@@ -45,7 +44,7 @@ class ValuesReader:
             raise self.refuse("VALUES without values", "it allows no answer", fix, line)
         return Values(tuple(names), tuple(rows), Source(self.file, line))
 
-    def read_bind(self, part: CompValue, before: Join, line: int) -> Values:
+    def read_bind(self, part: Node, before: Join, line: int) -> Values:
         """BIND of a constant to a variable that is not bound yet."""
         variable = Variable(str(part["var"]))
         self.check_fixed([variable], line)
@@ -57,12 +56,12 @@ class ValuesReader:
                 line,
             )
         node, sign = part["expr"], ""
-        while isinstance(node, CompValue) and node.name not in ("literal", "pname"):
+        while isinstance(node, Node) and node.name not in ("literal", "pname"):
             if "other" in node or "expr" not in node:
                 break
             sign = "-" if node.name == "UnaryMinus" and not sign else sign
             node = node["expr"]
-        plain = not isinstance(node, CompValue) or node.name in ("literal", "pname")
+        plain = not isinstance(node, Node) or node.name in ("literal", "pname")
         if not plain or isinstance(node, rdflib.Variable):
             raise self.refuse(
                 f"BIND of an expression, as ?{variable.name}",

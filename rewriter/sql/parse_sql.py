@@ -38,6 +38,8 @@ from ontoweir.rewriter.model.spj import (
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
+from ontoweir.rewriter.views.make_sets import SetMaker
 
 _MAX_NULLABLE = 8
 """Of so many columns of GROUP BY that may be NULL every combination is a disjunct."""
@@ -99,15 +101,20 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         )
         for d in disjuncts
     ]
+    sets = SetMaker(catalog)
+    if is_mixed(named, catalog):
+        refuse_bags(Source(file, 1), distinct=union.distinct, sql=True)
+        named = list(date_statics(named, sets, Source(file, 1)))
     made = SpjUnion(
         name=name,
         variables=variables,
-        disjuncts=tuple(propagate_equalities(d, catalog) for d in named),
+        disjuncts=tuple(propagate_equalities(d, sets.catalog) for d in named),
         distinct=union.distinct,
         source=Source(file, 1),
         aggregation=aggregation,
+        views=tuple(sets.views),
     )
-    check_aggregates(made, catalog)
+    check_aggregates(made, sets.catalog)
     return made
 
 

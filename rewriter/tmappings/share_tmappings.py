@@ -38,6 +38,10 @@ class TMappings:
     _compiled: dict[tuple[_Graphs, str], _Compiled] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
+    described: dict[tuple[_Graphs, str, bool], str] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+    """What a trace says of them: of a property, or (True) of a class."""
 
     def are_of(self, mappings: MappingSet, tbox: Hierarchy, catalog: Catalog) -> bool:
         """Whether they are made of these very objects; who is told of refusals may differ."""

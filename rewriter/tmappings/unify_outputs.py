@@ -10,6 +10,7 @@ from ontoweir.mappings.model.catalog import ColumnType, IntType, Scalar, Timesta
 from ontoweir.mappings.model.column_types import (
     XSD,
     datatype_family,
+    is_value,
     name_column_type,
     parse_constant,
     parse_instant,
@@ -177,7 +178,7 @@ def _equate_constant(
             source=source,
         )
     value = parse_constant(text, kind)
-    if value is None or (exact and _write(value, kind) != text):
+    if value is None or not is_value(value, kind) or (exact and _write(value, kind) != text):
         return None
     return (Compare(attribute, Op.EQ, Constant(value), source=source),)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ontoweir.errors import QueryError
+from ontoweir.errors import QueryError, Source
 from ontoweir.rewriter.model.moments import EVERY_TIME, is_moments
 from ontoweir.rewriter.model.query import ConjunctiveQuery, Variable
 from ontoweir.rewriter.model.spj import Attribute, Occurrence, Provenance, View, ViewBranch
@@ -53,24 +53,40 @@ def _bind(
 
 
 def _find_moments(time: Variable, query: ConjunctiveQuery, sets: SetMaker) -> View:
-    """The view of all timestamps."""
+    what = (
+        f"every pattern in GRAPH ?{time.name} can be matched by static data, which holds at every "
+        "time that there is"
+    )
+    place = next(a.source for a in query.atoms if a.time == time)
+    return find_moments(sets, what, f"add a pattern over a stream to GRAPH ?{time.name}", place)
+
+
+def find_moments(sets: SetMaker, what: str, fix: str, place: Source | None) -> View:
+    """The view of all timestamps.
+
+    Args:
+        sets: makes it, if it has not done so.
+        what: in an error, what needs it.
+        fix: in an error, how to do without it where streams have different units of time.
+        place: of the error.
+
+    Raises:
+        QueryError: the catalog has no stream, or streams of different units of time.
+    """
     made = next((v for v in sets.views if is_moments(v)), None)
     if made is not None:
         return made
     streams = [s for n, s in sets.catalog.streams.items() if n not in {v.name for v in sets.views}]
     steps = {stream.step_us for stream in streams}
     if len(steps) != 1:
-        place = next(a.source for a in query.atoms if a.time == time)
         raise QueryError(
-            f"every pattern in GRAPH ?{time.name} can be matched by static data, which holds at "
-            "every time that there is",
+            what,
             why="the project has no stream, so there is none"
             if not streams
             else "the streams of the project have different units of time",
             fix="write the patterns outside GRAPH"
             if not streams
-            else f"add a pattern over a stream to GRAPH ?{time.name}, or declare the same "
-            "timestamp unit for all streams",
+            else f"{fix}, or declare the same timestamp unit for all streams",
             source=place,
         )
     branches = tuple(

@@ -3,7 +3,10 @@
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.catalog import DecimalType
 from ontoweir.mappings.model.column_types import XSD, datatype_family
+from ontoweir.rewriter.algebra.equality_classes import Types, condition_attributes
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -18,11 +21,15 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     View,
     ViewBranch,
+    output_attributes,
 )
 from ontoweir.rewriter.views.make_sets import SetMaker
 
 _FLOATS = (f"{XSD}double", f"{XSD}float")
 _MOST_DIGITS = 38
+_MOST = 1 << 61
+"""Of how many units the run-time takes numbers where there are decimals, too
+(runtime/columnar/encode.py)."""
 
 
 def hold_constants(union: SpjUnion, sets: SetMaker) -> SpjUnion:
@@ -32,13 +39,47 @@ def hold_constants(union: SpjUnion, sets: SetMaker) -> SpjUnion:
     Args:
         union: an aggregate query; others are left as they are.
         sets: makes the views.
+
+    Raises:
+        QueryError: a number does not fit 64 bits, in units of the last decimal place that a number
+            of its disjunct has.
     """
     if union.aggregation is None:
         return union
     counts = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
     arguments = {a.argument for a in union.aggregation.aggregates if a.function not in counts}
     held: dict[tuple[bool, Decimal | float], View] = {}
-    return replace(union, disjuncts=tuple(_hold(q, arguments, held, sets) for q in union.disjuncts))
+    disjuncts = tuple(_hold(q, arguments, held, sets) for q in union.disjuncts)
+    for query in disjuncts:
+        _refuse_large(query, held, union.source, sets)
+    return replace(union, disjuncts=disjuncts)
+
+
+def _refuse_large(
+    query: SpjQuery,
+    held: dict[tuple[bool, Decimal | float], View],
+    source: Source | None,
+    sets: SetMaker,
+) -> None:
+    """Raise the error for a constant that the run-time cannot count."""
+    types = Types(sets.catalog, query.occurrences)
+    read = {a for c in query.conditions for a in condition_attributes(c)}
+    read |= {a for _, output in query.outputs for a in output_attributes(output)}
+    kinds = map(types.type_of, read)
+    unit = 10 ** max((k.scale for k in kinds if isinstance(k, DecimalType)), default=0)
+    most = _MOST if unit > 1 else (1 << 63) - 1
+    tables = {o.table for o in query.occurrences}
+    for (_, number), view in held.items():
+        if view.name not in tables or not isinstance(number, Decimal):
+            continue
+        if max(1, abs(number)) * unit > most:
+            raise QueryError(
+                f"the constant {number:f} is aggregated",
+                why="numbers are counted in 64 bits, in units of the last decimal place that the "
+                f"query has: 1/{unit}",
+                fix="write fewer digits, before or behind the decimal point",
+                source=source,
+            )
 
 
 def _hold(

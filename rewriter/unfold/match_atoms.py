@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from ontoweir.errors import QueryError, Source
@@ -149,7 +150,8 @@ def match_atoms(
     """
     budget = make_budget(query, choices, on_progress)
     pairs = [
-        (atom, _Choices(assertions)) for atom, assertions in zip(query.atoms, choices, strict=True)
+        (atom, _make_choices(_Same(assertions)))
+        for atom, assertions in zip(query.atoms, choices, strict=True)
     ]
     if max(map(len, choices)) >= MANY:
         pairs = _order(pairs)
@@ -224,6 +226,26 @@ class _Choices:
             ends = ((a, (a.subject, a.object)[place]) for a in self.mapped)
             self.by_prefix[place] = PrefixIndex(ends)
         return self.by_prefix[place]
+
+
+class _Same:
+    """Assertions that equal others if they are the same objects, as those of a predicate are that
+    several queries share."""
+
+    def __init__(self, assertions: tuple[MappingAssertion, ...]) -> None:
+        self.assertions = assertions
+        self.numbers = tuple(map(id, assertions))
+
+    def __hash__(self) -> int:
+        return hash(self.numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.numbers == other.numbers
+
+
+@lru_cache(maxsize=64)
+def _make_choices(same: _Same) -> _Choices:
+    return _Choices(same.assertions)
 
 
 def _terms(atom: Atom) -> tuple[Term, ...]:

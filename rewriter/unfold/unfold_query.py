@@ -42,6 +42,7 @@ from ontoweir.rewriter.tmappings.name_graphs import name_graphs
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
 from ontoweir.rewriter.unfold.bind_times import bind_times
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.rewriter.unfold.date_statics import date_statics, refuse_bags
 from ontoweir.rewriter.unfold.hold_constants import hold_constants
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
@@ -122,13 +123,13 @@ def unfold_query(
             "an empty union of queries", why="it has no head", fix="pass at least one disjunct"
         )
     first = ucq[0]
-    options = options or UnfoldOptions()
+    options, observer = options or UnfoldOptions(), observer or Observer()
     head = options.names or tuple(v.name for v in first.head)
-    observer = observer or Observer()
     shared = options.shared
     if shared is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
     compiled = _compile(ucq, mappings, shared, observer)
+    mixed = _is_mixed(ucq)
     counted = not first.distinct and options.counts is Counts.SPARQL
     sets = SetMaker(catalog, observer.on_step, counts=counted)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
@@ -165,11 +166,20 @@ def unfold_query(
         aggregation=first.aggregation,
     )
     union = hold_constants(union, sets)
-    catalog = sets.catalog
+    dated = date_statics(union.disjuncts, sets, first.source) if mixed else union.disjuncts
+    catalog, union = sets.catalog, replace(union, disjuncts=dated)
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = replace(union, views=used_views(read, sets.views))
     check_aggregates(union, catalog)
     return union
+
+
+def _is_mixed(ucq: Sequence[ConjunctiveQuery]) -> bool:
+    """Whether some branches have a time, and others none; of a set, or QueryError is raised."""
+    mixed = len({any(a.time is not None for a in q.atoms) for q in ucq}) > 1
+    if mixed:
+        refuse_bags(ucq[0].source, distinct=ucq[0].distinct)
+    return mixed
 
 
 def _compile(
@@ -180,8 +190,16 @@ def _compile(
     selected = compiled = shared.select(mappings, graphs)
     if not selected.compiled:
         compiled = shared.compile(selected, graphs, {_iri(a) for q in ucq for a in q.atoms})
-    for step in _count_assertions(ucq, selected, compiled):
-        observer.on_step(step)
+    for atom in {_iri(a): a for q in ucq for a in q.atoms}.values():
+        iri, is_class = _iri(atom), isinstance(atom, ClassAtom)
+        known = shared.described.get((graphs, iri, is_class))
+        if known is None:
+            own, all_of = (
+                m.classes_of(iri) if is_class else m.properties_of(iri)
+                for m in (selected, compiled)
+            )
+            known = shared.described[graphs, iri, is_class] = _count_assertions(own, all_of)
+        observer.on_step(TraceStep("mappings closed under the hierarchy", iri, known))
     return compiled
 
 
@@ -191,23 +209,13 @@ def _name_outputs(disjunct: SpjQuery, names: Sequence[str]) -> SpjQuery:
     return replace(disjunct, outputs=tuple((name, output) for name, (_, output) in named))
 
 
-def _count_assertions(
-    ucq: Sequence[ConjunctiveQuery], mappings: MappingSet, compiled: MappingSet
-) -> Iterator[TraceStep]:
-    for atom in {_iri(a): a for q in ucq for a in q.atoms}.values():
-        iri, is_class = _iri(atom), isinstance(atom, ClassAtom)
-        own, compiled_own = (
-            m.classes_of(iri) if is_class else m.properties_of(iri) for m in (mappings, compiled)
-        )
-        axioms = dict.fromkeys(b.text for a in compiled_own for b in a.because)
-        why = f", by {'; '.join(first_axioms(tuple(axioms)))}" if axioms else ""
-        names = {n for a in compiled_own for n in (TriplesMapName(a.id, a.place), *a.others)}
-        many = f" of {len(names)} triples maps" if any(a.others for a in compiled_own) else ""
-        yield TraceStep(
-            "mappings closed under the hierarchy",
-            iri,
-            f"{len(own)} assertions of its own, {len(compiled_own)} in all{many}{why}",
-        )
+def _count_assertions(own: Sequence[MappingAssertion], compiled: Sequence[MappingAssertion]) -> str:
+    """How many assertions of its own a predicate has, and with those of all below it."""
+    axioms = dict.fromkeys(b.text for a in compiled for b in a.because)
+    why = f", by {'; '.join(first_axioms(tuple(axioms)))}" if axioms else ""
+    names = {n for a in compiled for n in (TriplesMapName(a.id, a.place), *a.others)}
+    many = f" of {len(names)} triples maps" if any(a.others for a in compiled) else ""
+    return f"{len(own)} assertions of its own, {len(compiled)} in all{many}{why}"
 
 
 def _iri(atom: Atom) -> str:

@@ -13,6 +13,7 @@ from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
 from ontoweir.runtime.sources.order_pieces import order_pieces
 from ontoweir.runtime.sources.read_source import locate_source
+from ontoweir.runtime.staging.keep_rows import keep_rows
 from ontoweir.runtime.staging.spool_stream import spool_stream
 from ontoweir.runtime.staging.stage_stream import stage_stream
 
@@ -25,7 +26,7 @@ class StagingArea:
     """With what histories are opened.
 
     `spark`: gives the session where it is needed; `folder`: for what is staged; `span`: [start,
-    stop) in µs; `here`: local CSV is read in this process where it can be; `progress`: is called
+    stop) in µs; `here`: local text is read in this process where it can be; `progress`: is called
     while rows are staged.
     """
 
@@ -65,7 +66,15 @@ def open_history(catalog: Catalog, wanted: StreamColumns, area: StagingArea) -> 
         )
     elif area.here or local:
         report = count_prepared(area.progress, name)
-        pieces = spool_stream(stream, located, columns, area.folder / name, spare, report)
+
+        def spool(folder: Path) -> tuple[Piece, ...] | None:
+            return spool_stream(stream, located, columns, folder, spare, report)
+
+        if stream.data.keep and located.files is not None:
+            project = Path(catalog.file).parent
+            pieces = keep_rows(stream, located, columns, spare, project, spool)
+        else:
+            pieces = spool(area.folder / name)
     if pieces is None:
         home = area.spark()
         session = home.newSession()

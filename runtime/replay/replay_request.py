@@ -22,7 +22,7 @@ class ReplayRequest:
         start, stop: only timestamps in [start, stop); without a zone they are UTC.
         expand: repeat rows instead of a column `multiplicity` (bag semantics).
         final: of an aggregate query, write the last row of each group alone.
-        text_here: local CSV is read in this process where it can be, not by Spark.
+        text_here: local text is read in this process where it can be, not by Spark.
         rows_per_chunk: about how many rows a task holds at once.
         rows_per_range: a range of history, which one Spark task replays, has at least about so
             many rows.

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Set
 import pyarrow as pa
 
 from ontoweir.errors import DataError, Source
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.runtime.columnar.convert_column import holds_times, holds_type, wrong_type
 from ontoweir.runtime.sources.read_source import missing_column
 
 
 def check_columns(
     schema: pa.Schema,
-    stream: Stream,
+    stream: Stream | Relation,
     names: Iterable[str],
     place: str,
     elsewhere: Set[str] = frozenset(),
@@ -21,7 +21,7 @@ def check_columns(
 
     Args:
         schema: the file's columns.
-        stream: whose they are.
+        stream: whose they are; of a relation, all columns are declared.
         names: the columns wanted, the timestamp among them.
         place: the file, for messages.
         elsewhere: columns that need not be there: in folders' names, or not asked for.

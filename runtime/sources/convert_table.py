@@ -44,6 +44,8 @@ def _find_far(table: pa.Table, time: str, kind: pa.DataType) -> list[tuple[str, 
 
 def name_bad(bad: Sequence[tuple[str, Array]], rows: int) -> "pa.Array":
     """BAD: of each row, the first column whose value is not of its type (NULL: none is)."""
+    if not bad:
+        return pa.nulls(rows, pa.string())
     names = np.full(rows, None, dtype=object)
     for name, wrong in reversed(bad):
         names[wrong] = name

@@ -1,6 +1,7 @@
 """Sort the rows of Parquet files by time, in bounded memory."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,8 @@ def sort_parts(parts: Sequence[Path], time: str, target: Path, at_once: int = AT
     """Write the rows of all parts to one file, in the order of a column of whole numbers, those
     without a number first; equal ones stay in the order of the parts.
 
-    Many rows are parted into spans of time, each sorted by itself, for which the parts are read
-    again and again. Rows of one time are in memory together.
+    Many rows are first parted into spans of time, each in a file beside the target, in one pass;
+    each is then sorted by itself. Rows of one time are in memory together.
 
     Args:
         parts: Parquet files of one schema.
@@ -35,13 +36,38 @@ def sort_parts(parts: Sequence[Path], time: str, target: Path, at_once: int = AT
         OSError: the disk does not take it.
     """
     cuts = _find_cuts(parts, time, at_once)
+    spans = _part_rows(parts, time, cuts, target) if cuts else [list(parts)]
     with pq.ParquetWriter(str(target), pq.read_schema(parts[0])) as writer:
-        for low, high in zip([None, *cuts], [*cuts, None], strict=True):
-            spans = [_read_span(part, time, low, high) for part in parts]
-            rows = pa.concat_tables(spans)
+        for files in spans:
+            rows = pa.concat_tables([_read(file) for file in files])
             order = pc.sort_indices(rows, sort_keys=[(time, "ascending", "at_start")])
             if rows.num_rows:
                 writer.write_table(rows.take(order), row_group_size=_GROUP)
+            if cuts:
+                files[0].unlink()
+
+
+def _part_rows(
+    parts: Sequence[Path], time: str, cuts: Sequence[int], target: Path
+) -> list[list[Path]]:
+    """A file for each span of time between cuts, with its rows in the order of the parts."""
+    spans = [target.with_name(f"{target.name}-{n:06d}") for n in range(len(cuts) + 1)]
+    schema = pq.read_schema(parts[0])
+    with ExitStack() as stack:
+        writers = [stack.enter_context(pq.ParquetWriter(str(s), schema)) for s in spans]
+        for part in parts:
+            opened = stack.enter_context(pq.ParquetFile(part))
+            for group in range(opened.num_row_groups):
+                rows = opened.read_row_group(group)
+                span = np.searchsorted(cuts, _fill(rows.column(time)), side="right")
+                rows = rows.take(pa.array(np.argsort(span, kind="stable")))
+                start = 0
+                for writer, count in zip(writers, np.bincount(span), strict=False):
+                    if count:
+                        writer.write_table(rows.slice(start, count))
+                    start += count
+            opened.close()
+    return [[span] for span in spans]
 
 
 def _find_cuts(parts: Sequence[Path], time: str, at_once: int) -> list[int]:
@@ -57,22 +83,14 @@ def _find_cuts(parts: Sequence[Path], time: str, at_once: int) -> list[int]:
 
 
 def _times(part: Path, time: str) -> Array:
-    column = pq.read_table(part, columns=[time]).column(time)
+    return _fill(_read(part, [time]).column(time))
+
+
+def _read(part: Path, columns: list[str] | None = None) -> pa.Table:
+    with pq.ParquetFile(part) as opened:  # unlike read_table, it makes nothing of folders' names
+        return opened.read(columns=columns)
+
+
+def _fill(column: "pa.ChunkedArray") -> Array:
     times: Array = pc.fill_null(column, int(_BEFORE_ALL)).to_numpy()
     return times
-
-
-def _read_span(part: Path, time: str, low: int | None, high: int | None) -> pa.Table:
-    """The rows of a part in [low, high); with the first come those without a time."""
-    with pq.ParquetFile(part) as opened:
-        tables = [opened.schema_arrow.empty_table()]
-        for index in range(opened.num_row_groups):
-            rows = opened.read_row_group(index)
-            times = rows.column(time)
-            if low is not None:
-                rows = rows.filter(pc.fill_null(pc.greater_equal(times, low), False))
-                times = rows.column(time)
-            if high is not None:
-                rows = rows.filter(pc.fill_null(pc.less(times, high), low is None))
-            tables.append(rows)
-    return pa.concat_tables(tables)

@@ -1,4 +1,4 @@
-"""Write a stream of local CSV, or one that is to be sorted, to Parquet, without Spark."""
+"""Write a stream of local text, or one that is to be sorted, to Parquet, without Spark."""
 
 from collections.abc import Callable, Iterable, Sequence, Set
 from pathlib import Path
@@ -38,7 +38,7 @@ def spool_stream(
         DataError: a file lacks a column or cannot be read.
         RunError: the disk does not take it.
     """
-    if located.files is None or stream.data.format not in ("csv", "parquet"):
+    if located.files is None or stream.data.format not in ("csv", "json", "parquet"):
         return None
     files = drop_empty(stream.data, located.files)
     parts, pieces = [], []
@@ -94,20 +94,23 @@ def write_rows(
     rows: Iterable[pa.Table],
     part: Path,
     on_rows: Callable[[int], None] = lambda rows: None,
+    marks: Sequence[str] = (),
 ) -> None:
-    """Write a stream's rows, as read_text gives them, to a Parquet file.
+    """Write a stream's rows, as read_text gives them, to a Parquet file, with some more columns of
+    text.
 
     Raises:
         OSError: the disk does not take it.
     """
     types = [(c.name, arrow_type(c.type)) for c in declared]
-    schema = pa.schema([*types, (stream.timestamp, pa.int64()), (BAD, pa.string())])
+    more = [(name, pa.string()) for name in (BAD, *marks)]
+    schema = pa.schema([*types, (stream.timestamp, pa.int64()), *more])
     text = [name for name, kind in types if pa.types.is_string(kind)]
     with pq.ParquetWriter(
         str(part),
         schema,
         compression="none",
-        use_dictionary=[*text, BAD],
+        use_dictionary=[*text, BAD, *marks],
         write_statistics=[stream.timestamp],
     ) as writer:
         for table in rows:

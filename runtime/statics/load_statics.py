@@ -1,8 +1,8 @@
 """Load static relations, and check them against what the catalog declares.
 
-Small plain files and simple views are read here, in some milliseconds; everything else by Spark:
-of local files that are not large its rows are collected, of all else its tasks write them
-(materialize_frame), as their number is not known.
+Local files of Parquet, CSV and JSON lines are read here, and simple views evaluated; everything
+else is by Spark: of local files that are not large its rows are collected, of all else its tasks
+write them (materialize_frame), as their number is not known.
 """
 
 import tempfile
@@ -38,7 +38,6 @@ from ontoweir.runtime.spark.materialize_frame import (
 )
 from ontoweir.runtime.statics.evaluate_view import evaluate_view, mentioned
 from ontoweir.runtime.statics.read_relation import read_relation
-from ontoweir.runtime.statics.read_small import read_small
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -66,7 +65,7 @@ def load_statics(
         names: the relations wanted.
         beside: a file or folder to be, beside which Spark's tasks can write what this process sees
             (default: the system's temporary files).
-        here: local CSV is read in this process where it can be, not by Spark.
+        here: local text is read in this process where it can be, not by Spark.
 
     Raises:
         DataError: a file or column is missing, or a row breaks a type, domain, key or max_rows.
@@ -161,14 +160,15 @@ class _Loader:
         if view is None:
             located = locate_source(relation.data, relation.name, self.catalog.file)
             place, collected = located.path, _is_small(located)
-            small = read_small(relation.data, place, relation.columns)
-            if small is None and self.here:
-                small = read_relation(relation, located, lambda: self.folder)
+            if self.here or relation.data.format == "parquet":
+                rows = read_relation(relation, located, lambda: self.folder)
+            else:
+                rows = None
         else:
-            small = evaluate_view(relation, view, self.catalog, self.load)
+            rows = evaluate_view(relation, view, self.catalog, self.load)
         source = Source(place) if view is None else relation.source
-        if small is not None:
-            return _check(relation, small, source)
+        if rows is not None:
+            return _check(relation, rows, source)
 
         if view is None:
             wanted = WantedColumns(relation.columns)
@@ -297,8 +297,9 @@ def _check_key(
 def _broken(relation: Relation, row: int, source: Source | None, what: str, why: str) -> DataError:
     """The error of a row, counted from 0; a CSV's line where it has a header."""
     number = row + 1
-    if source is not None and relation.data.format == "csv":
-        header = dict(relation.data.options).get("header", "").lower() == "true"
+    if source is not None and relation.data.format in ("csv", "json"):
+        options = {name.lower(): text for name, text in relation.data.options}
+        header = relation.data.format == "csv" and options.get("header", "").lower() == "true"
         source = Source(source.file, number + header)
     return DataError(
         f"{relation.name}, row {number}: {what}",

@@ -1,13 +1,20 @@
-"""Read a static relation's local CSV files without Spark; many rows are mapped to memory."""
+"""Read a static relation's local files without Spark; many rows are mapped to memory."""
 
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import Relation
-from ontoweir.runtime.sources.read_source import Located, drop_empty
+from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.columnar.convert_column import convert_column
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.check_columns import check_columns
+from ontoweir.runtime.sources.convert_table import name_bad
+from ontoweir.runtime.sources.list_pieces import folder_constants
+from ontoweir.runtime.sources.read_source import BAD, Located, drop_empty, unreadable
 from ontoweir.runtime.spark.materialize_frame import LARGEST_COLLECTED, not_written
 from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.runtime.text.read_text import read_text_rows
@@ -30,12 +37,16 @@ def read_relation(
         DataError: a file lacks a column or cannot be read.
         RunError: the disk does not take them.
     """
-    if relation.data.format != "csv" or not located.files:
+    data = relation.data
+    parquet = data.format == "parquet" and not data.options
+    if not located.files or not (parquet or data.format in ("csv", "json")):
         return None
-    files = drop_empty(relation.data, located.files)
-    held: list[pa.Table] = []
+    read = _read_parquet if parquet else _read_text
+    files = drop_empty(data, located.files)
+    types = [(c.name, arrow_type(c.type)) for c in relation.columns]
+    held = [pa.schema([*types, (BAD, pa.string())]).empty_table()]
     size = 0
-    coming = _read(relation, files)
+    coming = (table for file in files for table in read(relation, file))
     try:
         for table in coming:
             held.append(table)
@@ -44,17 +55,48 @@ def read_relation(
                 return _map_rows(held, coming, find_folder())
     except NotPlain:
         return None
-    return pa.concat_tables(held) if held else None
+    return pa.concat_tables(held) if files else None
 
 
-def _read(relation: Relation, files: list[str]) -> Iterator[pa.Table]:
-    for file in files:
-        yield from read_text_rows(relation.data, file, relation.columns, None)
+def _read_text(relation: Relation, file: str) -> Iterator[pa.Table]:
+    for table in read_text_rows(relation.data, file, relation.columns, None):
+        yield table.select([*(c.name for c in relation.columns), BAD])
+
+
+def _read_parquet(relation: Relation, file: str) -> Iterator[pa.Table]:
+    """Row group by row group; what folders' names say is text."""
+    names = [c.name for c in relation.columns]
+    constants = folder_constants(file)
+    try:
+        with pq.ParquetFile(file) as opened:
+            schema = opened.schema_arrow
+            check_columns(schema, relation, names, file, constants.keys())
+            there = [n for n in names if n in schema.names]
+            for index in range(opened.num_row_groups):
+                rows = opened.read_row_group(index, columns=there)
+                for name in names:
+                    if name not in there:
+                        cells = pa.repeat(pa.scalar(constants[name], pa.string()), rows.num_rows)
+                        rows = rows.append_column(name, cells)
+                yield _convert(relation, rows)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(file, error) from error
+
+
+def _convert(relation: Relation, rows: pa.Table) -> pa.Table:
+    made: dict[str, pa.ChunkedArray | pa.Array] = {}
+    bad: list[tuple[str, Array]] = []
+    for column in relation.columns:
+        values, wrong = convert_column(rows.column(column.name), column.type)
+        made[column.name] = values.cast(arrow_type(column.type))
+        if wrong is not None:
+            bad.append((column.name, wrong))
+    return pa.table({**made, BAD: name_bad(bad, rows.num_rows)})
 
 
 def _map_rows(held: list[pa.Table], coming: Iterator[pa.Table], folder: Path) -> pa.Table:
     """The rows as an Arrow file, mapped and removed: the system keeps pages while they are used."""
-    whole = str(folder / "text.arrow")
+    whole = str(folder / "rows.arrow")
     schema = held[0].schema
     try:
         with pa.OSFile(whole, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:

@@ -1,42 +1,50 @@
 """Read local CSV as Spark reads it, without Spark: block by block, in bounded memory.
 
-The rule is that of Spark's reader with a header: cells are between separators, or quoted; a row
-with fewer cells than the header has NULL in the others, one with more loses them; empty cells are
-NULL, quoted or not; lines of blanks are none; no cell goes over the end of a line; what is not
-UTF-8 is U+FFFD. Files with anything else (escapes, quotes within a cell, other options) are left to
-Spark (NotPlain): what univocity, its parser, makes of them follows no rule that could be stated.
+The rule is that of Spark's reader: cells are between separators, or quoted; a row with fewer cells
+than the first has NULL in the others, one with more loses them; empty cells are NULL, quoted or
+not; lines of blanks are none; what is not UTF-8 is U+FFFD. Files with anything else (quotes within
+a cell, unknown options) are left to Spark (NotPlain): what univocity, its parser, makes of them
+follows no rule that could be stated.
 """
 
-import bz2
-import gzip
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, cast
+from itertools import groupby
+from typing import IO
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
 from ontoweir.mappings.model.catalog import ColumnType, DataSource, FloatType, IntType
 from ontoweir.runtime.text.convert_text import NotPlain, all_finite
+from ontoweir.runtime.text.csv_dialect import CsvDialect, read_dialect
+from ontoweir.runtime.text.level_rows import BLANKS, level_rows
+from ontoweir.runtime.text.open_packed import (
+    BYTE_ORDER_MARK,
+    LONGEST,
+    cut_blocks,
+    cut_parts,
+    open_packed,
+)
+from ontoweir.runtime.text.plain_quotes import find_escaping, find_quotes, plain_quotes
 
-_BLOCK = 16 << 20
-"""Bytes read at once."""
-_LONGEST = 64 << 20
-"""Bytes of the longest line that is read."""
-_MARK = b"\xef\xbb\xbf"
-_HEADER_CELL = re.compile(r'"([^"\\]+)"|([^"]+)')
+_HEADER = 1 << 20
+"""Bytes of the longest header that is read."""
 _BLANK_LINE = re.compile(rb"^[\x00-\x20]+$", re.MULTILINE)
-_BLANKS = bytes(range(33))
 
 
 @dataclass(frozen=True, slots=True)
 class CsvFile:
-    """A file: its path, the names in its header, and what parts its cells."""
+    """A file: its path, the names of its columns, how it is written, and whether its lines end
+    with CR and LF."""
 
     path: str
     names: tuple[str, ...]
-    separator: bytes
+    dialect: CsvDialect
+    carriage_returns: bool
 
 
 def open_csv(data: DataSource, path: str) -> CsvFile:
@@ -44,42 +52,51 @@ def open_csv(data: DataSource, path: str) -> CsvFile:
 
     Raises:
         NotPlain: Spark has to read it.
-        OSError, EOFError: it cannot be read.
+        OSError: it cannot be read.
     """
-    separator = _find_separator(data)
-    with _open(path) as source:
-        line = source.readline(1 << 20)
-    if not line.strip(_BLANKS) or (len(line) == 1 << 20 and not line.endswith(b"\n")):
+    dialect = read_dialect(data)
+    with open_packed(path) as source:
+        line, end, _ = source.read(_HEADER).partition(b"\n")
+    if not line.strip(BLANKS) or (len(line) == _HEADER and not end):
         raise NotPlain
-    line = line.removeprefix(_MARK).removesuffix(b"\n").removesuffix(b"\r")
+    if line.startswith(BYTE_ORDER_MARK) and dialect.codec != "utf-8":
+        raise NotPlain
+    returns = line.endswith(b"\r")
+    line = line.removeprefix(BYTE_ORDER_MARK).removesuffix(b"\r")
     if b"\r" in line or b"\0" in line:
         raise NotPlain
     try:
-        cells = line.decode().split(separator.decode())
+        text = line.decode(dialect.codec)
     except UnicodeDecodeError:
         raise NotPlain from None
-    matches = [_HEADER_CELL.fullmatch(c) for c in cells]
-    names = tuple(m[1] or m[2] for m in matches if m is not None)
-    if len(names) < len(cells) or len({n.lower() for n in names}) < len(names):
+    if not dialect.header:
+        count = len(_split(text, dialect))
+        return CsvFile(path, tuple(f"_c{n}" for n in range(count)), dialect, returns)
+    names = _split(text, dialect)
+    plain = all(n and n != dialect.null and "\\" not in n for n in names)
+    if not plain or len({n.lower() for n in names}) < len(names):
         raise NotPlain
-    return CsvFile(path, names, separator)
+    return CsvFile(path, tuple(names), dialect, returns)
 
 
-def _find_separator(data: DataSource) -> bytes:
-    """What parts cells.
+def _split(line: str, dialect: CsvDialect) -> list[str]:
+    """The cells of the first line.
 
     Raises:
-        NotPlain: an option says more than that, and that there is a header.
+        NotPlain: something is quoted that is not a whole cell.
     """
-    options = {name.lower(): text for name, text in data.options}
-    given = [options.pop(n) for n in ("sep", "delimiter") if n in options]
-    if options.pop("header", "").lower() != "true" or options or len(given) > 1:
+    block, rows = plain_quotes(line.encode(), dialect)
+    table = pcsv.read_csv(
+        pa.BufferReader(block + b"\n"),
+        read_options=pcsv.ReadOptions(autogenerate_column_names=True),
+        parse_options=_parse_options(dialect),
+        convert_options=pcsv.ConvertOptions(
+            column_types={f"f{n}": pa.string() for n in range(block.count(dialect.separator) + 1)}
+        ),
+    )
+    if rows != table.num_rows:
         raise NotPlain
-    mark = given[0] if given else ","
-    mark = "\t" if mark == "\\t" else mark
-    if len(mark) != 1 or not mark.isascii() or mark in '"\\\r\n\0' or mark.isalnum():
-        raise NotPlain
-    return mark.encode()
+    return [str(column[0]) for column in table.columns]
 
 
 def read_csv(
@@ -95,141 +112,159 @@ def read_csv(
 
     Raises:
         NotPlain: Spark has to read it.
-        OSError, EOFError: it cannot be read.
+        OSError: it cannot be read.
     """
-    first = True
-    with _open(file.path) as source:
-        for block in _cut_blocks(source):
-            if first:
+    skip = file.dialect.header
+    with open_packed(file.path) as source:
+        for number, block in enumerate(_cut_rows(source, file.dialect)):
+            if not number:
+                block = block.removeprefix(BYTE_ORDER_MARK)
+            if not number and skip:
                 block = block[block.index(b"\n") + 1 :] if b"\n" in block else b""
-                first = False
             if block:
-                yield _read_block(file, block, wanted, types)
+                yield from _read_block(file, block, wanted, types)
 
 
-def _open(path: str) -> IO[bytes]:
-    if path.endswith(".gz"):
-        return cast(IO[bytes], gzip.open(path))
-    if path.endswith(".bz2"):
-        return cast(IO[bytes], bz2.open(path))
-    if path.endswith((".deflate", ".snappy", ".lz4", ".zst", ".xz", ".zip")):
-        raise NotPlain
-    return open(path, "rb")
+def _cut_rows(source: IO[bytes], dialect: CsvDialect) -> Iterator[bytes]:
+    """Whole rows, many at once.
 
-
-def _cut_blocks(source: IO[bytes]) -> Iterator[bytes]:
-    """Whole lines, many at once."""
+    Raises:
+        NotPlain: a row is too long.
+    """
     rest = b""
-    while read := source.read(_BLOCK):
-        end = read.rfind(b"\n") + 1
-        if not end:
-            rest += read
-            if len(rest) > _LONGEST:
-                raise NotPlain
+    for block in cut_blocks(source):
+        if not dialect.multiline:
+            yield block
             continue
-        yield rest + read[:end]
-        rest = read[end:]
+        block = rest + block
+        end = _find_row_end(block, dialect)
+        if len(block) - end > LONGEST:
+            raise NotPlain
+        if end:
+            yield block[:end]
+        rest = block[end:]
     if rest:
         yield rest
 
 
+def _find_row_end(block: bytes, dialect: CsvDialect) -> int:
+    """Where the last row that is whole ends: after an end of line with no quote open."""
+    codes = np.frombuffer(block, np.uint8)
+    slashes = np.zeros(0, np.int64) if dialect.doubled else find_escaping(codes)
+    quotes = find_quotes(codes, dialect, slashes)
+    ends = np.flatnonzero(codes == ord("\n"))
+    closed = ends[np.searchsorted(quotes, ends) % 2 == 0]
+    return int(closed[-1]) + 1 if len(closed) else 0
+
+
 def _read_block(
     file: CsvFile, block: bytes, wanted: Sequence[str], types: Mapping[str, ColumnType]
-) -> pa.Table:
-    _refuse_odd(block, file.separator)
-    if len(file.names) == 1 or file.separator <= b" ":
+) -> Iterator[pa.Table]:
+    dialect = file.dialect
+    _refuse_odd(block, file)
+    if not block.endswith(b"\n"):
+        block += b"\n"  # else Arrow takes an empty last cell as quoted if the one before it is
+    if dialect.multiline and file.carriage_returns:
+        block = block.replace(b"\r\n", b"\n")  # in cells too
+    if dialect.codec != "utf-8" and not block.isascii():
+        block = block.decode(dialect.codec, "replace").encode()
+    if (len(file.names) == 1 or dialect.separator <= b" ") and _BLANK_LINE.search(block):
+        if dialect.multiline:
+            raise NotPlain
         block = _BLANK_LINE.sub(b"", block)
-    # Arrow would read them; one byte is found much faster than two
-    hexadecimal = (b"x" in block and b"0x" in block) or (b"X" in block and b"0X" in block)
-    kinds = {n: pa.string() for n in wanted}
-    if not hexadecimal:
-        kinds |= {n: pa.int64() for n in wanted if isinstance(types.get(n), IntType)}
-        kinds |= {n: pa.float64() for n in wanted if isinstance(types.get(n), FloatType)}
-    rows = _count_lines(block)
-    try:
-        table = _parse(file, block, wanted, kinds)
-        doubles = [n for n, kind in kinds.items() if pa.types.is_floating(kind)]
-        if table.num_rows == rows and all(all_finite(table.column(n)) for n in doubles):
-            return table
-    except ValueError:  # a row with too many cells, or what is not a number
-        pass
-    block = block.decode("utf-8", "replace").encode()
-    block = _level(block, file.separator, len(file.names))
-    try:
-        table = _parse(file, block, wanted, {n: pa.string() for n in wanted})
-    except ValueError:
-        raise NotPlain from None
-    if table.num_rows != _count_lines(block):
-        raise NotPlain
-    return table
+    block, rows = plain_quotes(block, dialect)
+    whole = _read_plain(file, block, rows, wanted, types)
+    if whole is not None:
+        yield whole
+        return
+    parts = [block] if dialect.multiline else cut_parts(block)
+    tables = (_read_part(file, part, wanted, types) for part in parts)
+    for _, alike in groupby(tables, key=lambda t: t.schema):
+        yield pa.concat_tables(alike)
 
 
-def _count_lines(block: bytes) -> int:
-    return block.count(b"\n") + (bool(block) and not block.endswith(b"\n"))
-
-
-def _refuse_odd(block: bytes, separator: bytes) -> None:
+def _refuse_odd(block: bytes, file: CsvFile) -> None:
     """
     Raises:
-        NotPlain: a quote is not one of two around a cell, or there are other odd bytes.
+        NotPlain: there are odd bytes.
     """
     if b"\0" in block:
         raise NotPlain
     if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
         raise NotPlain
-    if b'"' not in block:
-        return
-    quotes = block.count(b'"')
-    mark = re.escape(separator)
-    cell = re.compile(rb'(?:^|(?<=[\n%b]))"[^"\\\r\n]*"(?=[\r\n%b]|$)' % (mark, mark))
-    if sum(1 for _ in cell.finditer(block)) * 2 != quotes:
-        raise NotPlain
+    if file.dialect.multiline:
+        # which ends of lines count, and become what, its parser guesses from the first ones
+        returns, ends = block.count(b"\r"), block.count(b"\n")
+        if returns != (ends if file.carriage_returns else 0):
+            raise NotPlain
 
 
-def _parse(
-    file: CsvFile,
-    block: bytes,
-    wanted: Sequence[str],
-    kinds: Mapping[str, pa.DataType],
+def _read_plain(
+    file: CsvFile, block: bytes, rows: int, wanted: Sequence[str], types: Mapping[str, ColumnType]
+) -> pa.Table | None:
+    """The rows, if all have as many cells as the first, and all numbers are written as usual."""
+    kinds = {n: pa.string() for n in wanted}
+    # Arrow would read hexadecimal ones; one byte is found much faster than two
+    if not ((b"x" in block and b"0x" in block) or (b"X" in block and b"0X" in block)):
+        kinds |= {n: pa.int64() for n in wanted if isinstance(types.get(n), IntType)}
+        kinds |= {n: pa.float64() for n in wanted if isinstance(types.get(n), FloatType)}
+    try:
+        table = _parse(file, block, kinds)
+    except ValueError:  # a row with another number of cells, or what is not a number or UTF-8
+        return None
+    doubles = [n for n, kind in kinds.items() if pa.types.is_floating(kind)]
+    if table.num_rows != rows or not all(all_finite(table.column(n)) for n in doubles):
+        return None
+    return table
+
+
+def _read_part(
+    file: CsvFile, part: bytes, wanted: Sequence[str], types: Mapping[str, ColumnType]
 ) -> pa.Table:
+    part = part.decode("utf-8", "replace").encode()
+    rows = part.count(b"\n") + (not part.endswith(b"\n"))
+    table = None if file.dialect.multiline else _read_plain(file, part, rows, wanted, types)
+    if table is not None:
+        return table
+    part, rows = level_rows(part, file.dialect, len(file.names))
+    try:
+        table = _parse(file, part, dict.fromkeys(wanted, pa.string()))
+    except ValueError:
+        raise NotPlain from None
+    if table.num_rows != rows:
+        raise NotPlain
+    return table
+
+
+def _parse(file: CsvFile, block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.Table:
     """A block by Arrow's reader; it refuses a row with another number of cells."""
     if block[:1] in (b"", b"\r", b"\n") and not block.strip(b"\r\n"):
-        return pa.table({n: pa.array([], kinds[n]) for n in wanted})
-    return pcsv.read_csv(
+        return pa.schema(kinds).empty_table()
+    null = file.dialect.null
+    table = pcsv.read_csv(
         pa.BufferReader(block),
         read_options=pcsv.ReadOptions(column_names=list(file.names), block_size=1 << 20),
-        parse_options=pcsv.ParseOptions(delimiter=file.separator.decode()),
+        parse_options=_parse_options(file.dialect),
         convert_options=pcsv.ConvertOptions(
-            include_columns=list(wanted),
+            include_columns=list(kinds),
             column_types=dict(kinds),
-            null_values=[""],
+            null_values=["", null],
             strings_can_be_null=True,
+            quoted_strings_can_be_null=not null,
         ),
     )
+    if null:  # so is it between quotes, but there an empty text is none
+        for place, name in enumerate(table.column_names):
+            cells = table.column(place)
+            if pa.types.is_string(cells.type):
+                cells = pc.if_else(pc.equal(cells, null), pa.scalar(None, pa.string()), cells)
+                table = table.set_column(place, name, cells)
+    return table
 
 
-def _level(block: bytes, separator: bytes, cells: int) -> bytes:
-    """Every row with as many cells as the header has; without lines of blanks."""
-    lines = []
-    for line in block.split(b"\n"):
-        line = line.removesuffix(b"\r")
-        if not line.strip(_BLANKS):
-            continue
-        held = line.count(separator) + 1
-        if held != cells or b'"' in line:
-            line = _fit_line(line, separator, cells)
-        lines.append(line)
-    return b"".join(line + b"\n" for line in lines)
-
-
-def _fit_line(line: bytes, separator: bytes, cells: int) -> bytes:
-    fields, at = [], 0
-    while at <= len(line):
-        if line[at : at + 1] == b'"':
-            end = line.index(b'"', at + 1) + 1
-        else:
-            end = line.find(separator, at)
-            end = len(line) if end < 0 else end
-        fields.append(line[at:end])
-        at = end + 1
-    return separator.join((fields + [b""] * cells)[:cells])
+def _parse_options(dialect: CsvDialect) -> pcsv.ParseOptions:
+    return pcsv.ParseOptions(
+        delimiter=dialect.separator.decode(),
+        quote_char=dialect.quote.decode(),
+        newlines_in_values=dialect.multiline,
+    )

@@ -1,25 +1,17 @@
 """The rows of a local text file in their declared types, as Spark gives them, without Spark."""
 
-import zlib
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 import pyarrow as pa
 
-from ontoweir.mappings.model.catalog import (
-    Column,
-    ColumnType,
-    DataSource,
-    FloatType,
-    IntType,
-    TimestampType,
-)
-from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.mappings.model.catalog import Column, ColumnType, DataSource, TimestampType
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.convert_table import name_bad
 from ontoweir.runtime.sources.list_pieces import folder_constants
 from ontoweir.runtime.sources.read_source import BAD, missing_column, unreadable
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_csv import open_csv, read_csv
+from ontoweir.runtime.text.read_json import CORRUPT, check_options, read_json
 
 
 def read_text_rows(
@@ -30,7 +22,8 @@ def read_text_rows(
     spare: Set[str] = frozenset(),
 ) -> Iterator[pa.Table]:
     """The rows, some at a time: the declared columns (as arrow_type says), the timestamp, if any,
-    in microseconds, and BAD, as read_source and Spark give them.
+    in microseconds, and BAD, as read_source and Spark give them. Of JSON, CORRUPT too: the text of
+    a line that is no object, whose columns are NULL.
 
     Args:
         data: format and options.
@@ -43,42 +36,78 @@ def read_text_rows(
         NotPlain: Spark has to read it. Rows given before are right all the same.
         DataError: a column is missing, or the file cannot be read.
     """
-    if data.format != "csv":
-        raise NotPlain
     types: dict[str, ColumnType] = {c.name: c.type for c in columns}
     if timestamp is not None:
         types[timestamp] = TimestampType()
+    constants = folder_constants(file)
     try:
-        opened = open_csv(data, file)
-        constants = folder_constants(file)
-        if {n.lower() for n in constants} & {n.lower() for n in opened.names}:
-            raise NotPlain
-        there = (*opened.names, *constants)
-        for name in types:
-            if name not in there and name not in spare:
-                raise missing_column(name, there, file, data)
-        given = [n for n in types if n in opened.names]
-        if not given:
-            raise NotPlain
-        for table in read_csv(opened, given, types):
+        match data.format:
+            case "csv":
+                tables = _read_csv(data, file, types, constants, spare)
+            case "json":
+                tables = _read_json(data, file, types, constants)
+            case _:
+                raise NotPlain
+        for table in tables:
             for name in types:
-                if name not in given:
+                if name not in table.column_names:
                     cells = pa.repeat(pa.scalar(constants.get(name), pa.string()), table.num_rows)
                     table = table.append_column(name, cells)
             yield _convert(table, types, timestamp)
-    except (OSError, EOFError, zlib.error) as error:
+    except OSError as error:
         raise unreadable(file, error) from error
 
 
-def _convert(table: pa.Table, types: dict[str, ColumnType], timestamp: str | None) -> pa.Table:
+def _read_csv(
+    data: DataSource,
+    file: str,
+    types: Mapping[str, ColumnType],
+    constants: Mapping[str, str | None],
+    spare: Set[str],
+) -> Iterator[pa.Table]:
+    opened = open_csv(data, file)
+    if {n.lower() for n in constants} & {n.lower() for n in opened.names}:
+        raise NotPlain
+    there = (*opened.names, *constants)
+    for name in types:
+        if name not in there and name not in spare:
+            raise missing_column(name, there, file, data)
+    given = [n for n in types if n in opened.names]
+    if not given:
+        raise NotPlain
+    return read_csv(opened, given, types)
+
+
+def _read_json(
+    data: DataSource,
+    file: str,
+    types: Mapping[str, ColumnType],
+    constants: Mapping[str, str | None],
+) -> Iterator[pa.Table]:
+    """What a folder's name says holds, whatever is in the file."""
+    check_options(data)
+    return read_json(file, [n for n in types if n not in constants], types)
+
+
+def _convert(table: pa.Table, types: Mapping[str, ColumnType], timestamp: str | None) -> pa.Table:
     made: dict[str, pa.ChunkedArray] = {}
     bad: list[tuple[str, Array]] = []
     for name, kind in types.items():
-        values = table.column(name)
-        read = isinstance(kind, IntType | FloatType) and values.type == arrow_type(kind)
-        made[name], wrong = (values, None) if read else convert_text(values, kind)
+        made[name], wrong = _convert_column(table.column(name), kind)
         if wrong is not None:
             bad.append((name, wrong))
     if timestamp is not None:
         made[timestamp] = made[timestamp].cast(pa.int64())
-    return pa.table({**made, BAD: name_bad(bad, table.num_rows)})
+    made[BAD] = name_bad(bad, table.num_rows)
+    if CORRUPT in table.column_names:
+        made[CORRUPT] = table.column(CORRUPT)
+    return pa.table(made)
+
+
+def _convert_column(
+    values: "pa.ChunkedArray", kind: ColumnType
+) -> "tuple[pa.ChunkedArray, Array | None]":
+    """Values of their type as they are, text by the rules of casts."""
+    if pa.types.is_string(values.type):
+        return convert_text(values, kind)
+    return values, None

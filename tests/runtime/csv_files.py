@@ -78,14 +78,57 @@ def make_file(random: Random) -> bytes:
     return random.choice([b"", b"", b"\xef\xbb\xbf"]) + raw
 
 
+def make_dialect(random: Random) -> tuple[tuple[tuple[str, str], ...], bytes]:
+    """Options, and a file that is written so, of the columns a (text), n (int), x (double) and b
+    (text); these names are in its header, or it has none."""
+    mark = random.choice([",", ",", ";", "|", "\t", "^", "]"])
+    quote = random.choice(['"', '"', "'", "~"])
+    escape = random.choice([quote, "\\"])
+    header, multiline = random.random() < 0.7, random.random() < 0.5
+    null = random.choice(["", "", "NA", "-"])
+    codec = random.choice(["", "", "utf-8", "ISO-8859-1", "US-ASCII"])
+    options = {"sep": mark, "quote": quote, "escape": escape, "nullValue": null, "encoding": codec}
+    options |= {"header": str(header).lower(), "multiLine": str(multiline).lower()}
+    given = tuple((name, text) for name, text in options.items() if text)
+    end = random.choice(["\n", "\n", "\r\n"])
+    inner = ["", "", "p", "é x", " ", "1", "a\\b", "\\", "\\\\", "'", '"', "~", mark, "NA", "ü"]
+    inner += [end, "x"] if multiline else ["x"]
+    odd = random.random() < 0.1
+
+    def write(text: str) -> str:
+        special = any(c in text for c in (mark, quote, "\n"))
+        if not special and random.random() < 0.7:
+            return text
+        if odd and random.random() < 0.1:
+            return random.choice([quote + text, f"{quote}{text}{quote} ", f" {quote}{text}{quote}"])
+        if escape == "\\":
+            text = text.replace("\\", "\\\\") if random.random() < 0.8 else text.replace("\\", "")
+        return quote + text.replace(quote, escape + quote) + quote
+
+    lines = [mark.join(("a", "n", "x", "b"))] if header else []
+    ragged = random.random() < 0.3
+    for row in range(random.randint(0 if header else 1, 20)):
+        cells = [
+            write("".join(random.choices(inner, k=random.randint(0, 4)))),
+            write(random.choice(["1", "-22", "", "x", "NA"] if random.random() < 0.2 else ["7"])),
+            write(random.choice(["1.5", "-", "1e3"] if random.random() < 0.2 else ["0.25"])),
+            write("".join(random.choices(inner, k=random.randint(0, 3)))),
+        ]
+        if ragged and row and random.random() < 0.2:
+            cells = random.choice([cells[:2], [*cells, "more"], [""]])
+        lines.append(mark.join(cells))
+    text = end.join(lines) + random.choice([end, end, ""])
+    return given, text.encode(codec or "utf-8", "replace")
+
+
 def _make_cell(name: str, odd: float, random: Random) -> str:
-    cell = random.choice(ODD) if random.random() < odd else _GOOD[name](random)
+    cell = random.choice(ODD) if random.random() < odd else GOOD[name](random)
     if "," in cell or random.random() < 0.05:
         cell = cell.replace(",", "") if "\\" in cell else f'"{cell}"'
     return cell
 
 
-_GOOD: dict[str, Callable[[Random], str]] = {
+GOOD: dict[str, Callable[[Random], str]] = {
     "i": lambda r: str(r.randint(-(10 ** r.randint(1, 18)), 10 ** r.randint(1, 18))),
     "f": lambda r: repr(r.choice([r.random(), r.random() * 1e300, -1e-300, 5.0, 1e22])),
     "p": lambda r: f"{r.randint(-9999, 9999)}.{r.randint(0, 99):02d}",

@@ -220,11 +220,15 @@ def _try_query(draw: random.Random, words: _Vocabulary, taste: Taste) -> Query |
     common = _make_atoms(draw, words, taste)
     branches = [_make_branch(draw, common, taste)]
     if draw.random() < 0.2:
-        more = _make_atoms(draw, words, taste)
-        branches.append(_make_branch(draw, more, taste))
+        other = replace(taste, static=True) if draw.random() < 0.2 else taste
+        branches.append(_make_branch(draw, _make_atoms(draw, words, other), other))
+    timed = [any(a.time for a in branch.atoms) for branch in branches]
+    if not taste.static and not any(timed):
+        return None
+    mixed = len(set(timed)) > 1  # an answer that always holds has no number
+    if mixed and taste.distinct is False:
+        return None
     for branch in branches:
-        if not taste.static and not any(a.time for a in branch.atoms):
-            return None
         if any(not set(a.predicates) & set(words.static) for a in branch.atoms if not a.time):
             return None
     shared = set(_variables(branches[0]))
@@ -234,10 +238,10 @@ def _try_query(draw: random.Random, words: _Vocabulary, taste: Taste) -> Query |
     if not names:
         return None
     head = tuple(v for v in names if draw.random() < 0.6) or tuple(names[:1])
-    if draw.random() < 0.3 and taste.distinct is not True and not taste.unbounded:
+    if draw.random() < 0.3 and taste.distinct is not True and not taste.unbounded and not mixed:
         return replace(_make_aggregation(draw, names, tuple(branches)), graphs=words.graphs)
     distinct = draw.random() < 0.25 if taste.distinct is None else taste.distinct
-    return Query(head, tuple(branches), distinct, graphs=words.graphs)
+    return Query(head, tuple(branches), distinct or mixed, graphs=words.graphs)
 
 
 def _make_aggregation(draw: random.Random, names: list[str], branches: tuple[Branch, ...]) -> Query:

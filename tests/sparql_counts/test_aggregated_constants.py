@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.sparql_counts.case import Map, Query
-from tests.sparql_counts.compare_answers import Equal, compare_case
+from tests.sparql_counts.compare_answers import Equal, Refused, compare_case
 from tests.sparql_counts.test_named_counts import S_ID, V_N, ask, make_case
 
 HEAD = "?x, SUM(?n) AS ?s, AVG(?n) AS ?a, MIN(?n) AS ?l, MAX(?n) AS ?h, COUNT(*) AS ?c"
@@ -66,3 +66,21 @@ def test_facts_are_aggregated(tmp_path: Path) -> None:
     outcome = compare_case(replace(case, facts=(":1 :v 40 .", ":2 :v 3 .")), tmp_path)
     assert isinstance(outcome, Equal), str(outcome)
     assert outcome.answers == Counter({("91",): 1})  # 1, 2, and 2; at both times 40 and 3
+
+
+@pytest.mark.parametrize("function", ["SUM", "MAX"])
+@pytest.mark.parametrize("number", ["99999999999999999999", "0.00000000000000000001"])
+def test_constants_that_64_bits_do_not_hold_are_refused(
+    function: str, number: str, tmp_path: Path
+) -> None:
+    query = ask(f"{function}(?n) AS ?s", "x v m", lines=(f"VALUES ?n {{ {number} }}",))
+    outcome = compare_case(make_case((Map("s", S_ID, (), (V_N,)),), query, s=ROWS), tmp_path)
+    assert isinstance(outcome, Refused)
+    assert outcome.reason == f"the constant {number} is aggregated"
+
+
+def test_the_largest_of_64_bits_is_aggregated(tmp_path: Path) -> None:
+    query = ask("MAX(?n) AS ?s", "x v m", lines=("VALUES ?n { 9223372036854775807 }",))
+    outcome = compare_case(make_case((Map("s", S_ID, (), (V_N,)),), query, s=ROWS), tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    assert outcome.answers == Counter({("9223372036854775807",): 1})

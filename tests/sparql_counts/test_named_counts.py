@@ -488,3 +488,32 @@ def test_numbers_of_two_datatypes_are_in_a_list(tmp_path: Path) -> None:
     outcome = compare_case(case, tmp_path)
     assert isinstance(outcome, Equal), str(outcome)
     assert outcome.answers == Counter({("http://e/1",): 2})
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        ("99999999999999999999", "integer"),
+        ("-9223372036854775809", "integer"),
+        ("12345678.5", "decimal"),
+        ("1.505", "decimal"),
+    ],
+)
+@pytest.mark.parametrize("only", [False, True])
+def test_a_constant_that_no_row_can_have(
+    number: str, kind: str, only: bool, tmp_path: Path
+) -> None:
+    """A constant of a static map is beyond what the type of a stream's column holds."""
+    column = "int" if kind == "integer" else "decimal(5,2)"
+    maps = (
+        Map("s", S_ID, (), (V_N,)),
+        Map("r", S_ID, (), (("v", f'rr:constant "{number}"^^xsd:{kind}'),)),
+    )
+    tables = Table("s", (("id", "int"), ("n", column)), stream=True), R
+    query = ask("?x, ?n", "x v n", lines=(f"FILTER(?n = {number})",) if only else ())
+    value = "2" if kind == "integer" else "2.5"
+    rows: dict[str, tuple[Row, ...]] = {"s": ((0, 1, value), (1, 2, value)), "r": ((1, 1, "x"),)}
+    outcome = compare_case(replace(make_case(maps, query, tables=tables), rows=rows), tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    made = {} if only else {("http://e/1", value): 1, ("http://e/2", value): 1}
+    assert outcome.answers == Counter({("http://e/1", number): 2, **made})

@@ -10,7 +10,7 @@ from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from tests.sparql_counts.case import Branch, Case, Map, Query, Row
-from tests.sparql_counts.compare_answers import Equal, compare_case
+from tests.sparql_counts.compare_answers import Equal, Refused, compare_case
 from tests.sparql_counts.test_named_counts import S_ID, ask, make_case, read_atom
 from tests.sparql_counts.write_case import write_case
 
@@ -86,6 +86,60 @@ def test_facts_are_in_every_graph(tmp_path: Path) -> None:
     outcome = compare_case(case, tmp_path)
     assert isinstance(outcome, Equal), str(outcome)
     assert outcome.answers == Counter({("http://e/8",): 3})
+
+
+UNION = Query(
+    ("?x",), (Branch((read_atom("x v n", ""),)), Branch((read_atom("x a A", "t"),))), distinct=True
+)
+"""What always holds, and what holds at timestamps."""
+
+
+def make_union(*maps: Map, query: Query = UNION, facts: tuple[str, ...] = ()) -> Case:
+    return replace(make_case(maps, query), rows=ROWS, facts=facts)
+
+
+@pytest.mark.parametrize(
+    ("case", "answers"),
+    [
+        pytest.param(make_union(*BOTH), {"1", "2", "3", "7"}, id="static rows"),
+        pytest.param(
+            make_union(
+                BOTH[0],
+                query=replace(
+                    UNION, branches=(Branch((read_atom("x a B", ""),)), UNION.branches[1])
+                ),
+                facts=(":8 a :B .",),
+            ),
+            {"1", "2", "3", "8"},
+            id="facts",
+        ),
+    ],
+)
+def test_what_always_holds_is_answered_from_the_first_timestamp_on(
+    case: Case, answers: set[str], tmp_path: Path
+) -> None:
+    outcome = compare_case(case, tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    assert outcome.answers == Counter({(f"http://e/{n}",): 1 for n in answers})
+
+
+def test_the_greatest_of_what_always_holds_and_of_what_holds_at_times(tmp_path: Path) -> None:
+    maps = Map("s", S_ID, ("A",), (("v", 'rr:column "id"'),)), BOTH[1]
+    branches = Branch((read_atom("x v n", ""),)), Branch((read_atom("x v n", "t"),))
+    case = make_union(*maps, query=Query(("(MAX(?n) AS ?c)",), branches))
+    outcome = compare_case(case, tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    assert outcome.answers == Counter({("3",): 1})
+
+
+@pytest.mark.parametrize("head", ["?x", "(COUNT(*) AS ?c)"])
+def test_what_always_holds_is_not_counted_with_what_holds_at_times(
+    head: str, tmp_path: Path
+) -> None:
+    query = replace(UNION, head=(head,), distinct=False)
+    outcome = compare_case(make_union(*BOTH, query=query), tmp_path)
+    assert isinstance(outcome, Refused)
+    assert "one part of the UNION always holds" in outcome.reason
 
 
 def _refusal(case: Case, folder: Path) -> str:

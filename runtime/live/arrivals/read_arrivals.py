@@ -1,7 +1,8 @@
 """Open the files that a stream brings in a micro-batch: the rows of each, by the reader of replays.
 
-Local Parquet and CSV are read in this process, row group by row group. Everything else is read by
-Spark, with its columns found by their names, and staged. A file that cannot be read is named.
+Local Parquet, CSV and JSON lines are read in this process, row group by row group. Everything else
+is read by Spark, with its columns found by their names, and staged. A file that cannot be read is
+named.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ from ontoweir.runtime.spark.write_parquet import write_parquet
 from ontoweir.runtime.staging.spool_stream import write_rows
 from ontoweir.runtime.staging.stage_stream import list_alike, with_folders
 from ontoweir.runtime.text.convert_text import NotPlain
+from ontoweir.runtime.text.open_packed import PACKED
+from ontoweir.runtime.text.read_json import CORRUPT
 from ontoweir.runtime.text.read_text import read_text_rows
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
 
 _COLLECTED = 4 << 20
 """Bytes of files up to which Spark hands their rows over; of more, it writes them."""
-_CORRUPT = "__corrupt"
+_NO_OBJECT = "is not a JSON object"
 _NOT_READING = LISTING - {"recursivefilelookup"}
 
 
@@ -142,7 +145,7 @@ def _open_text(history: History, file: ArrivedFile, spool: Path) -> list[Portion
         DataError: it cannot be read.
     """
     stream = history.stream
-    if "://" in file.path or stream.data.format != "csv":
+    if "://" in file.path or stream.data.format not in ("csv", "json"):
         raise NotPlain
     data = replace(stream.data, options=_reading_options(stream))
     try:
@@ -152,14 +155,17 @@ def _open_text(history: History, file: ArrivedFile, spool: Path) -> list[Portion
     except OSError as error:
         raise unreadable(file.path, error) from error
     wanted = [c for c in stream.columns if c.name in history.columns]
-    tables = read_text_rows(data, file.path, wanted, stream.timestamp, history.spare)
+    tables = map(
+        _mark_faults, read_text_rows(data, file.path, wanted, stream.timestamp, history.spare)
+    )
     times = {file.path: file.modified}
     if size <= _COLLECTED and not _is_packed([file.path]):
         held = [_mark(_name_file(rows, file.path), times) for rows in tables]
         return [_hold(file.path, pa.concat_tables(held))] if held else []
     try:
         spool.parent.mkdir(parents=True, exist_ok=True)
-        write_rows(stream, wanted, tables, spool)
+        marks = (FAULT, RAW) if data.format == "json" else ()
+        write_rows(stream, wanted, tables, spool, marks=marks)
     except OSError as error:
         raise RunError(
             f"{spool} cannot be written: {error.strerror or error}",
@@ -167,6 +173,15 @@ def _open_text(history: History, file: ArrivedFile, spool: Path) -> list[Portion
             fix="make room there, and start again: what was committed is intact",
         ) from error
     return list(_portions(history, [spool], file.path, times))
+
+
+def _mark_faults(rows: pa.Table) -> pa.Table:
+    """Rows with what is wrong with lines of JSON, and their text."""
+    if CORRUPT not in rows.column_names:
+        return rows
+    raw = rows.column(CORRUPT)
+    fault = pc.if_else(pc.is_valid(raw), _NO_OBJECT, pa.scalar(None, pa.string()))
+    return rows.drop_columns([CORRUPT]).append_column(FAULT, fault).append_column(RAW, raw)
 
 
 def _hold(path: str, rows: pa.Table) -> Portion:
@@ -273,10 +288,10 @@ def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "Da
     wanted = [c for c in stream.columns if c.name in history.columns]
     marks = [fn.col("_metadata.file_path").alias(FILE)]
     if data.format == "json":
-        fault = fn.when(fn.col(_CORRUPT).isNotNull(), fn.lit("is not a JSON object"))
-        marks += [fault.alias(FAULT), fn.col(_CORRUPT).alias(RAW)]
+        fault = fn.when(fn.col(CORRUPT).isNotNull(), fn.lit(_NO_OBJECT))
+        marks += [fault.alias(FAULT), fn.col(CORRUPT).alias(RAW)]
     together = files if len(files) > 1 else ()
-    columns = WantedColumns(wanted, stream.timestamp, history.spare, marks, _CORRUPT)
+    columns = WantedColumns(wanted, stream.timestamp, history.spare, marks, CORRUPT)
     return read_source(spark, data, files[0], columns, together)
 
 
@@ -313,7 +328,7 @@ def _portions(
 
 def _is_packed(files: Sequence[str]) -> bool:
     """Whether files may hold far more than their size."""
-    return any(f.endswith((".gz", ".bz2", ".zst", ".xz", ".lz4", ".snappy")) for f in files)
+    return any(f.endswith(PACKED) for f in files)
 
 
 def _first_cause(error: Exception) -> Exception:

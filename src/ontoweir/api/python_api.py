@@ -37,7 +37,6 @@ _NO_OPTIONS: Mapping[str, str] = {}
 @dataclass(frozen=True, repr=False)
 class OpenProject:
     """An open project. A query is named as in the project, or given as SPARQL text.
-
     `registry`: the folder of its registered queries.
     """
 
@@ -86,7 +85,7 @@ class OpenProject:
             return self.workspace.check(self._compile(query), timed=model == "application-time")
 
     def check_all(self) -> "dict[str, Verdict | OntoweirError]":
-        """Decide all queries of the project: the verdict of each, or why it is refused.
+        """Decide all queries: the verdict of each, or why it is refused.
 
         Raises:
             OntoweirError: the ontology or the catalog has an error.
@@ -159,16 +158,13 @@ class OpenProject:
 
         Args:
             query: a name, or SPARQL text.
-            output: the file to write; its suffix selects CSV, JSON lines or Parquet
-                (default: a temporary Parquet file).
-            start: the first application time, UTC. A date means its midnight; text is ISO 8601.
+            output: the file to write: CSV, JSON lines or Parquet (default: a temporary one).
+            start: the first application time, UTC: a date (its midnight), or ISO 8601.
             stop: the first application time that is left out.
             final: for an aggregate, only the last row of each group, not one for every update.
-            engine: what replays: this process ("driver"), Spark's tasks ("spark"), or what is
-                estimated to end earlier; `Answers.summary["engine_because"]` has the estimate.
+            engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
             allow_unbounded: run an unbounded query, in memory that grows with the history.
-            progress: show a progress bar, below the cell of a notebook, else on stderr (default:
-                in notebooks).
+            progress: show a bar, in a notebook or on stderr (default: in notebooks).
 
         Raises:
             QueryError: the query is not bounded, and that is not allowed.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ontoweir.rewriter.sparql.locate_tokens import SparqlToken, Tokens
+from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 
 def set_distinct(text: str, distinct: bool) -> str | None:

@@ -171,15 +171,19 @@ class Workspace:
         """The names of the project's queries, in order."""
         return tuple(path.stem for path in self.project.queries)
 
+    @cached_property
+    def _query_files(self) -> dict[str, Path]:
+        """The first file of each name."""
+        return {path.stem: path for path in reversed(self.project.queries)}
+
     def query_file(self, name: str) -> Path:
         """The file of a query.
 
         Raises:
             UsageError: the project has no query of that name.
         """
-        files = [path for path in self.project.queries if path.stem == name]
-        if files:
-            return files[0]
+        if name in self._query_files:
+            return self._query_files[name]
         raise UsageError(
             f"unknown query {name!r}",
             why=f"it is none of the {len(self.project.queries)} that queries in [project] names",

@@ -49,7 +49,7 @@ def prepare_jobs(
         decided: queries, and the verdicts on them from the declarations alone.
         spark: as load_statics takes it, and so are `beside` and `here`.
         beside: large static relations are written next to it for a moment.
-        here: local CSV is read in this process where it can be.
+        here: local text is read in this process where it can be.
         allow_unbounded: a query that is not bounded keeps whatever it needs (plan_unbounded).
 
     Raises:

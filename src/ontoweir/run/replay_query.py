@@ -185,12 +185,7 @@ def replay_query(
         if spark is not None:
             return spark
         if options.engine == "driver":
-            raise UsageError(
-                f"{compiled.name} cannot be replayed without Spark",
-                why="one of its streams or relations is of a format that only Spark reads here",
-                fix="leave out `--engine driver`, or provide the data as Parquet, CSV or JSON "
-                "lines in local files",
-            )
+            raise _needs_spark(compiled.name)
         begun = perf_counter()
         started = _start(options.spark)
         starting.append(perf_counter() - begun)
@@ -232,6 +227,15 @@ def replay_query(
             job, request, spark=session, progress=progress, statics=prepared.statics
         )
     return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
+
+
+def _needs_spark(name: str) -> UsageError:
+    return UsageError(
+        f"{name} cannot be replayed without Spark",
+        why="one of its streams or relations is of a format that only Spark reads here",
+        fix="leave out `--engine driver`, or provide the data as Parquet, CSV or JSON lines in "
+        "local files",
+    )
 
 
 def _start(settings: Mapping[str, str]) -> "SparkSession":

@@ -120,6 +120,7 @@ def test_rows_are_sorted_in_spans(at_once: int, tmp_path: Path) -> None:
         parts.append(tmp_path / str(number))
         pq.write_table(table, parts[-1], row_group_size=11)
     sort_parts(parts, "t", tmp_path / "all", at_once)
+    assert len(list(tmp_path.iterdir())) == 4
     rows = [row for part in parts for row in pq.read_table(part).to_pylist()]
     wanted = sorted(rows, key=lambda row: -100 if row["t"] is None else row["t"])
     assert pq.read_table(tmp_path / "all").to_pylist() == wanted

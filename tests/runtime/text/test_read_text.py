@@ -16,6 +16,7 @@ from pyspark.sql import functions as fn
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import (
     Column,
+    ColumnType,
     DataSource,
     DecimalType,
     FloatType,
@@ -25,10 +26,10 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.read_source import BAD, WantedColumns, read_source
-from ontoweir.runtime.text import read_csv as reader
+from ontoweir.runtime.text import open_packed
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_text import read_text_rows
-from tests.runtime.csv_files import COLUMNS, make_file
+from tests.runtime.csv_files import COLUMNS, make_dialect, make_file
 
 HEADER = (("header", "true"),)
 PLAIN = (Column("a", StringType()), Column("n", IntType()), Column("x", FloatType()))
@@ -52,11 +53,12 @@ READ = {
     ],
     "a,n,x,A\n": None,
     "a,n,\n": None,
+    "a,n,x\n": [],
     "\na,n,x\n": None,
     'a,n,x\n"p""q",1,2\n': None,
     'a,n,x\np"q,1,2\n': None,
     'a,n,x\n"p\nq",1,2\n': None,
-    'a,n,x\n"p\\q",1,2\n': None,
+    'a,n,x\n"p\\q",1,2\n': [("p\\q", 1, 2.0, None)],
     'a,n,x\n"p" ,1,2\n': None,
     "a,n,x\rp,1,2\r": None,
     "a,n,x\np\0,1,2\n": None,
@@ -78,13 +80,61 @@ def test_what_is_read_and_what_is_left(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [(), (*HEADER, ("multiLine", "true")), (*HEADER, ("sep", "||")), (*HEADER, ("sep", '"'))],
+    "option",
+    [
+        *(("sep", "||"), ("sep", '"'), ("escape", "!"), ("quote", ""), ("mode", "FAILFAST")),
+        *(("encoding", "UTF-16"), ("comment", "#"), ("ignoreLeadingWhiteSpace", "true")),
+        *(("nullValue", ","), ("lineSep", "|"), ("inferSchema", "true"), ("header", "perhaps")),
+    ],
 )
-def test_options_are_left_to_spark(options: tuple[tuple[str, str], ...], tmp_path: Path) -> None:
+def test_options_are_left_to_spark(option: tuple[str, str], tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,n,x\np,1,2\n")
     with pytest.raises(NotPlain):
-        _read(tmp_path / "a.csv", options)
+        _read(tmp_path / "a.csv", tuple({**dict(HEADER), option[0]: option[1]}.items()))
+
+
+RFC = (*HEADER, ("escape", '"'), ("multiLine", "true"))
+DIALECTS: list[tuple[tuple[tuple[str, str], ...], str, list[tuple[Any, ...]] | None]] = [
+    (RFC, 'a,n,x\n"p""q\n""",1,2\n"""",,\n', [('p"q\n"', 1, 2.0, None), ('"', *[None] * 3)]),
+    (RFC, 'a,n,x\n"p\n",1\nq\n', [("p\n", 1, None, None), ("q", *[None] * 3)]),
+    (RFC, 'a,n,x\r\n"p\r\n",1,2\r\n', [("p\n", 1, 2.0, None)]),
+    (RFC, 'a,n,x\n"p\r\n",1,2\n', None),
+    (RFC, 'a,n,x\n"p""q,1,2\n', None),
+    (HEADER, 'a,n,x\n"p\\"\\\\q",1,2\n', [('p"\\q', 1, 2.0, None)]),
+    (HEADER, 'a,n,x\n"p\\nq",1,2\n', [("p\\nq", 1, 2.0, None)]),
+    ((*HEADER, ("nullValue", "NA")), 'n,x,a\n"1","2",', [(None, 1, 2.0, None)]),
+    ((*HEADER, ("nullValue", "NA")), "a,n,x\nNA,NA,\n", [(None, None, None, None)]),
+    ((*HEADER, ("nullValue", "NA")), 'a,n,x\n"","NA",2\n', [("", None, 2.0, None)]),
+    ((*HEADER, ("encoding", "ISO-8859-1")), "a,n,x\n\u00ff,1,2\n", [("Ã¿", 1, 2.0, None)]),
+    ((*HEADER, ("quote", "'")), "a,n,x\n'p,\"',1,2\n", [('p,"', 1, 2.0, None)]),
+]
+
+
+@pytest.mark.parametrize(("options", "text", "wanted"), DIALECTS)
+def test_dialects(
+    options: tuple[tuple[str, str], ...],
+    text: str,
+    wanted: list[tuple[Any, ...]] | None,
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(text, newline="")
+    if wanted is None:
+        with pytest.raises(NotPlain):
+            _read(file, options)
+    else:
+        assert _read(file, options) == wanted
+
+
+def test_rows_of_quoted_cells_are_cut_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.csv").write_text("a,n,x\n" + '"p\n""q\n",1,2\n\n"r",2,3,4\n' * 9)
+    whole = _read(tmp_path / "a.csv", RFC)
+    assert whole == [('p\n"q\n', 1, 2.0, None), ("r", 2, 3.0, None)] * 9
+    for size in (30, 7, 2, 1):
+        monkeypatch.setattr(open_packed, "BLOCK", size)
+        assert _read(tmp_path / "a.csv", RFC) == whole
 
 
 @pytest.mark.parametrize("mark", [";", "|", "\\t", "\t", "^", "]", "-"])
@@ -112,9 +162,9 @@ def test_blocks_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     whole = _read(tmp_path / "a.csv")
     assert len(whole) == 36
     for size in (30, 7, 2, 1):
-        monkeypatch.setattr(reader, "_BLOCK", size)
+        monkeypatch.setattr(open_packed, "BLOCK", size)
         assert _read(tmp_path / "a.csv") == whole
-    monkeypatch.setattr(reader, "_LONGEST", 5)
+    monkeypatch.setattr(open_packed, "LONGEST", 5)
     with pytest.raises(NotPlain):
         _read(tmp_path / "a.csv")
 
@@ -150,6 +200,32 @@ def test_random_files(spark: SparkSession, tmp_path: Path, request: pytest.Fixtu
         found[local_path(row.pop("__path"))].append(row)
     for name, rows in files.items():
         assert _shown(rows) == _shown(found[name]), name
+
+
+@pytest.mark.spark
+def test_random_dialects(
+    spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Whatever is written as the options say is read, and as Spark reads it."""
+    random, read = Random(8), 0
+    count = 1500 if request.config.getoption("--long") else 60
+    for number in range(count):
+        file = tmp_path / f"{number}.csv"
+        options, raw = make_dialect(random)
+        file.write_bytes(raw)
+        names = "anxb" if ("header", "true") in options else ("_c0", "_c1", "_c2", "_c3")
+        kinds: tuple[ColumnType, ...] = (StringType(), IntType(), FloatType(), StringType())
+        columns = [Column(name, kind) for name, kind in zip(names, kinds, strict=True)]
+        data = DataSource("csv", str(file), options)
+        try:
+            tables = list(read_text_rows(data, str(file), columns, None))
+        except NotPlain:
+            continue
+        read += 1
+        mine = [row for table in tables for row in table.to_pylist()]
+        theirs = read_source(spark, data, str(file), WantedColumns(columns)).toArrow()
+        assert _shown(mine) == _shown(theirs.to_pylist()), (options, raw)
+    assert read > count * 0.7
 
 
 def test_zones_lead_beyond_the_years() -> None:

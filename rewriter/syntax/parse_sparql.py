@@ -1,23 +1,24 @@
-"""Parse SPARQL text by rdflib, with located errors."""
+"""Parse SPARQL text, with located errors: plain SPARQL here, whatever else there is by rdflib."""
 
 from itertools import pairwise
 from threading import Lock
-from typing import Any
-
-from pyparsing import ParseBaseException
-from rdflib.plugins.sparql.parser import parseQuery
-from rdflib.plugins.sparql.parserutils import CompValue
+from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.sparql.locate_tokens import Tokens
+from ontoweir.rewriter.syntax.locate_tokens import Tokens
+from ontoweir.rewriter.syntax.node import Node
+from ontoweir.rewriter.syntax.parse_plain import parse_plain
+
+if TYPE_CHECKING:  # its grammar takes a tenth of a second to make
+    from pyparsing import ParseBaseException
 
 _ONE_AT_A_TIME = Lock()
 """pyparsing finds out on the first call how many arguments each parse action takes; two threads
 that do so at once leave rdflib's grammar broken for the rest of the process."""
 
 
-def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[Any, CompValue]:
-    """The prologue and the query as rdflib parses them.
+def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[list[Node], Node]:
+    """The prologue and the query, in nodes of rdflib's grammar.
 
     MEDIAN is not in SPARQL 1.1: it is parsed as SAMPLE, which is refused where it is written.
 
@@ -25,11 +26,31 @@ def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[Any, CompValue]:
         QueryError: it is not SPARQL, or rdflib cannot read it.
     """
     standard = _without_median(text, tokens, file)
+    return parse_plain(tokens) or parse_by_rdflib(standard, tokens, file)
+
+
+def parse_by_rdflib(text: str, tokens: Tokens, file: str) -> tuple[list[Node], Node]:
+    """As `parse_sparql`, all of SPARQL 1.1.
+
+    Raises:
+        QueryError: as there.
+    """
+    from pyparsing import ParseBaseException, ParseResults
+    from rdflib.plugins.sparql.parser import parseQuery
+    from rdflib.plugins.sparql.parserutils import CompValue
+
+    def convert(node: Any) -> Any:
+        """rdflib's nodes as ours."""
+        if isinstance(node, CompValue):
+            return Node(node.name, **{key: convert(node[key]) for key in node})
+        return list(map(convert, node)) if isinstance(node, list | ParseResults) else node
+
     try:
         with _ONE_AT_A_TIME:
-            parsed = parseQuery(standard)
+            parsed = parseQuery(text)
+        return convert(parsed[0]), convert(parsed[1])
     except ParseBaseException as error:
-        raise _syntax_error(text, tokens, error, file) from None
+        raise _syntax_error(tokens, error, file) from None
     except RecursionError:
         raise QueryError(
             "the query is nested too deeply",
@@ -39,7 +60,6 @@ def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[Any, CompValue]:
         ) from None
     except Exception as error:  # rdflib's parse actions raise whatever they like
         raise _unreadable(tokens, error, file) from None
-    return parsed[0], parsed[1]
 
 
 def _without_median(text: str, tokens: Tokens, file: str) -> str:
@@ -80,7 +100,7 @@ def _unreadable(tokens: Tokens, error: Exception, file: str) -> QueryError:
     )
 
 
-def _syntax_error(text: str, tokens: Tokens, error: ParseBaseException, file: str) -> QueryError:
+def _syntax_error(tokens: Tokens, error: "ParseBaseException", file: str) -> QueryError:
     opened = [t for t in tokens.tokens if t.text in "{}"]
     depth = sum(1 if t.text == "{" else -1 for t in opened)
     if depth > 0:

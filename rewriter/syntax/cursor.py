@@ -1,0 +1,157 @@
+"""A cursor over the tokens of plain SPARQL, which reads words, operators and terms."""
+
+import re
+from typing import NoReturn
+
+import rdflib
+
+from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
+from ontoweir.rewriter.syntax.node import Node
+
+_PNAME = re.compile(
+    r"([A-Za-z][A-Za-z0-9_-]*)?:((?:[A-Za-z0-9_:](?:[A-Za-z0-9_:.-]*[A-Za-z0-9_:-])?)?)"
+)
+_VARIABLE, _LABEL = re.compile(r"\?[A-Za-z0-9_]+"), re.compile(r"_:[A-Za-z0-9_]+")
+_IRI, _STRING = re.compile(r"<[^\x00-\x20]*>"), re.compile(r"[^\t\r\n]*")
+_NUMBER = re.compile(r"([0-9]+)|([0-9]*\.[0-9]+)|(?:[0-9]*\.)?[0-9]+[eE][+-]?[0-9]+")
+_LANGUAGE = re.compile(r"@([a-zA-Z]+(?:-[a-zA-Z0-9]+)*)")
+_DEEPEST = 20
+"""Groups and parentheses inside each other; rdflib gives up beyond some number."""
+
+
+class NotPlainError(Exception):
+    """This is not in the grammar here."""
+
+
+_END = SparqlToken("end", "", 0, 0)
+
+
+class Cursor:
+    """Where in the tokens a parser is. `read_…` takes what it names and moves behind it."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.text = tokens.text
+        self.tokens = (*tokens.tokens, _END, _END)
+        self.at = self.depth = 0
+
+    # ---- tokens ----
+
+    @property
+    def token(self) -> SparqlToken:
+        return self.tokens[self.at]
+
+    def fail(self) -> NoReturn:
+        raise NotPlainError
+
+    def take(self, text: str) -> bool:
+        """Move behind an operator if it is next."""
+        token = self.tokens[self.at]
+        if token.kind != "op" or token.text != text:
+            return False
+        self.at += 1
+        return True
+
+    def need(self, text: str) -> None:
+        if not self.take(text):
+            self.fail()
+
+    def is_word(self, word: str) -> bool:
+        token = self.tokens[self.at]
+        return token.kind == "word" and token.text.upper() == word
+
+    def take_word(self, word: str) -> bool:
+        """Move behind a word, in any case, if it is next."""
+        if not self.is_word(word):
+            return False
+        self.at += 1
+        return True
+
+    def need_word(self, word: str) -> None:
+        if not self.take_word(word):
+            self.fail()
+
+    def follows_at_once(self) -> bool:
+        """Whether there is nothing between the next token and the one before it."""
+        before = self.tokens[self.at - 1]
+        return self.token.kind != "end" and (
+            before.offset + len(before.text) == self.tokens[self.at].offset
+        )
+
+    def enter(self) -> None:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            self.fail()
+
+    # ---- terms ----
+
+    def read_variable(self) -> rdflib.Variable:
+        token = self.token
+        if token.kind != "var" or _VARIABLE.fullmatch(token.text) is None:
+            self.fail()
+        self.at += 1
+        return rdflib.Variable(token.text[1:])
+
+    def read_iri(self) -> "rdflib.URIRef | Node":
+        token = self.token
+        self.at += 1
+        if token.kind == "iri" and _IRI.fullmatch(token.text) is not None:
+            return rdflib.URIRef(token.text[1:-1])
+        name = _PNAME.fullmatch(token.text) if token.kind == "pname" else None
+        if name is None:
+            self.fail()
+        made = Node("pname")
+        if name[1]:
+            made["prefix"] = name[1]
+        if name[2]:
+            made["localname"] = name[2]
+        return made
+
+    def read_constant(self) -> object:
+        """An IRI, a literal or a number without a sign."""
+        token = self.token
+        if token.kind in ("iri", "pname"):
+            return self.read_iri()
+        if token.kind == "string":
+            return self.read_literal()
+        if token.kind == "number" and (number := _NUMBER.fullmatch(token.text)) is not None:
+            self.at += 1
+            integer, decimal = number.groups()
+            kind = rdflib.XSD.integer if integer else rdflib.XSD.decimal
+            kind = kind if integer or decimal else rdflib.XSD.double
+            return rdflib.Literal(token.text, datatype=kind)
+        if self.take_word("TRUE"):
+            return rdflib.Literal(True)
+        return rdflib.Literal(False) if self.take_word("FALSE") else self.fail()
+
+    def read_literal(self) -> Node:
+        token = self.token
+        inside = token.text[1:-1]
+        end = token.offset + len(token.text)
+        if _STRING.fullmatch(inside) is None or self.text[end : end + 1] == token.text[0]:
+            self.fail()
+        made = Node("literal", string=rdflib.Literal(inside))
+        self.at += 1
+        if self.token.text == "@":
+            language = _LANGUAGE.match(self.text, end)
+            if language is None:
+                self.fail()
+            made["lang"] = language[1]
+            while self.token.kind != "end" and self.token.offset < language.end():
+                self.at += 1
+        elif self.token.text == "^^":
+            if not self.follows_at_once():
+                self.fail()
+            self.at += 1
+            if not self.follows_at_once():
+                self.fail()
+            made["datatype"] = self.read_iri()
+        return made
+
+    def read_node(self) -> object:
+        """A subject or an object."""
+        if self.token.kind == "var":
+            return self.read_variable()
+        if _LABEL.fullmatch(self.token.text) is not None:
+            self.at += 1
+            return rdflib.BNode(self.tokens[self.at - 1].text[2:])
+        return self.read_constant()

@@ -1,0 +1,86 @@
+"""How a source's options say that CSV is written."""
+
+from dataclasses import dataclass
+
+from ontoweir.mappings.model.catalog import DataSource
+from ontoweir.runtime.text.convert_text import NotPlain
+
+_CODECS = {"utf-8": "utf-8", "iso-8859-1": "latin-1", "us-ascii": "ascii"}
+_DEFAULTS = {
+    "mode": "permissive",
+    "emptyvalue": "",
+    "linesep": "\n",
+    "comment": "",
+    "inferschema": "false",
+    "ignoreleadingwhitespace": "false",
+    "ignoretrailingwhitespace": "false",
+    "maxcharspercolumn": "-1",
+}
+"""Options that say nothing with these values."""
+_WITHOUT_EFFECT = {
+    *("dateformat", "timestampformat", "timestampntzformat", "samplingratio", "locale", "nanvalue"),
+    *("positiveinf", "negativeinf", "preferdate", "enforceschema"),
+}
+"""Options that say nothing of values that are read as their text."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvDialect:
+    """How cells and rows are parted.
+
+    `separator`, `quote`: a byte each; `doubled`: a quote inside a quoted cell is doubled, else it
+    comes after a backslash, as a backslash before it does; `header`: the first row has the names;
+    `multiline`: quoted cells may extend over ends of lines; `null`: a text that is NULL, beside
+    the empty one (which then is none if it is quoted); `codec`: Python's name of the encoding.
+    """
+
+    separator: bytes
+    quote: bytes
+    doubled: bool
+    header: bool
+    multiline: bool
+    null: str
+    codec: str
+
+
+def read_dialect(data: DataSource) -> CsvDialect:
+    """What the options of a source say.
+
+    Raises:
+        NotPlain: more than is known here.
+    """
+    options = {name.lower(): text for name, text in data.options}
+    separators = [options.pop(n) for n in ("sep", "delimiter") if n in options]
+    codecs = [options.pop(n) for n in ("encoding", "charset") if n in options]
+    quote, escape = options.pop("quote", '"'), options.pop("escape", "\\")
+    separator = separators[0] if separators else ","
+    separator = "\t" if separator == "\\t" else separator
+    codec = _CODECS.get((codecs[0] if codecs else "utf-8").lower())
+    null = options.pop("nullvalue", "")
+    flags = {name: options.pop(name, "false").lower() for name in ("header", "multiline")}
+    left = {
+        name: text
+        for name, text in options.items()
+        if name not in _WITHOUT_EFFECT and _DEFAULTS.get(name) != text.lower()
+    }
+    if left or len(separators) > 1 or len(codecs) > 1 or codec is None:
+        raise NotPlain
+    if not {*flags.values()} <= {"true", "false"} or escape not in ("\\", quote):
+        raise NotPlain
+    if separator == quote or not all(map(_is_mark, (separator, quote))) or quote <= " ":
+        raise NotPlain
+    if any(c in null for c in (separator, quote, "\r", "\n")) or null != null.strip():
+        raise NotPlain
+    return CsvDialect(
+        separator.encode(),
+        quote.encode(),
+        escape == quote,
+        flags["header"] == "true",
+        flags["multiline"] == "true",
+        null,
+        codec,
+    )
+
+
+def _is_mark(text: str) -> bool:
+    return len(text) == 1 and text.isascii() and not text.isalnum() and text not in "\\\r\n\0"

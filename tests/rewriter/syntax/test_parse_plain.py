@@ -1,0 +1,121 @@
+"""Plain SPARQL is parsed into the tree that rdflib makes; what is not plain is left to rdflib."""
+
+import random
+
+import pytest
+import rdflib
+
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.syntax.locate_tokens import Tokens
+from ontoweir.rewriter.syntax.node import Node
+from ontoweir.rewriter.syntax.parse_plain import parse_plain
+from ontoweir.rewriter.syntax.parse_sparql import parse_by_rdflib
+from tests.paths import TRAFFIC
+
+FILES = sorted((TRAFFIC / "queries").glob("*.rq"))
+QUERIES = [text for file in FILES if "MEDIAN" not in (text := file.read_text(encoding="utf-8"))]
+HEAD = "BASE <http://b/> PREFIX : <http://x/> PREFIX x-1: <http://y/>\n"
+PLAIN = (
+    "SELECT * { ?x a :A, x-1:B ; :p 1 , 1.50 ;; x-1:q 0.5e3 ; . _:b1 :p <rel> . }",
+    'SELECT REDUCED ?x FROM :g FROM NAMED <h> { ?x :p "a"@en-GB, \'b\', "1"^^x-1:int, true }',
+    "SELECT ?x WHERE { ?x ^:p/(:q|a)/:r*|:s+|:t? ?y . ?y ?z 01 }",
+    "SELECT ?x { { } UNION { ?x :p 1 } UNION { { ?x :q FALSE } } GRAPH ?t { ?x :p ?y } . }",
+    "SELECT ?x { VALUES ?x { 1 :a UNDEF } VALUES (?y ?z) { (1 2) (:a 'b') } VALUES ?z { } }",
+    'SELECT ?x { ?x :p ?y # note\n BIND(-1 + 2 AS ?z) BIND("c" AS ?w) } VALUES ?x { :a }',
+    "SELECT ?x { FILTER(?x < 1 || !(?y >= -2 && ?x-1 = ?y * 3 / 4) && ?x NOT IN (1, :a)) }",
+    "SELECT ?x (COUNT(*) AS ?n) (MAX(DISTINCT ?y + 1) AS ?m) { ?x :p ?y } GROUP BY ?x ?y",
+)
+LEFT_TO_RDFLIB = (
+    "SELECT * { ?x :p [ :q 1 ] }",
+    "SELECT * { ?x :p ( 1 2 ) }",
+    "SELECT * { ?x :p -1 }",
+    "SELECT * { ?x :p 'a\\tb' }",
+    "SELECT $x { $x :p 1 }",
+    "SELECT * { ?x :p '''a''' }",
+    "SELECT * { ?x :p ?y OPTIONAL { ?x :q ?z } }",
+    "SELECT * { ?x :p ?y FILTER(BOUND(?x)) }",
+    "SELECT * { ?x :p ?y FILTER(:f(?x)) }",
+    "SELECT * { ?x !:p ?y }",
+    "SELECT * { { SELECT * { ?x :p ?y } } }",
+    "SELECT * { ?x :p ?y } ORDER BY ?x",
+    "ASK { ?x :p ?y }",
+    "SELECT * { ?x :p ?y ",
+    "SELECT * { ?x :p ?y . . }",
+    "SELECT * { ?x :p?y }",
+    "SELECT * { ?x :p 'a'@ en }",
+    "SELECT * { ?x A :C }",
+)
+TOKENS = ". ; , { } ( ) - + * / ^ | ! ? a A -5 1.5 1. 'x'@en 'x'^^:int '' [] () _:b $x ::"
+PIECES = (
+    *TOKENS.split(),
+    *("# note\n", "UNDEF", "NOT IN", "<", "<=", "COUNT(*)", "LIMIT 5", ":a*", ":a ?", ":a?x"),
+    *("?a<?b&&?c>?d", "IN ( )", ":f(1)", ":%20", ":a.", "é:é", "[ :p 1 ]", "'a\tb'", '""'),
+    *("a:b.c", "'" * 4, "\x0c"),
+)
+
+
+def parse(text: str) -> tuple[object, object]:
+    """What both parsers make of a text, to be compared; None where they make nothing."""
+    tokens = Tokens(text)
+    plain = parse_plain(tokens)
+    try:
+        whole = parse_by_rdflib(text, tokens, "q.rq")
+    except QueryError:
+        whole = None
+    return plain and list(map(show, plain)), whole and list(map(show, whole))
+
+
+def show(node: object) -> object:
+    """A tree of builtins: what two literals are made of is compared, not their values."""
+    if isinstance(node, Node):
+        return node.name, {key: show(part) for key, part in node.items()}
+    if isinstance(node, list):
+        return list(map(show, node))
+    if isinstance(node, rdflib.Literal):
+        return "literal", str(node), node.datatype, node.language
+    return type(node), str(node)
+
+
+@pytest.mark.parametrize("text", [*QUERIES, *(HEAD + text for text in PLAIN)])
+def test_plain_queries_are_parsed_as_rdflib_does(text: str) -> None:
+    plain, whole = parse(text)
+    assert plain is not None
+    assert plain == whole
+
+
+@pytest.mark.parametrize("text", LEFT_TO_RDFLIB)
+def test_what_is_not_plain_is_left_to_rdflib(text: str) -> None:
+    assert parse_plain(Tokens(HEAD + text)) is None
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_is_taken_as_plain_is_what_rdflib_parses(seed: int) -> None:
+    chance, taken = random.Random(seed), 0
+    while taken < 8:
+        text = mutate(HEAD + chance.choice(PLAIN), chance)
+        if parse_plain(Tokens(text)) is not None:
+            plain, whole = parse(text)
+            assert plain == whole, text
+            taken += 1
+
+
+def mutate(text: str, chance: random.Random) -> str:
+    """A text with tokens left out, put in, doubled and exchanged."""
+    parts, last = list[str](), 0
+    for token in Tokens(text).tokens:
+        parts += (text[last : token.offset], token.text)
+        last = token.offset + len(token.text)
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        i, j = chance.randrange(len(parts)), chance.randrange(len(parts))
+        match chance.randrange(5):
+            case 0:
+                parts[i] = ""
+            case 1:
+                parts[i] = chance.choice(PIECES)
+            case 2:
+                parts.insert(i, f" {chance.choice(PIECES)} ")
+            case 3:
+                parts[i] += parts[i]
+            case _:
+                parts[i], parts[j] = parts[j], parts[i]
+    return "".join(parts) + text[last:]
