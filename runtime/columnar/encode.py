@@ -162,8 +162,8 @@ def shorten_floats(values: Array) -> Array:
     size = np.abs(np.where(finite, values, 1.0))
     places = _DIGITS - 1 - np.floor(np.log10(size)).astype(np.int64)
     for _ in range(2):  # the logarithm of what is near a power of ten may be rounded beyond it
-        digits = np.rint(_shift(size, places))
-        places += (digits < 10.0 ** (_DIGITS - 1)).astype(np.int64) - (digits >= 10.0**_DIGITS)
+        shifted = _shift(size, places)
+        places += (shifted < 10.0 ** (_DIGITS - 1)).astype(np.int64) - (shifted >= 10.0**_DIGITS)
     digits = np.rint(_shift(size, places))
     exact = np.abs(places) <= _EXACT_POWER  # digits and powers are exact, and one step rounds once
     power = 10.0 ** np.where(exact, np.abs(places), 0)

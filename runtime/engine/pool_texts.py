@@ -23,14 +23,13 @@ def open_pool(
     the strings beside the permanent ones that the state uses. Where they are those of the chunk
     before, what was seen then is remembered, and is not looked up again as new."""
     memory, start = prepared.memory, len(prepared.texts)
-    if memory.kept is not others:
-        memory.table = TextTable()
-        memory.codes = memory.table.add(others)
-        memory.kept = others
+    held, codes = memory.kept.get(prepared.number, (None, None))
+    if held is not others or codes is None:
+        codes = memory.table.add(others)
     pool = StringPool(prepared.texts, memory.table)
-    if bool((memory.codes == np.arange(len(memory.codes))).all()):
+    if bool((codes == np.arange(len(codes))).all()):
         return pool, state
-    moved = np.concatenate([np.arange(start), start + memory.codes])
+    moved = np.concatenate([np.arange(start), start + codes])
     tables = {z: recode(prepared.plan, f, moved) for z, f in state.tables.items()}
     return pool, KernelState(tables)
 
@@ -42,11 +41,13 @@ def close_pool(
     it, but some are remembered for the next chunk."""
     after, kept, codes = _keep_used(prepared, state, pool)
     memory, table = prepared.memory, pool.others
-    memory.kept, memory.codes = kept, codes
-    if len(table) > 2 * len(kept) + _SPARE_TEXTS or (
-        table.texts.nbytes > 2 * kept.nbytes + _SPARE_BYTES
+    memory.kept[prepared.number] = kept, codes
+    used = [texts for texts, _ in memory.kept.values()]
+    if len(table) > 2 * sum(map(len, used)) + _SPARE_TEXTS or (
+        table.texts.nbytes > 2 * sum(texts.nbytes for texts in used) + _SPARE_BYTES
     ):
-        memory.kept = None
+        memory.table = TextTable()
+        memory.kept.clear()
     return after, kept
 
 
