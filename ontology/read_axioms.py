@@ -70,16 +70,16 @@ def read_axioms(triples: Triples, kinds: Kinds, report: Report) -> Iterator[Axio
         if p in _OF_PROPERTIES and str(s) in kinds.annotation:
             continue
         place = triples.source(line, s, o)
+        because = Because(_show(triples, s, p, o), place)
         try:
-            because = Because(_show(triples, s, p, o), place)
             if is_axiom:
                 yield from _read(triples, kinds, s, p, o, because, report)
             else:
                 yield from read_fact(kinds, s, p, o, because)
         except OutsideQL as rule:
-            report(_show(triples, s, p, o), str(rule), place)
+            report(because.text, str(rule), place)
         except RecursionError:
-            report(_show(triples, s, p, o), "an expression contains itself, or is too deep", place)
+            report(because.text, "an expression contains itself, or is too deep", place)
 
 
 class _Assertions:
@@ -308,15 +308,21 @@ _WORDS: dict[Node, str] = {
 }
 
 
+_EXTREMES: frozenset[Node] = frozenset((OWL.Thing, OWL.Nothing))
+_RULE: frozenset[Node] = frozenset((SWRL.Imp,))
+_COMPLEMENT: frozenset[Node] = frozenset((OWL.complementOf,))
+_OWL = str(OWL)
+
+
 def _show(triples: Triples, s: Node, p: Node, o: Node) -> str:
     """The axiom of a triple in functional syntax."""
     subject = show_node(triples, s)
     word = _WORDS.get(p, "")
     if word:
-        return f"{word}({subject} {_show_value(triples, o)})"
+        return f"{word}({subject} {show_node(triples, o)})"
     if p in _TYPE:
-        if isinstance(o, BNode) or o in (OWL.Thing, OWL.Nothing) or not str(o).startswith(str(OWL)):
-            name = "DLSafeRule" if o == SWRL.Imp else "ClassAssertion"
+        if o in _EXTREMES or isinstance(o, BNode) or not str(o).startswith(_OWL):
+            name = "DLSafeRule" if o in _RULE else "ClassAssertion"
             return f"{name}({show_node(triples, o)} {subject})"
         word = str(o).rsplit("#", 1)[-1]
         if word.startswith("AllDisjoint"):
@@ -327,15 +333,11 @@ def _show(triples: Triples, s: Node, p: Node, o: Node) -> str:
     if p in _LISTED:
         names = (show_node(triples, m) for m in read_list(triples, o))
         return _LISTED[p].format(subject, " ".join(names))
-    if p == OWL.complementOf:
+    if p in _COMPLEMENT:
         return f"EquivalentClasses({subject} ObjectComplementOf({show_node(triples, o)}))"
     kind = "Data" if isinstance(o, Literal) else "Object"
-    shown = _show_value(triples, o)
+    shown = show_node(triples, o)
     return f"{kind}PropertyAssertion({show_node(triples, p)} {subject} {shown})"
-
-
-def _show_value(triples: Triples, o: Node) -> str:
-    return f'"{o}"' if isinstance(o, Literal) else show_node(triples, o)
 
 
 _LISTED: dict[Node, str] = {

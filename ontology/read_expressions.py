@@ -6,6 +6,7 @@ with the rule it breaks.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias
 
 from rdflib import OWL, RDF, RDFS, XSD, BNode, Literal, URIRef
@@ -227,6 +228,7 @@ def _named_construct(triples: Triples, node: Node) -> str:
 _SPACES = ((str(OWL), "owl"), (str(RDF), "rdf"), (str(RDFS), "rdfs"), (str(XSD), "xsd"))
 
 
+@lru_cache(maxsize=1 << 16)
 def show_iri(iri: str) -> str:
     """`:local` for an IRI, `owl:Thing` for the known vocabularies."""
     if iri.startswith("http://www.w3.org/"):
@@ -239,8 +241,8 @@ def show_iri(iri: str) -> str:
 
 def show_node(triples: Triples, node: Node, depth: int = 0) -> str:
     """An expression in functional syntax, as far as it has one."""
-    if isinstance(node, URIRef):
-        return show_iri(str(node))
+    if type(node) is URIRef:  # isinstance is slow where it is not
+        return show_iri(node)
     if isinstance(node, Literal):
         return f'"{node}"'
     if depth > 6:

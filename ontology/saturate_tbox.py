@@ -51,6 +51,13 @@ class Inclusions(Generic[Node]):
             self._below[sup].setdefault(sub, because)
             self._above[sub].setdefault(sup, because)
 
+    def add_all(self, subs: Iterable[Node], sup: Node) -> None:
+        """Add sub ⊑ sup for others than `sup`, which needs no reason."""
+        below, above = self._below[sup], self._above
+        for sub in subs:
+            below.setdefault(sub, None)
+            above[sub].setdefault(sup, None)
+
     def subs(self, node: Node) -> dict[Node, tuple[Because, ...]]:
         """All that is below `node`, nearest first, with a shortest justification."""
         below = self._subs.get(node)
@@ -300,8 +307,7 @@ def saturate_tbox(
             case _:
                 assert_never(axiom)
     made.set_generators(generators)
-    for iri in sorted(classes):
-        made.concepts.add(NamedClass(iri), THING, None)
+    made.concepts.add_all((NamedClass(iri) for iri in sorted(classes) if iri != THING.iri), THING)
     for iri in sorted(object_properties | {r.iri for r in generators}):
         if iri not in data_properties:
             made.concepts.add(Exists(Role(iri)), THING, None)

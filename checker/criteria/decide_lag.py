@@ -17,7 +17,8 @@ def decide_lag(form: NormalForm) -> CriterionResult:
     """Decide one satisfiable disjunct by the lag criterion.
 
     Bags: E1-E3, exact without self-joins. Sets: C1, C2 = E2, C3 (the pair criterion), sound, and
-    complete in all fuzzing without self-joins, `≠` and unions. Aggregates: G1 in the place of E1;
+    complete in all fuzzing without self-joins, `≠` and unions. Aggregates: G1 in the place of E1
+    (E1 where a bucket of time closes groups);
     a minimum or maximum is one more comparison with all that is still to come, for C3.
     """
     failures = [*_projections(form), *_equalities(form)]
@@ -27,7 +28,9 @@ def decide_lag(form: NormalForm) -> CriterionResult:
         failures += _inequalities(form)
     if len(form.members) < 2 and not form.distinct:
         failures = []
-    if form.folds is not None and not form.distinct:
+    if form.query.closing is not None:
+        pass  # groups are forgotten: what tells them apart may be unbounded where E1 allows it
+    elif form.folds is not None and not form.distinct:
         failures = [*_groups_unbounded(form), *(f for f in failures if f.condition != "E1")]
     return CriterionResult("lag", tuple(failures), necessary=_is_exact(form))
 
@@ -114,13 +117,20 @@ def _projections(form: NormalForm) -> list[Failure]:
                     "E1",
                     f"{group.name} is in the result and unbounded, and a tuple of "
                     f"{form.members[i].alias} may wait for one of {form.members[j].alias} for ever",
-                    f"bound {group.name}, do not project it, or limit the time between "
+                    f"{_bound_it(form, group)}limit the time between "
                     f"{form.members[i].alias} and {form.members[j].alias} by a window",
                     group.index,
                     (i, j),
                 )
             )
     return failures
+
+
+def _bound_it(form: NormalForm, group: ValueClass) -> str:
+    """What else to do about a value in the result: nothing, of a bucket that closes groups."""
+    if form.query.closing in dict(group.attributes):
+        return ""
+    return f"bound {group.name}, do not project it, or "
 
 
 def _equalities(form: NormalForm) -> list[Failure]:

@@ -71,6 +71,11 @@ class DisjunctChecker:
         self.forms: dict[SpjQuery, tuple[NormalForm, tuple[Failure, ...]]] = {}
         self.known: dict[tuple[SpjQuery, bool], NormalForm] = {}
 
+    @property
+    def closes(self) -> bool:
+        """Whether a bucket of time closes the groups."""
+        return any(q.closing is not None for q in self.union.disjuncts)
+
     def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
         """The normal form of a disjunct, with all that is declared."""
         key = (query, self.timed if timed is None else timed)

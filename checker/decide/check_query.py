@@ -9,6 +9,7 @@ from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.normalise.relax_chains import relax_chains
 from ontoweir.checker.normalise.simplify_union import simplify_union
+from ontoweir.checker.plans.bound_open_groups import bound_open_groups
 from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.checker.split.split_by_keys import split_by_keys
@@ -25,6 +26,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.buckets.find_closing import Closing, find_closing
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
@@ -171,13 +173,14 @@ def _check_aggregates(
         if not _count_failing(best):
             break
     for checker, verdict in best:
-        if disprove and witness is None:
+        # no witness is looked for where a bucket closes groups: its answers come when it is over
+        if disprove and witness is None and not checker.closes:
             witness, disjuncts = checker.disprove(verdict.disjuncts)
             verdict = replace(verdict, disjuncts=disjuncts)
         parts.append(verdict)
     across = zip(*(p.disjuncts for p in parts), strict=True)
     worst = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
-    bound = _aggregate_bound(union.aggregation, parts)
+    bound = _aggregate_bound(union.aggregation, parts, find_closing(union, catalog), catalog)
     return _verdict(union, catalog, worst, tuple(parts), bound, witness)
 
 
@@ -320,7 +323,12 @@ def bound_union(union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...]) -> Boun
     return total_bound(bounds)
 
 
-def _aggregate_bound(aggregation: Aggregation, parts: Sequence[PartVerdict]) -> Bound | None:
+def _aggregate_bound(
+    aggregation: Aggregation,
+    parts: Sequence[PartVerdict],
+    closing: Closing | None,
+    catalog: Catalog,
+) -> Bound | None:
     """What the parts keep, the current answer (one row a group), and what medians are made of."""
     bounds: list[Bound] = []
     whole = next(p for p in parts if p.part.over is None)
@@ -330,11 +338,37 @@ def _aggregate_bound(aggregation: Aggregation, parts: Sequence[PartVerdict]) -> 
             return None
         bounds.append(bound)
         for plan in () if decided.part.once else decided.plans:
+            if closing is not None:
+                group = aggregation.group if decided is whole else None
+                bounds += _bound_open(plan.form, decided, closing, catalog, group)
+                continue
             if decided is whole:
                 bounds.append(_bound_whole_groups(plan.form, aggregation))
             if decided.part.aggregates[0].function is AggregateFunction.MEDIAN:
                 bounds.append(plan.tables[-1].bound)
     return total_bound(bounds)
+
+
+def _bound_open(
+    form: NormalForm,
+    decided: PartVerdict,
+    closing: Closing,
+    catalog: Catalog,
+    group: Sequence[str] | None,
+) -> Iterator[Bound]:
+    """Of a query whose groups a bucket closes: its groups (None: counted before), and the values
+    that medians and distinct counts keep of them."""
+    stream = catalog.streams[next(m.stream for m in form.members)]
+    outputs = dict(form.query.outputs)
+
+    def classes(names: Sequence[str]) -> list[int]:
+        return [form.class_of[a] for n in names for a in output_attributes(outputs[n])]
+
+    if group is not None:
+        yield bound_open_groups(form, classes(group), closing.bucket, stream.step_us)
+    if decided.part.aggregates[0].function.holistic:
+        names = decided.part.union.variables
+        yield bound_open_groups(form, classes(names), closing.bucket, stream.step_us)
 
 
 def _bound_whole_groups(form: NormalForm, aggregation: Aggregation) -> Bound:

@@ -13,8 +13,10 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.plans.make_plan import make_plan
 from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates
+from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
 
@@ -44,6 +46,15 @@ def plan_unbounded(
     if union.aggregation is None:
         plans = _plan_union(union, catalog, known)
         return UnboundedPlans(plans, ())
+    closing = find_closing(union, catalog)
+    if closing is not None:
+        raise QueryError(
+            f"{union.name} is not bounded, and its groups are never final",
+            why="a bucket of time is final when all that may still match is over, which here may "
+            "take for ever",
+            fix="limit the time between the bucket's pattern and the others by a window",
+            source=union.source,
+        )
     parts = [(p, _plan_union(p.union, catalog, known)) for p in split_aggregates(union)]
     return UnboundedPlans(
         tuple(plan for _, plans in parts for plan in plans),

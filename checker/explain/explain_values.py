@@ -64,6 +64,8 @@ def _undeclared_origins(
 
 def _undeclared(stream: Stream, column: Column, ends: tuple[object, object]) -> Reason:
     name, kind = f"{stream.name}.{column.name}", name_column_type(column.type)
+    if column.bucket is not None:
+        return Reason(f"{name} is a bucket of time, of which there are always new ones")
     match column.type:
         case FloatType():
             what = f"{name} is a {kind}: between any two values there are more, whatever its range"

@@ -59,6 +59,13 @@ def bound_groups(form: NormalForm, values: Iterable[int]) -> Bound:
     return _product(_domains(form, [Key(v) for v in dict.fromkeys(values)], set(), {}))
 
 
+def bound_keys(
+    form: NormalForm, keys: Sequence[Key], given: set[int], factors: Sequence[Factor]
+) -> Bound:
+    """A bound on the values of a key where the classes of `given` are counted by `factors`."""
+    return _product([*factors, *_domains(form, keys, given, {})])
+
+
 def _cover(
     form: NormalForm,
     keys: Sequence[Key],

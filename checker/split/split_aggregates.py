@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.spj import (
+    Attribute,
     Fold,
     FoldFunction,
     LiteralOutput,
@@ -43,9 +44,14 @@ class AggregatePart:
     once: bool = False
 
     @property
+    def closes(self) -> bool:
+        """Whether a bucket of time closes its groups: its matches are all there are."""
+        return any(query.closing is not None for query in self.union.disjuncts)
+
+    @property
     def counts_values(self) -> bool:
         """Whether its matches are distinct values (or groups), each emitted once."""
-        if self.once:
+        if self.once or self.closes:
             return False
         return self.aggregates[0].function is AggregateFunction.COUNT_DISTINCT
 
@@ -63,10 +69,14 @@ _FOLDS = {
 
 
 def split_aggregates(
-    union: SpjUnion, unrepeated: Collection[str] = ()
+    union: SpjUnion, unrepeated: Collection[str] = (), closing: Sequence[Attribute] = ()
 ) -> tuple[AggregatePart, ...]:
-    """The parts of an aggregate query, in the order of their first aggregates. `unrepeated`: names
-    of COUNT DISTINCT whose values never repeat in a group, so that it is COUNT."""
+    """The parts of an aggregate query, in the order of their first aggregates.
+
+    `unrepeated`: names of COUNT DISTINCT whose values never repeat in a group, so that it is COUNT.
+    `closing`: of every disjunct, the bucket of time by which groups are final and forgotten. Every
+    part then has all matches, as what would tell which ones it has seen could not be forgotten.
+    """
     assert union.aggregation is not None
     groups: dict[object, list[Aggregate]] = {}
     overs: dict[object, str | None] = {}
@@ -85,6 +95,9 @@ def split_aggregates(
     if None not in overs.values():
         groups[_EXISTENCE], overs[_EXISTENCE] = [_EXISTENCE], None
     group = union.aggregation.group
+    if closing:
+        queries = zip(union.disjuncts, closing, strict=True)
+        union = replace(union, disjuncts=tuple(replace(q, closing=c) for q, c in queries))
     return tuple(
         AggregatePart(tuple(members), _part(union, group, tuple(members), overs[key]), overs[key])
         for key, members in groups.items()
@@ -138,14 +151,16 @@ def _part(
 ) -> SpjUnion:
     first = aggregates[0]
     variables = group
-    if first.function.holistic and first.argument is not None:
+    closes = any(q.closing is not None for q in union.disjuncts)
+    kept = first.function.holistic or (closes and not first.function.duplicate_sensitive)
+    if kept and first.argument is not None:
         variables = tuple(dict.fromkeys((*group, first.argument)))
     queries = [q if over is None else _present(q, over) for q in union.disjuncts]
     return SpjUnion(
         name=union.name,
         variables=variables,
         disjuncts=tuple(_grouped(q, variables, aggregates) for q in queries),
-        distinct=not first.function.duplicate_sensitive,
+        distinct=not first.function.duplicate_sensitive and not closes,
         source=union.source,
     )
 
@@ -168,6 +183,8 @@ def _grouped(
         function = _FOLDS.get(aggregate.function)
         if function is None or aggregate.argument is None:
             continue
+        if query.closing is not None and not aggregate.function.duplicate_sensitive:
+            continue  # it is among the outputs
         output = outputs[aggregate.argument]
         assert isinstance(output, LiteralOutput | NullOutput)  # check_aggregates saw to it
         folds[Fold(aggregate.argument, function, output.value)] = None

@@ -8,6 +8,7 @@ from ontoweir.checker.criteria.is_unique import is_unique
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates, split_once
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.rewriter.model.spj import NullOutput, SpjQuery, SpjUnion
 
@@ -19,8 +20,13 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     most one match, and is forgotten once it is emitted. Where they do together with the argument
     of COUNT(DISTINCT …), every match brings a new value: it is COUNT. The keys that this needs are
     marked as those by which occurrences are one row (`SpjQuery.merged`): verdicts rest on them.
+    Groups by a bucket of time are forgotten anyway, when it is over.
     """
     assert union.aggregation is not None
+    closing = find_closing(union, catalog)
+    if closing is not None:
+        yield split_aggregates(union, closing=closing.attributes)
+        return
     yield split_aggregates(union)
     group = union.aggregation.group
     if (marked := _mark(union, group, catalog)) is not None:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from ontoweir.errors import CatalogError, Source
+from ontoweir.mappings.model.time_bucket import TimeBucket
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ Scalar: TypeAlias = int | Decimal | float | str | bool
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; `minimum`, `maximum` (inclusive) and `enum` are domains that ingestion enforces."""
+    """A column; `minimum`, `maximum` (inclusive) and `enum` are domains that ingestion enforces.
+    `bucket`: it is not in the data, but says in which bucket of time a row lies."""
 
     name: str
     type: ColumnType
@@ -65,6 +67,7 @@ class Column:
     maximum: Scalar | None = None
     enum: tuple[Scalar, ...] | None = None
     source: Source | None = None
+    bucket: TimeBucket | None = None
 
 
 @dataclass(frozen=True, slots=True)

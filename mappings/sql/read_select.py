@@ -5,7 +5,7 @@ Used for rr:sqlQuery and for `check --sql`. Anything beyond SPJ is refused by it
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ontoweir.mappings.model.assertion import SourceColumn, SourceTable
 from ontoweir.mappings.model.catalog import Catalog, Scalar
@@ -109,12 +109,11 @@ def parse_sql_text(text: str) -> "exp.Query":
     """
     import logging
 
-    import sqlglot
     from sqlglot import errors, exp
 
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
-        parsed = sqlglot.parse(text, dialect="spark")
+        parsed = _parse(text)
     except RecursionError:
         raise SqlRefusal(
             "the SQL is nested too deeply",
@@ -141,6 +140,19 @@ def parse_sql_text(text: str) -> "exp.Query":
         refuse_clauses(tree)
         tree = tree.this
     return cast("exp.Query", tree)
+
+
+def _parse(text: str) -> "list[exp.Expr | None]":
+    """The statements of a text in Spark SQL. Of date_trunc all arguments are kept, one of which
+    sqlglot would drop."""
+    from sqlglot import Dialect, exp
+
+    dialect = Dialect.get_or_raise("spark")
+    plain: Any = type(dialect.parser())
+    whole = {"DATE_TRUNC": lambda args: exp.Anonymous(this="DATE_TRUNC", expressions=args)}
+    functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole}}
+    parser = type(plain)("WholeParser", (plain,), functions)
+    return list(parser(dialect=dialect).parse(dialect.tokenize(text), text))
 
 
 def _in_words(description: str) -> str:

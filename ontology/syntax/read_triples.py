@@ -68,7 +68,7 @@ class Triples:
             seen.add(triple)
             index.setdefault(s, {}).setdefault(p, []).append(o)
             rows.append(LocatedTriple(s, p, o, line))
-            if line is not None and isinstance(s, BNode):
+            if line is not None and type(s) is BNode:  # isinstance is slow where it is not
                 self._lines[s] = min(line, self._lines.get(s, line))
 
     def objects(self, s: Node, p: Node) -> list[Node]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Catalog, Lag, Relation, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Relation, Stream
 from ontoweir.rewriter.model.spj import Attribute, Occurrence, SpjUnion, View, ViewBranch
 from ontoweir.rewriter.model.weakest_lags import weakest_lags
 
@@ -28,8 +28,17 @@ def add_views(catalog: Catalog, views: Sequence[View]) -> Catalog:
 
 
 def extend_catalog(catalog: Catalog, union: SpjUnion) -> Catalog:
-    """The catalog with a query's views as tables of it."""
-    return add_views(catalog, union.views)
+    """The catalog with a query's views as tables of it, and its buckets as columns of streams."""
+    return _add_buckets(add_views(catalog, union.views), union.buckets)
+
+
+def _add_buckets(catalog: Catalog, buckets: Sequence[tuple[str, Column]]) -> Catalog:
+    streams = dict(catalog.streams)
+    for name, column in buckets:
+        stream = streams[name]
+        if stream.column(column.name) is None:
+            streams[name] = replace(stream, columns=(*stream.columns, column))
+    return replace(catalog, streams=streams) if buckets else catalog
 
 
 def tables_of(union: SpjUnion) -> set[str]:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from ontoweir.errors import Source
+from ontoweir.mappings.model.time_bucket import TimeBucket
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.spj import Op
 
@@ -122,6 +123,15 @@ def filter_variables(f: Filter) -> tuple[Variable, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedBuckets:
+    """The bucket of a time as a variable of the group."""
+
+    name: str
+    time: Variable
+    bucket: TimeBucket
+
+
+@dataclass(frozen=True, slots=True)
 class ConjunctiveQuery:
     """SELECT [DISTINCT] head WHERE atoms, filters. Each answer variable
     occurs in an atom or is a constant."""
@@ -143,4 +153,7 @@ class ConjunctiveQuery:
     choices: tuple[AnyFilter, ...] = ()
     """Filters with ||, IN or ! that are not branches of their own, as these would be many."""
     aggregation: Aggregation | None = None
-    """What is computed of the matches; the head is then that of the characteristic query."""
+    """What is computed of the matches; the head is then that of the characteristic query, without
+    what `buckets` gives."""
+    buckets: tuple[NamedBuckets, ...] = ()
+    """Groups of times: they are not in the head, as the times they are made from are no answers."""

@@ -10,7 +10,7 @@ from typing import TypeAlias, assert_never
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
-from ontoweir.mappings.model.catalog import Relation, Scalar, Stream
+from ontoweir.mappings.model.catalog import Column, Relation, Scalar, Stream
 from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.model.aggregation import Aggregation
 
@@ -91,8 +91,7 @@ class NotNull:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """`attribute IN (values)`: constants of its type, at least two, each once. (Never a stream's
-    timestamp.)"""
+    """`attribute IN (values)`: two constants of its type or more, each once; of no timestamp."""
 
     attribute: Attribute
     values: tuple[Scalar, ...]
@@ -101,8 +100,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    """`attribute IS NULL`: of a row that has no value there. No other condition of the query
-    mentions the attribute."""
+    """`attribute IS NULL`. No other condition of the query mentions the attribute."""
 
     attribute: Attribute
     source: Source | None = None
@@ -227,6 +225,8 @@ class SpjQuery:
     folds: tuple[Fold, ...] | None = None
     merged: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """(stream, key): keys without the timestamp by which occurrences were merged into one."""
+    closing: Attribute | None = None
+    """The bucket of time by which groups are final, and forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +334,8 @@ class SpjUnion:
     aggregation: Aggregation | None = None
     views: tuple[View, ...] = ()
     """The tables of `disjuncts` that are not in the catalog."""
+    buckets: tuple[tuple[str, Column], ...] = ()
+    """Streams (or views), and a column that says in which bucket of time each row lies."""
 
 
 def first_axioms(axioms: tuple[str, ...]) -> tuple[str, ...]:

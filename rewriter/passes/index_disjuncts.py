@@ -168,20 +168,31 @@ def _makes(query: SpjQuery) -> Hashable:
 
 
 def _is_simple(query: SpjQuery) -> bool:
-    """Whether its comparisons imply no equation with a constant but those that it has: columns are
-    compared with each other by = only, and no column has limits on both sides that are near."""
+    """Whether its comparisons imply no equation with a constant but those that it has: what is
+    compared with a constant is compared with other columns by = only, directly or by way of others,
+    and no column has limits on both sides that are near."""
     limits: dict[Attribute, tuple[list[Scalar], list[Scalar]]] = {}
     joined = False
+    compared: list[set[Attribute]] = []
+    ordered, limited = set[Attribute](), set[Attribute]()
     for c in query.conditions:
         if not isinstance(c, Compare) or c.op is Op.NE:
             continue
         if isinstance(c.right, Attribute):
             if c.op is not Op.EQ or c.offset != 0:
-                return False
-            joined = True
-        elif c.op is not Op.EQ:
+                ordered |= {c.left, c.right}
+            else:
+                joined = True
+            near = [group for group in compared if c.left in group or c.right in group]
+            compared = [group for group in compared if not any(group is n for n in near)]
+            compared.append({c.left, c.right}.union(*near))
+            continue
+        limited.add(c.left)
+        if c.op is not Op.EQ:
             sides = limits.setdefault(c.left, ([], []))
             sides[c.op in (Op.LT, Op.LE)].append(c.right.value)
+    if any(group & ordered and group & limited for group in compared):
+        return False
     if joined:  # limits of equal columns are one column's
         both = tuple([v for sides in limits.values() for v in sides[n]] for n in range(2))
         return not all(both)

@@ -6,6 +6,8 @@ keeps no positions: lines are found again by following its triples, which stand 
 appearance, through the tokens.
 """
 
+from collections.abc import Sequence
+
 import rdflib
 
 from ontoweir.errors import QueryError, Source
@@ -15,6 +17,7 @@ from ontoweir.rewriter.model.query import (
     ClassAtom,
     ConjunctiveQuery,
     Iri,
+    NamedBuckets,
     PropertyAtom,
     Term,
     Variable,
@@ -104,16 +107,21 @@ class _Parser:
             fix = "write SELECT (every answer counts) or SELECT DISTINCT"
             raise self.error("REDUCED", _OUTSIDE, fix, self.first)
         graphs = read_dataset(query, self.tokens, self.terms, self.error)
-        aggregation = read_aggregation(query, self.tokens, self.file, self.error)
+        aggregation, buckets = read_aggregation(
+            query, self.tokens, self.terms, self.file, self.error
+        )
         if aggregation is None:
             distinct = query.get("modifier") == "DISTINCT"
             head = self.read_head(query)
             counted: frozenset[Variable] = frozenset()
         else:
-            distinct = not aggregation.duplicate_sensitive
-            head = tuple(map(Variable, aggregation.variables))
+            # of a bucket, all matches are needed until it is over
+            distinct = not aggregation.duplicate_sensitive and not buckets
+            named = {b.name for b in buckets}
+            head = tuple(Variable(v) for v in aggregation.variables if v not in named)
             counted = frozenset(map(Variable, aggregated_variables(query)))
         self.find_times(query["where"])
+        self.check_buckets(buckets)
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
         self.tokens.next(lambda t: t.text == "{")
         pattern: Pattern = self.read_group(query["where"], None)
@@ -128,7 +136,7 @@ class _Parser:
             refuse=lambda what, why, fix: self.error(what, why, fix, self.first),
         )
         source = Source(self.file, self.first)
-        self.check_names(aggregation, pattern)
+        self.check_names(aggregation, buckets, pattern)
         head = check_variables(
             head,
             pattern,
@@ -155,15 +163,38 @@ class _Parser:
                 graphs=graphs,
                 choices=branch.choices,
                 aggregation=aggregation,
+                buckets=buckets,
             )
             for number, branch in enumerate(branches)
         )
 
-    def check_names(self, aggregation: Aggregation | None, pattern: Pattern) -> None:
-        """Raise the error for an aggregate that is called like a variable of the patterns."""
+    def check_buckets(self, buckets: Sequence[NamedBuckets]) -> None:
+        """Raise the error for a bucket of what is no time."""
+        for bucket in buckets:
+            if bucket.time not in self.times:
+                raise self.error(
+                    f"?{bucket.time.name} is not a time",
+                    "a bucket is of the time of a GRAPH",
+                    f"write GRAPH ?{bucket.time.name} {{ … }} around the patterns",
+                    self.tokens.line_of("GROUP"),
+                )
+
+    def check_names(
+        self, aggregation: Aggregation | None, buckets: Sequence[NamedBuckets], pattern: Pattern
+    ) -> None:
+        """Raise the error for an aggregate, or a bucket, that is called like a variable of the
+        patterns."""
         if aggregation is None:
             return
         bound = {variable.name for variable in bound_variables(pattern)}
+        for bucket in buckets:
+            if bucket.name in bound | {time.name for time in self.times}:
+                raise self.error(
+                    f"?{bucket.name} names a bucket of time and is in a pattern",
+                    "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.1)",
+                    f"write another name after AS, such as ?{bucket.name}s",
+                    self.tokens.line_of("GROUP"),
+                )
         for aggregate in aggregation.aggregates:
             if aggregate.name in bound:
                 raise self.error(

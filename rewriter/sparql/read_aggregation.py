@@ -6,8 +6,9 @@ import rdflib
 
 from ontoweir.errors import Source
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
-from ontoweir.rewriter.model.query import Variable
-from ontoweir.rewriter.sparql.read_terms import Refuse
+from ontoweir.rewriter.model.query import NamedBuckets, Variable
+from ontoweir.rewriter.sparql.read_sparql_buckets import read_sparql_buckets
+from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
 
@@ -23,8 +24,11 @@ _NAMES = {
 }
 
 
-def read_aggregation(query: Node, tokens: Tokens, file: str, refuse: Refuse) -> Aggregation | None:
-    """The grouping and the aggregates of a query as rdflib parsed it; None if it has neither.
+def read_aggregation(
+    query: Node, tokens: Tokens, terms: Terms, file: str, refuse: Refuse
+) -> tuple[Aggregation | None, tuple[NamedBuckets, ...]]:
+    """The grouping and the aggregates of a query as rdflib parsed it (None if it has neither); and
+    those variables of the group that are buckets of time.
 
     COUNT(?x) is COUNT(*): in the query language every variable of a match has a value.
 
@@ -32,12 +36,14 @@ def read_aggregation(query: Node, tokens: Tokens, file: str, refuse: Refuse) -> 
         QueryError: a column is neither a variable nor a standard aggregate of one, a selected
             variable is not grouped, or a grouped one is not selected.
     """
-    return _Reader(tokens, file, refuse).read(query)
+    reader = _Reader(tokens, terms, file, refuse)
+    return reader.read(query), tuple(reader.buckets)
 
 
 class _Reader:
-    def __init__(self, tokens: Tokens, file: str, refuse: Refuse) -> None:
-        self.tokens, self.file, self.refuse = tokens, file, refuse
+    def __init__(self, tokens: Tokens, terms: Terms, file: str, refuse: Refuse) -> None:
+        self.tokens, self.terms, self.file, self.refuse = tokens, terms, file, refuse
+        self.buckets: list[NamedBuckets] = []
 
     def read(self, query: Node) -> Aggregation | None:
         projection = query.get("projection", "*")
@@ -97,14 +103,34 @@ class _Reader:
         for condition in conditions:
             variable = _plain(condition)
             if variable is None:
-                raise self.refuse(
-                    "GROUP BY an expression",
-                    "groups are made of the values of variables",
-                    "map what you group by to a property, and group by a variable",
-                    line,
-                )
+                bucket = self.read_bucket(condition, line)
+                self.buckets.append(bucket)
+                names.append(bucket.name)
+                continue
             names.append(variable.name)
         return tuple(dict.fromkeys(names))
+
+    def read_bucket(self, condition: object, line: int | None) -> NamedBuckets:
+        """(ow:tumble(…) AS ?name)."""
+        named = isinstance(condition, Node) and condition.name == "GroupAs"
+        call = _unwrap(condition["expr"]) if named and isinstance(condition, Node) else condition
+        if not isinstance(call, Node) or call.name != "Function":
+            raise self.refuse(
+                "GROUP BY an expression",
+                "groups are made of the values of variables, and of buckets of time",
+                "map what you group by to a property, and group by a variable; or by "
+                "(ow:tumble(?t, …) AS ?name)",
+                line,
+            )
+        if not named or not isinstance(condition, Node):
+            raise self.refuse(
+                "GROUP BY a function without a name",
+                "the groups must be told apart in the results",
+                "write (… AS ?name) in GROUP BY, and ?name in SELECT",
+                line,
+            )
+        name = str(condition["var"])
+        return read_sparql_buckets(name, call, self.terms, self.refuse, line)
 
     def read_aggregate(self, name: str, node: object, line: int | None) -> Aggregate:
         call = _unwrap(node)

@@ -1,5 +1,6 @@
 """Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
 
+from collections.abc import Set
 from dataclasses import replace
 from itertools import product
 from typing import assert_never
@@ -37,6 +38,7 @@ from ontoweir.rewriter.model.spj import (
 )
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
+from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.views.make_sets import SetMaker
@@ -66,10 +68,12 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
             timestamp in SELECT; with its line.
     """
     try:
-        tree, aggregation = read_sql_aggregation(parse_sql_text(text), catalog, file)
+        tree, catalog, buckets = read_sql_buckets(parse_sql_text(text), catalog)
+        tree, aggregation = read_sql_aggregation(tree, catalog, file)
         union = read_select_tree(tree, catalog, nulls=aggregation is not None)
         grouped = None if aggregation is None else len(aggregation.group)
-        disjuncts = [d for s in union.selects for d in _disjuncts(s, file, grouped)]
+        columns = {(table, column.name) for table, column in buckets}
+        disjuncts = [d for s in union.selects for d in _disjuncts(s, file, grouped, columns)]
     except SqlRefusal as error:
         raise QueryError(
             error.what, why=error.why, fix=error.fix, source=Source(file, error.line or 1)
@@ -112,6 +116,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         distinct=union.distinct,
         source=Source(file, 1),
         aggregation=aggregation,
+        buckets=buckets,
         views=tuple(sets.views),
     )
     check_aggregates(made, sets.catalog)
@@ -159,9 +164,11 @@ def _names(select: SelectShape) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _disjuncts(select: SelectShape, file: str, grouped: int | None) -> list[SpjQuery]:
+def _disjuncts(
+    select: SelectShape, file: str, grouped: int | None, buckets: Set[tuple[str, str]]
+) -> list[SpjQuery]:
     """The disjuncts of one SELECT; `grouped`: of an aggregate query, how many of its columns are
-    the group's, which come first."""
+    the group's, which come first; `buckets`: tables and columns that are never NULL."""
     source = Source(file, select.line or 1)
     outputs: list[tuple[str, Output]] = []
     for name, value in select.projections:
@@ -187,7 +194,9 @@ def _disjuncts(select: SelectShape, file: str, grouped: int | None) -> list[SpjQ
             conditions = (*conditions, *dict.fromkeys(selected))
             disjuncts.append(SpjQuery(tables, conditions, tuple(outputs)))
         else:
-            query = SpjQuery(tables, conditions, tuple(outputs))
+            of = {t.alias: t.table for t in select.tables}
+            always = [c for c in selected if (of[c.attribute.alias], c.attribute.column) in buckets]
+            query = SpjQuery(tables, (*conditions, *dict.fromkeys(always)), tuple(outputs))
             disjuncts += _split_nulls(query, selected, select.line)
     return disjuncts
 

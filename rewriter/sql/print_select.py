@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_domains import DomainFilter
+from ontoweir.rewriter.buckets.make_column import is_bucket
+from ontoweir.rewriter.model.spj import NotNull
+from ontoweir.rewriter.sql.print_buckets import print_buckets
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_condition, print_domain
 from ontoweir.rewriter.sql.shorten_aliases import rename_tables, shorten_aliases
 from ontoweir.rewriter.sql.unite_filters import Conjunct, Either, Selection
@@ -47,7 +50,8 @@ def print_select(
         )
         tables.append(table)
     where: exp.Expr | None = None
-    for made in (_print_conjunct(c, types, dialect) for c in selection.conjuncts):
+    conjuncts = (c for c in selection.conjuncts if not _always_holds(c))
+    for made in (_print_conjunct(c, types, dialect) for c in conjuncts):
         where = made if where is None else exp.And(this=where, expression=made)
     # select(), join() and where() would copy the tree each time, and parse
     tree = exp.Select(expressions=columns)
@@ -61,12 +65,18 @@ def print_select(
         tree.set("group", exp.Group(expressions=list(groups)))
     if distinct:
         tree.distinct(copy=False)
+    print_buckets(tree, types, dialect)
     rename_tables(tree, aliases)
     if dialect in _CONCAT:
         return tree
     made = tree.transform(_as_concatenation, dialect)
     assert isinstance(made, exp.Select)
     return made
+
+
+def _always_holds(conjunct: Conjunct) -> bool:
+    """Every row lies in a bucket of time."""
+    return isinstance(conjunct, NotNull) and is_bucket(conjunct.attribute.column)
 
 
 def _print_conjunct(conjunct: Conjunct, types: Types, dialect: str) -> exp.Expr:

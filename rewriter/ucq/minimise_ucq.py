@@ -5,7 +5,13 @@ from collections.abc import Iterable
 
 from ontoweir.ontology.tbox import TBox
 from ontoweir.progress.progress import OnProgress, Progress, ignore_progress
-from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery
+from ontoweir.rewriter.model.query import (
+    ClassAtom,
+    ConjunctiveQuery,
+    Term,
+    Variable,
+    atom_terms,
+)
 from ontoweir.rewriter.ucq.find_homomorphism import contains_query, reduce_query
 
 
@@ -39,11 +45,13 @@ def minimise_ucq(
 
 
 class _Kept:
-    """Queries by their predicates: over any data, one that contains another has a subset of the
-    other's. Each is filed under the rarest of its predicates, and listed under all."""
+    """Queries by their constants and predicates: one that contains another has a subset of the
+    other's constants, and over any data of its predicates. Each is filed under the rarest of its
+    predicates, and listed under all."""
 
     def __init__(self, queries: list[ConjunctiveQuery], *, indexed: bool) -> None:
         self.indexed = indexed
+        self.constants = [_constants(q) for q in queries]
         self.sets = [_predicates(q) for q in queries] if indexed else []
         self.often = Counter(p for predicates in self.sets for p in predicates)
         self.all: set[int] = set()
@@ -69,18 +77,28 @@ class _Kept:
 
     def above(self, i: int) -> list[int]:
         """Those that may contain query i, in order."""
+        constants = self.constants[i]
         if not self.indexed:
-            return sorted(self.all)
+            return sorted(k for k in self.all if self.constants[k] <= constants)
         own = self.sets[i]
-        return sorted(k for p in own for k in self.filed.get(p, ()) if self.sets[k] <= own)
+        found = (k for p in own for k in self.filed.get(p, ()) if self.sets[k] <= own)
+        return sorted(k for k in found if self.constants[k] <= constants)
 
     def below(self, i: int) -> list[int]:
         """Those that query i may contain, in order."""
+        constants = self.constants[i]
         if not self.indexed:
-            return sorted(self.all)
+            return sorted(k for k in self.all if constants <= self.constants[k])
         candidates = min((self.listed.get(p, set()) for p in self.sets[i]), key=len)
-        return sorted(k for k in candidates if self.sets[i] <= self.sets[k])
+        found = (k for k in candidates if self.sets[i] <= self.sets[k])
+        return sorted(k for k in found if constants <= self.constants[k])
 
 
 def _predicates(query: ConjunctiveQuery) -> frozenset[str]:
     return frozenset(f"c{a.cls}" if isinstance(a, ClassAtom) else f"p{a.prop}" for a in query.atoms)
+
+
+def _constants(query: ConjunctiveQuery) -> frozenset[Term]:
+    """Those in patterns: a homomorphism maps each onto itself."""
+    terms = (term for atom in query.atoms for term in atom_terms(atom))
+    return frozenset(term for term in terms if not isinstance(term, Variable))

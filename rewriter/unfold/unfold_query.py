@@ -10,10 +10,13 @@ from math import prod
 from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet, TriplesMapName
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
-from ontoweir.rewriter.model.add_views import used_views
+from ontoweir.rewriter.buckets.add_buckets import add_buckets, list_buckets
+from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.model.add_views import extend_catalog, tables_of, used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
     Atom,
@@ -23,9 +26,11 @@ from ontoweir.rewriter.model.query import (
     Variable,
 )
 from ontoweir.rewriter.model.spj import (
+    Attribute,
     Compare,
     Condition,
     LiteralOutput,
+    NotNull,
     Op,
     Output,
     Provenance,
@@ -124,9 +129,8 @@ def unfold_query(
         )
     first = ucq[0]
     options, observer = options or UnfoldOptions(), observer or Observer()
-    head = options.names or tuple(v.name for v in first.head)
-    shared = options.shared
-    if shared is None or not shared.are_of(mappings, tbox, catalog):
+    named = options.names or tuple(v.name for v in first.head)
+    if (shared := options.shared) is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
     compiled = _compile(ucq, mappings, shared, observer)
     mixed = _is_mixed(ucq)
@@ -134,9 +138,10 @@ def unfold_query(
     sets = SetMaker(catalog, observer.on_step, counts=counted)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
-    catalog = unfolder.catalog = sets.catalog
+    catalog = unfolder.catalog = add_buckets(sets.catalog, first.buckets)
+    head = first.aggregation.variables if first.aggregation and first.buckets else named
     candidates = (
-        Candidate(_name_outputs(disjunct, head), query)
+        Candidate(_name_outputs(disjunct, named, head), query)
         for query, found in zip(ucq, matches, strict=True)
         for disjunct in unfolder.disjuncts(query, found)
     )
@@ -169,9 +174,15 @@ def unfold_query(
     dated = date_statics(union.disjuncts, sets, first.source) if mixed else union.disjuncts
     catalog, union = sets.catalog, replace(union, disjuncts=dated)
     read = {o.table for query in union.disjuncts for o in query.occurrences}
-    union = replace(union, views=used_views(read, sets.views))
-    check_aggregates(union, catalog)
+    union = _add_columns(replace(union, views=used_views(read, sets.views)), catalog, first)
+    check_aggregates(union, extend_catalog(catalog, union))
     return union
+
+
+def _add_columns(union: SpjUnion, catalog: Catalog, query: ConjunctiveQuery) -> SpjUnion:
+    """The union with the columns of its streams, and views, that are buckets of time."""
+    tables = tables_of(union) | {o.table for q in union.disjuncts for o in q.occurrences}
+    return replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets))
 
 
 def _is_mixed(ucq: Sequence[ConjunctiveQuery]) -> bool:
@@ -203,10 +214,13 @@ def _compile(
     return compiled
 
 
-def _name_outputs(disjunct: SpjQuery, names: Sequence[str]) -> SpjQuery:
-    """Heads correspond by position: an axiom can put one variable in two places."""
-    named = zip(names, disjunct.outputs, strict=True)
-    return replace(disjunct, outputs=tuple((name, output) for name, (_, output) in named))
+def _name_outputs(disjunct: SpjQuery, names: Sequence[str], order: Sequence[str]) -> SpjQuery:
+    """Heads correspond by position: an axiom can put one variable in two places. Buckets of time,
+    which come after them, have their own names."""
+    made = [output for _, output in disjunct.outputs]
+    named = dict(zip(names, made, strict=False))
+    named |= disjunct.outputs[len(names) :]
+    return replace(disjunct, outputs=tuple((name, named[name]) for name in order))
 
 
 def _count_assertions(own: Sequence[MappingAssertion], compiled: Sequence[MappingAssertion]) -> str:
@@ -259,11 +273,13 @@ class _Unfolder:
         """The SPJ queries of a conjunctive query's matches: one for each case of its filters."""
         for match in matches:
             outputs = _outputs(query, match, self.catalog, self.sets.views)
+            buckets = tuple(_bucket_outputs(query, match))
+            there = tuple(NotNull(output.value) for _, output in buckets)
             for conditions in _filter_cases(query, match, self.catalog):
                 yield SpjQuery(
                     match.occurrences,
-                    (*match.conditions, *conditions),
-                    outputs,
+                    (*match.conditions, *conditions, *there),
+                    (*outputs, *buckets),
                     tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
                 )
 
@@ -310,6 +326,14 @@ def _filter_cases(
     for cases in said:
         conjunctions = [(*conditions, *case) for conditions in conjunctions for case in cases]
     yield from conjunctions
+
+
+def _bucket_outputs(query: ConjunctiveQuery, match: Match) -> Iterator[tuple[str, LiteralOutput]]:
+    """The buckets of times that the query groups by."""
+    for named in query.buckets:
+        time = match.times[named.time][0]
+        column = make_column(named.bucket)
+        yield named.name, LiteralOutput(Attribute(time.alias, column.name), f"{XSD}dateTime")
 
 
 def _time_source(query: ConjunctiveQuery, variable: Variable) -> Source | None:

@@ -11,6 +11,7 @@ from ontoweir.rewriter.algebra.equality_classes import (
     map_condition,
     map_output,
 )
+from ontoweir.rewriter.buckets.make_column import is_bucket
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -30,6 +31,7 @@ from ontoweir.rewriter.model.spj import (
     View,
     ViewBranch,
     compare_scalars,
+    output_attributes,
 )
 
 
@@ -130,6 +132,8 @@ def _expand(
                 texts[own_name] = tuple(rename(p) if isinstance(p, Attribute) else p for p in parts)
     if branch.time is not None and isinstance(view.table, Stream):
         made[Attribute(occurrence.alias, view.table.timestamp)] = rename(branch.time)
+        for bucket in _buckets(query, occurrence.alias):
+            made[bucket] = rename(Attribute(branch.time.alias, bucket.column))
     conditions: list[Condition] = [map_condition(c, rename) for c in branch.conditions]
     for condition in query.conditions:
         if not texts.keys().isdisjoint(condition_attributes(condition)):
@@ -161,10 +165,20 @@ def _expand(
             else (alias, p)
             for alias, p in query.provenance
         ),
+        closing=None if query.closing is None else change(query.closing),
         folds=None
         if query.folds is None
         else tuple(replace(f, attribute=change(f.attribute)) for f in query.folds),
     )
+
+
+def _buckets(query: SpjQuery, alias: str) -> Iterator[Attribute]:
+    """The buckets of time of an occurrence: all streams, and views, call them the same."""
+    used = [a for _, output in query.outputs for a in output_attributes(output)]
+    used += [a for condition in query.conditions for a in condition_attributes(condition)]
+    for attribute in dict.fromkeys(used):
+        if attribute.alias == alias and is_bucket(attribute.column):
+            yield attribute
 
 
 def _show(

@@ -26,6 +26,7 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     merge_limit,
     read_numbers,
 )
+from ontoweir.runtime.engine.close_groups import advance_closing
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.pool_texts import close_pool, open_pool
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
@@ -109,7 +110,12 @@ def advance_rows(
     parts = _by_part(work.aggregates, results)
     if work.aggregates.once:
         return state, advance_once(work.aggregates, parts)
-    answers, groups = advance_groups(work.aggregates, parts, state.groups)
+    closing = work.aggregates.closing
+    if closing is None:
+        answers, groups = advance_groups(work.aggregates, parts, state.groups)
+    else:
+        now = chunk.now_us
+        answers, groups = advance_closing(work.aggregates, closing, parts, state.groups, now)
     return replace(state, groups=groups), answers
 
 

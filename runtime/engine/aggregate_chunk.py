@@ -19,6 +19,7 @@ from ontoweir.runtime.columnar.encode import unscale_floats
 from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame, first_of, group_codes, pack
 from ontoweir.runtime.columnar.runs import order_rows
+from ontoweir.runtime.engine.bucket_closing import BucketClosing
 from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
 from ontoweir.runtime.results.aggregate_columns import (
     ArgumentScale,
@@ -49,6 +50,7 @@ class MatchBatch:
 PartRows: TypeAlias = Sequence[Sequence[MatchBatch]]
 """New matches of all parts of an aggregate query, in the parts' order."""
 
+_DISTINCT = MeasureKind.DISTINCT
 _MAX_INT64 = (1 << 63) - 1
 _FAR = float(1 << 61)
 """Where a sum may be greater, all sums on the way to it are made."""
@@ -71,6 +73,9 @@ class AggregateWork:
     final: bool = False
     """Whether only the last row of every group is asked for."""
 
+    closing: BucketClosing | None = None
+    """When groups are final (None: never)."""
+
     @property
     def functions(self) -> Mapping[str, Aggregate]:
         """By name, the aggregates as the parts have them: where a key says that values never
@@ -84,7 +89,10 @@ class AggregateWork:
 
 
 def plan_aggregates(
-    union: SpjUnion, parts: Sequence[tuple[AggregatePart, int]], catalog: Catalog
+    union: SpjUnion,
+    parts: Sequence[tuple[AggregatePart, int]],
+    catalog: Catalog,
+    closing: BucketClosing | None = None,
 ) -> AggregateWork:
     """What the tasks of an aggregate query need; `parts` with the number of plans each has."""
     assert union.aggregation is not None
@@ -107,6 +115,7 @@ def plan_aggregates(
         {a: scale_argument(union, catalog, a) for a in sorted(arguments)},
         tuple(schemas),
         aggregate_schema(union, catalog),
+        closing=closing,
     )
 
 
@@ -134,6 +143,10 @@ def read_numbers(
         shift = fold.shift + beside + sign * frontier_bias(kept, form)
         numbers[(fold.function.value, fold.name)] = unit.convert(_shifted(best, shift))
     first = part.aggregates[0]
+    if part.closes and first.function in (AggregateFunction.MIN, AggregateFunction.MAX):
+        assert first.argument is not None
+        kind = MeasureKind(first.function.lower())
+        numbers[(kind, first.argument)] = _read_value(first.argument, plan, results, scales)
     if first.function is AggregateFunction.MEDIAN:
         assert first.argument is not None
         numbers[(MeasureKind.HISTOGRAM, first.argument)] = _read_value(
@@ -230,12 +243,15 @@ def advance_groups(
             continue
         rows = sum(batch.rows.num_rows for batch in filled)
         times = [batch.rows.column(AT).cast(pa.int64()).to_numpy() for batch in filled]
-        at = np.concatenate(times)
-        deltas.append(Deltas(places[start : start + rows], at, join_numbers(part, filled)))
+        at, numbers = np.concatenate(times), join_numbers(part, filled)
+        if work.closing is not None:  # when matches came is not asked; values are counted at last
+            at = np.zeros_like(at)
+            numbers |= {n: np.zeros_like(c) for n, c in numbers.items() if n[0] == _DISTINCT}
+        deltas.append(Deltas(places[start : start + rows], at, numbers))
         start += rows
     changes = update_groups(_shown(work), deltas, state, known)
     after = changes.after
-    if work.final:
+    if work.final or work.closing is not None:
         return work.schema.empty_table(), after
     return _render_groups(work, after, changes.codes, changes.markers, changes.aggregates), after
 

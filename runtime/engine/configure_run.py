@@ -5,9 +5,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from ontoweir.checker.plans.bound_open_groups import wait_for_matches
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
+from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, used_views
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
+from ontoweir.runtime.engine.bucket_closing import BucketClosing
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import plan_step
 from ontoweir.runtime.engine.query_job import QueryJob
@@ -124,8 +127,20 @@ def configure_query(job: QueryJob) -> QueryConfig:
         schema = result_schema(job.union, catalog)
         return QueryConfig(job, schema, job.union.distinct, None)
     # groups are distinct as they are; SELECT DISTINCT says nothing of the matches they count
-    aggregates = plan_aggregates(job.union, job.parts, catalog)
+    closing = _find_closing(job, catalog)
+    aggregates = plan_aggregates(job.union, job.parts, catalog, closing)
     return QueryConfig(job, aggregates.schema, False, aggregates)
+
+
+def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | None:
+    """When the groups of an aggregate query are final (None: never)."""
+    if not any(part.closes for part, _ in job.parts):
+        return None
+    found = find_closing(job.union, catalog)
+    assert found is not None  # split_by_keys found it
+    step = plan_step(job.plans[0], catalog)
+    wait = max(wait_for_matches(plan.form) for plan in job.plans)
+    return BucketClosing(found.variable, found.bucket, wait * step, step)
 
 
 def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]]) -> None:

@@ -49,11 +49,13 @@ def _fold(part: AggregatePart, batches: Sequence[MatchBatch]) -> MatchBatch:
             case _:  # the value that is counted
                 merged = column[first]
         numbers[name] = merged
-    table = table.take(pa.array(first))
     if MULTIPLICITY in table.column_names:
         place = table.column_names.index(MULTIPLICITY)
-        weights = next(column for name, column in numbers.items() if name[0] == MeasureKind.WEIGHT)
-        table = table.set_column(place, MULTIPLICITY, pa.array(weights))
+        weights = np.zeros(count, dtype=np.int64)
+        np.add.at(weights, codes, table.column(place).to_numpy())
+        table = table.take(pa.array(first)).set_column(place, MULTIPLICITY, pa.array(weights))
+    else:
+        table = table.take(pa.array(first))
     counted = part.aggregates[0].function is AggregateFunction.MEDIAN
     kept = {
         n: c

@@ -13,6 +13,7 @@ from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.encode_statics import Arrival, find_present, null_attributes
+from ontoweir.runtime.ingest.find_buckets import find_buckets
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import Codes, TextTable
@@ -54,6 +55,7 @@ class MemberEncoder:
         self.some: dict[tuple[str, Selection, str, int], Encoded] = {}
         self.found: dict[tuple[str, Selection | None, str, int], _Found] = {}
         self.coded: dict[tuple[str, Selection | None, str, int], _Coded] = {}
+        self.buckets: dict[tuple[str, str], pa.ChunkedArray] = {}
 
     def arrival(
         self, member: Member, form: NormalForm, pool: StringPool, selection: Selection
@@ -113,7 +115,7 @@ class MemberEncoder:
     def _ends(self, stream: str, name: str) -> tuple[int, int] | None:
         """The least and the greatest whole number of a column (None: there is none)."""
         if (stream, name) not in self.ends:
-            column = self.admitted[stream].table.column(name)
+            column = self._values(stream, name)
             extremes: tuple[int, int] | None = None
             if pa.types.is_signed_integer(column.type) and column.null_count < len(column):
                 ends = pc.min_max(column).as_py()
@@ -143,7 +145,7 @@ class MemberEncoder:
         """A column of whole numbers as it is, NULL as any, in the pieces that were read: to put
         them together costs more than to look at them."""
         if (stream, name) not in self.plain:
-            column = self.admitted[stream].table.column(name)
+            column = self._values(stream, name)
             arrays: Sequence[Array] | None = None
             if pa.types.is_signed_integer(column.type):
                 whole = pc.fill_null(column, 0) if column.null_count else column
@@ -153,7 +155,7 @@ class MemberEncoder:
 
     def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:
         column = self._column(stream, name)
-        values = self.admitted[stream].table.column(name)
+        values = self._values(stream, name)
         if isinstance(column.type, StringType):
             return self._look_up((stream, None, name), lambda: values, pool)
         key = (stream, name, unit)
@@ -172,7 +174,7 @@ class MemberEncoder:
     ) -> Encoded:
         column = self._column(stream, name)
         if isinstance(column.type, StringType):
-            values = self.admitted[stream].table.column(name)
+            values = self._values(stream, name)
             return self._look_up(
                 (stream, selection, name), lambda: values.take(pa.array(index)), pool
             )
@@ -181,7 +183,7 @@ class MemberEncoder:
         key = (stream, selection, name, unit)
         if key in self.some:
             return self.some[key]
-        values = self.admitted[stream].table.column(name)
+        values = self._values(stream, name)
         plain = self._plain(stream, name) if values.null_count == 0 else None
         some = values.take(pa.array(index)) if plain is None else pa.array(_pick(plain, index))
         self.some[key] = _encode_values(some, column, unit, pool, f"{stream}.{name}")
@@ -212,6 +214,16 @@ class MemberEncoder:
             encoded = by_codes(pool.complete(found.column, found.codes))
             self.coded[whole] = _Coded(pool.permanent, pool.others, encoded)
         return self.coded[whole].codes
+
+    def _values(self, stream: str, name: str) -> "pa.ChunkedArray":
+        """A column as it is in the data; or, of a bucket of time, as the timestamps say."""
+        column = self._column(stream, name)
+        if column.bucket is None:
+            return self.admitted[stream].table.column(name)
+        if (stream, name) not in self.buckets:
+            times = self.admitted[stream].steps * self.catalog.streams[stream].step_us
+            self.buckets[stream, name] = find_buckets(column.bucket, times)
+        return self.buckets[stream, name]
 
     def _column(self, stream: str, name: str) -> Column:
         column = self.catalog.streams[stream].column(name)

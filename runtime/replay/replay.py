@@ -114,7 +114,7 @@ def _replay(
         ranges = _cut(work, area.spark, request, unbounded=job.unbounded)
     last = None
     groups = work.aggregates
-    if request.final and groups is not None and not groups.once:
+    if request.final and groups is not None and not groups.once and groups.closing is None:
         work = dataclasses.replace(work, aggregates=dataclasses.replace(groups, final=True))
         if len(ranges) > 1:  # a group may change in several of them
             last = LastRows(writer, groups.aggregation.group)

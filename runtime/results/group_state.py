@@ -90,6 +90,8 @@ class GroupState:
         measures: by name, the numbers of every group.
         histograms: by name, what medians count.
         changed: int64, the marker at which the answer of a group changed last (LONG_AGO: before).
+        seen: where a bucket of time closes groups, by argument of COUNT(DISTINCT …): its distinct
+            values, as groups of the group's columns and the argument.
         index: finds keys.
     """
 
@@ -99,11 +101,13 @@ class GroupState:
     histograms: Mapping[Measure, Histogram] = field(default_factory=dict)
     changed: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     index: KeyIndex = field(default_factory=KeyIndex, compare=False, repr=False)
+    seen: Mapping[str, "GroupState"] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
-        """One for each group, and one for each value that a median counts."""
-        return self.count + sum(len(held.groups) for held in self.histograms.values())
+        """One for each group, and one for each value that a median, or a bucket, counts."""
+        counted = sum(len(held.groups) for held in self.histograms.values())
+        return self.count + counted + sum(values.count for values in self.seen.values())
 
     def settle(self) -> "GroupState":
         """The same groups, none of which has changed since."""
@@ -147,7 +151,7 @@ def add_groups(state: GroupState, keys: pa.Table, rows: int) -> tuple[GroupState
     changed = np.concatenate([state.changed, np.full(len(fresh), LONG_AGO, dtype=np.int64)])
     count = state.count + len(fresh)
     keys = whole.combine_chunks()
-    return GroupState(count, keys, measures, state.histograms, changed, index), places
+    return GroupState(count, keys, measures, state.histograms, changed, index, state.seen), places
 
 
 def _extend(name: Measure, held: GroupColumn, more: int) -> GroupColumn:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TIERS = {
+    "average-flow-of-each-line-by-the-minute": "stateless",
     "average-flow-of-each-line": "stateless",
     "faults-that-were-followed-by-doubt": "conditionally-bounded",
     "how-often-each-sensor-is-in-doubt": "conditionally-bounded",
@@ -116,9 +118,14 @@ def base(made: Path) -> duckdb.DuckDBPyConnection:
 
 
 def _round(row: dict[str, Any]) -> dict[str, Any]:
-    """With numbers that DuckDB has as doubles to nine digits."""
-    inexact = (float, Decimal)
-    return {n: round(float(v), 9) if isinstance(v, inexact) else v for n, v in row.items()}
+    """With numbers that DuckDB has as doubles to nine digits, and times in UTC without a zone."""
+    return {n: _plain(v) for n, v in row.items()}
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, (float, Decimal)):
+        return round(float(cell), 9)
+    return cell.replace(tzinfo=None) if isinstance(cell, datetime) else cell
 
 
 @pytest.mark.spark

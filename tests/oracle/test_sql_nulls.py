@@ -197,7 +197,7 @@ def _micros(moment: datetime) -> int:
     return (moment - EPOCH).microseconds
 
 
-def _run_live(case: Case, verdict: Verdict, random: Random, folder: Path) -> tuple[Any, int]:
+def run_live(case: Case, verdict: Verdict, random: Random, folder: Path) -> tuple[Any, int]:
     """The rows of a live run whose state is written and read at every micro-batch, and the last
     finished marker."""
     job = make_job(case, verdict)
@@ -245,7 +245,7 @@ def compare(random: Random, query: Query, catalog: Catalog, data: Tables) -> Ver
         ranges = random.choice([2, 3, 5])
         rows, _ = replay_here(patch, job, Path(folder, "n.parquet"), **options, ranges=ranges)
         assert rows == whole, query.text(1)
-        live, done = _run_live(case, verdict, random, Path(folder))
+        live, done = run_live(case, verdict, random, Path(folder))
         for marker in range(done + 1):
             found = split_groups(query, upto(live, marker))
             assert same(found, expected[marker]), (query.text(1), marker)

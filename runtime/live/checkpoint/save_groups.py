@@ -12,11 +12,14 @@ from ontoweir.runtime.results.group_state import GroupColumn, GroupState, Histog
 _KEY = "group "
 """Before the names of the columns that groups differ in."""
 _PLACE, _COUNT = "place", "count"
+_SEEN = "seen"
 
 
 def from_groups(state: GroupState) -> dict[str, pa.Table]:
     """Tables by the ends of their names. `.arrow`: a row for each group, with its place, its
-    columns and its numbers; `.0.arrow`, …: a row for each value that a median counts."""
+    columns and its numbers; `.0.arrow`, …: a row for each value that a median counts;
+    `.seen-0.arrow`, …: a row for each distinct value of an argument in a group that a bucket
+    closes."""
     if not state.count:
         return {}
     assert state.keys is not None
@@ -28,6 +31,10 @@ def from_groups(state: GroupState) -> dict[str, pa.Table]:
     for number, (name, counted) in enumerate(state.histograms.items()):
         values = {_PLACE: counted.groups, json.dumps(list(name)): counted.values}
         tables[f".{number}.arrow"] = pa.table({**values, _COUNT: counted.counts})
+    for number, (argument, seen) in enumerate(state.seen.items()):
+        if seen.keys is not None:
+            named = seen.keys.replace_schema_metadata({_SEEN: argument})
+            tables[f".{_SEEN}-{number}.arrow"] = named
     return tables
 
 
@@ -46,7 +53,13 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
         valid = column.is_valid().to_numpy(zero_copy_only=False)
         values = column.fill_null(0).to_numpy(zero_copy_only=False)
         measures[tuple(json.loads(name))] = GroupColumn(values, valid)
-    for number in range(len(tables) - 1):
+    seen = {}
+    for name, table in tables.items():
+        if name.startswith(f".{_SEEN}-"):
+            argument = table.schema.metadata[_SEEN.encode()].decode()
+            keys_seen = table.replace_schema_metadata(None).combine_chunks()
+            seen[argument] = GroupState(table.num_rows, keys_seen).settle()
+    for number in range(len(tables) - 1 - len(seen)):
         counted = tables[f".{number}.arrow"]
         (name,) = (n for n in counted.column_names if n not in (_PLACE, _COUNT))
         places, values, counts = (
@@ -54,4 +67,6 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
         )
         histograms[tuple(json.loads(name))] = Histogram(places, values, counts)
     changed = np.full(whole.num_rows, LONG_AGO, dtype=np.int64)
-    return GroupState(whole.num_rows, keys.combine_chunks(), measures, histograms, changed)
+    return GroupState(
+        whole.num_rows, keys.combine_chunks(), measures, histograms, changed, seen=seen
+    )

@@ -26,6 +26,7 @@ from ontoweir.runtime.engine.advance_rows import (
     reference_checks,
 )
 from ontoweir.runtime.engine.aggregate_chunk import PartRows, advance_groups, finish_groups
+from ontoweir.runtime.engine.close_groups import add_matches, advance_closing, drop_final
 from ontoweir.runtime.engine.count_emitted import count_emitted, count_own
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import drop_known, merge_group_deltas
@@ -63,7 +64,7 @@ class GroupTask:
     """Answers of a range of an aggregate query, from what its task of history has written.
 
     `found`: the folder of that task, with so many `parts`.
-    `before`: what all ranges before have found (merge_group_deltas).
+    `before`: what all ranges before have found (merge_group_deltas), but for groups that are final.
     `folder`: where answers and progress are written.
     """
 
@@ -133,6 +134,7 @@ class GroupDelta:
     matches: PartRows
     rows: int
     sizes: Sequence[str]
+    now_us: int | None
 
 
 _prepared: dict[str, PreparedWork] = {}
@@ -227,9 +229,12 @@ def _replay(
             state, fresh = advance_parts(work, plans, admitted, chunk, state)
             assert work.aggregates is not None
             matches = merge_group_deltas(work.aggregates, matches, fresh)
+            if work.aggregates.closing is not None:
+                closes = work.aggregates.closing
+                matches = drop_final(work.aggregates, closes, matches, chunk.now_us)
             file = part_file(task.folder, task.index, parts)
             rest = state.rows - count_own(work, state)
-            delta = GroupDelta(fresh, rest, _list_sizes(work, state))
+            delta = GroupDelta(fresh, rest, _list_sizes(work, state), chunk.now_us)
             write = partial(_replace, file, pickle.dumps(delta))
             parts += 1
         else:
@@ -265,8 +270,12 @@ def _group(
 ) -> RangeOutcome:
     """The answers of a range: the groups of a chunk after those of the chunk before."""
     assert work.aggregates is not None
-    _, groups = advance_groups(work.aggregates, task.before or (), GroupState())
-    groups = groups.settle()
+    closes = work.aggregates.closing
+    if closes is None:
+        _, groups = advance_groups(work.aggregates, task.before or (), GroupState())
+        groups = groups.settle()
+    else:
+        groups = add_matches(work.aggregates, task.before or (), GroupState())
     progress, most = RangeProgress(), 0
     for part in range(task.parts):
         file = part_file(task.found, task.index, part)
@@ -278,8 +287,12 @@ def _group(
                 why="workers exchange what is new for groups in a folder beside the output",
                 fix="write --output to a file system that all of them see",
             ) from error
-        fresh = drop_known(work.aggregates, delta.matches, task.before)
-        answers, groups = advance_groups(work.aggregates, fresh, groups)
+        if closes is None:
+            fresh = drop_known(work.aggregates, delta.matches, task.before)
+            answers, groups = advance_groups(work.aggregates, fresh, groups)
+        else:
+            now = delta.now_us
+            answers, groups = advance_closing(work.aggregates, closes, delta.matches, groups, now)
         if answers.num_rows:
             _write(part_file(task.folder, task.index, progress.parts), answers, work.parquet)
             progress = replace(progress, parts=progress.parts + 1)

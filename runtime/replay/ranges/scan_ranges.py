@@ -22,6 +22,7 @@ from typing import TypeAlias
 from ontoweir.errors import OntoweirError
 from ontoweir.progress.replay_progress import ProgressListener
 from ontoweir.runtime.engine.aggregate_chunk import PartRows
+from ontoweir.runtime.engine.close_groups import drop_final
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import merge_group_deltas
 from ontoweir.runtime.engine.prepare_plan import prepare_plans
@@ -181,6 +182,9 @@ class _Scan:
             parts = outcome.progress.parts
             tasks.append(GroupTask(outcome.index, place, parts, before, folder))
             before = merge_group_deltas(self.work.aggregates, before, outcome.matches)
+            closing, now = self.work.aggregates.closing, outcome.progress.now_us
+            if closing is not None and now is not None:
+                before = drop_final(self.work.aggregates, closing, before, now)
         grouped = self._run(tasks, folder, collector)
         return [replace(o, most=g.most) for o, g in zip(outcomes, grouped, strict=True)]
 

@@ -1,0 +1,26 @@
+"""The column that says in which bucket of time a row lies."""
+
+from ontoweir.mappings.model.catalog import Column, TimestampType
+from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, TimeBucket
+
+_START = "time by "
+ENDS = "end of "
+"""The names of columns that say where a bucket ends begin so."""
+
+
+def make_column(bucket: TimeBucket) -> Column:
+    """The column, named after what it is, whatever the stream: `time by 5 minutes`, `end of time by
+    month (UTC)`."""
+    match bucket.buckets:
+        case FixedBuckets(width_us=width, origin_us=origin):
+            after = f" from {show_duration(origin)}" if origin else ""
+            text = f"{_START}{show_duration(width)}{after}"
+        case CalendarBuckets(unit=unit, zone=zone):
+            text = f"{_START}{unit} ({zone})"
+    return Column(ENDS + text if bucket.ends else text, TimestampType(), bucket=bucket)
+
+
+def is_bucket(name: str) -> bool:
+    """Whether a column's name is one that `make_column` gives."""
+    return name.removeprefix(ENDS).startswith(_START)

@@ -1,0 +1,94 @@
+"""Buckets of time in SPARQL: `GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?hour)`."""
+
+import re
+from zoneinfo import ZoneInfo
+
+import rdflib
+
+from ontoweir.mappings.model.column_types import XSD, epoch_us, parse_instant
+from ontoweir.mappings.model.parse_duration import parse_duration
+from ontoweir.mappings.model.time_bucket import (
+    Buckets,
+    CalendarBuckets,
+    CalendarUnit,
+    FixedBuckets,
+    TimeBucket,
+)
+from ontoweir.rewriter.model.query import Iri, Literal, NamedBuckets, Variable
+from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
+from ontoweir.rewriter.syntax.node import Node
+
+NAMESPACE = "urn:ontoweir:"
+_FUNCTIONS = {f"{NAMESPACE}tumble": False, f"{NAMESPACE}tumbleEnd": True}
+_CALENDAR: dict[str, CalendarUnit] = {"P1M": "month", "P3M": "quarter", "P1Y": "year"}
+_IN_ZONE: dict[str, CalendarUnit] = {"P1D": "day", "P7D": "week", "P1W": "week", **_CALENDAR}
+_WHY = "a group of times is a bucket of the time of a GRAPH"
+_FIX = (
+    'write GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?hour), with PREFIX ow: '
+    '<urn:ontoweir:>; a third argument is a time zone such as "Europe/Berlin" (of days, weeks, '
+    "months and years), or a dateTime at which a bucket begins"
+)
+
+
+def read_sparql_buckets(
+    name: str, call: Node, terms: Terms, refuse: Refuse, line: int | None
+) -> NamedBuckets:
+    """The bucket that a function call of GROUP BY is, as a variable.
+
+    Args:
+        name: of the variable.
+        call: the call, as rdflib parses it.
+        terms: reads IRIs and literals.
+        refuse: makes the error.
+        line: where it stands.
+
+    Raises:
+        QueryError: it is another function, or its arguments are not a time and a duration.
+    """
+    function = terms.read(call["iri"], line)
+    known = function.value if isinstance(function, Iri) else ""
+    if known not in _FUNCTIONS:
+        raise refuse(f"GROUP BY <{known}>(…)", _WHY, _FIX, line)
+    given = [_unwrap(part) for part in call.get("expr", ())]
+    if len(given) not in (2, 3) or not isinstance(given[0], rdflib.Variable):
+        raise refuse("ow:tumble without a time and a width", _WHY, _FIX, line)
+    width = terms.read(given[1])
+    more = terms.read(given[2]) if len(given) == 3 else None
+    buckets = _read_buckets(width, more)
+    if buckets is None:
+        shown = width.lexical if isinstance(width, Literal) else str(width)
+        raise refuse(f"the width {shown} of a bucket", _WHY, _FIX, line)
+    return NamedBuckets(name, Variable(str(given[0])), TimeBucket(buckets, _FUNCTIONS[known]))
+
+
+def _read_buckets(width: object, more: object) -> Buckets | None:
+    if not isinstance(width, Literal) or (more is not None and not isinstance(more, Literal)):
+        return None
+    if more is not None and more.datatype not in (f"{XSD}dateTime", f"{XSD}date"):
+        unit = _IN_ZONE.get(width.lexical)
+        return CalendarBuckets(unit, more.lexical) if unit and _is_zone(more.lexical) else None
+    if width.lexical in _CALENDAR:
+        return None if more is not None else CalendarBuckets(_CALENDAR[width.lexical])
+    duration = parse_duration(width.lexical) if re.match("P", width.lexical) else None
+    if duration is None or duration <= 0:
+        return None
+    try:
+        origin = 0 if more is None else epoch_us(parse_instant(more.lexical))
+    except ValueError:
+        return None
+    return FixedBuckets(duration, origin % duration)
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return False
+    return True
+
+
+def _unwrap(node: object) -> object:
+    """An expression without the levels that rdflib puts around it."""
+    while isinstance(node, Node) and set(node) == {"expr"}:
+        node = node["expr"]
+    return node

@@ -1,0 +1,80 @@
+"""Buckets of time in SQL: what is read, what is refused, and where."""
+
+import pytest
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, TimeBucket
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+
+HOUR = 3_600_000_000
+NONE = DataSource("parquet", "none")
+CATALOG = Catalog(
+    {"s": Stream("s", NONE, "ts", 1_000_000, 5, (Column("k", IntType()), Column("v", IntType())))}
+)
+
+
+def read(bucket: str) -> SpjUnion:
+    sql = f"SELECT k, {bucket} AS b, COUNT(*) AS n FROM s GROUP BY k, {bucket}"
+    return parse_sql(sql, CATALOG, name="q", file="q.sql")
+
+
+@pytest.mark.parametrize(
+    ("text", "bucket"),
+    [
+        ("date_trunc('hour', ts)", FixedBuckets(HOUR)),
+        ("DATE_TRUNC('MINUTE', s.ts)", FixedBuckets(HOUR // 60)),
+        ("FLOOR(ts TO SECOND)", FixedBuckets(1_000_000)),
+        ("FLOOR(ts TO DAY)", CalendarBuckets("day")),
+        ("date_trunc('week', ts)", CalendarBuckets("week")),
+        ("date_trunc('day', ts, 'Europe/Berlin')", CalendarBuckets("day", "Europe/Berlin")),
+        ("TUMBLE(ts, INTERVAL '5' MINUTE)", FixedBuckets(HOUR // 12)),
+        ("TUMBLE(ts, INTERVAL '1' HOUR, INTERVAL '10' MINUTE)", FixedBuckets(HOUR, HOUR // 6)),
+        ("TUMBLE(ts, INTERVAL '1' MONTH)", CalendarBuckets("month")),
+        ("time_bucket('90 seconds', ts)", FixedBuckets(90_000_000)),
+        ("time_bucket(INTERVAL '7 days', ts)", FixedBuckets(7 * 24 * HOUR, 4 * 24 * HOUR)),
+        (
+            "date_bin(INTERVAL '1 hour', ts, TIMESTAMP '2001-01-01 00:20:00')",
+            FixedBuckets(HOUR, HOUR // 3),
+        ),
+    ],
+)
+def test_each_writing(text: str, bucket: FixedBuckets | CalendarBuckets) -> None:
+    ((stream, column),) = read(text).buckets
+    assert (stream, column.bucket) == ("s", TimeBucket(bucket))
+
+
+def test_the_end_may_be_selected_where_the_start_is_grouped_by() -> None:
+    hour = "(ts, INTERVAL '1' HOUR)"
+    sql = f"SELECT TUMBLE_START{hour} AS b, TUMBLE_END{hour} AS e, COUNT(*) AS n FROM s"
+    sql += f" GROUP BY TUMBLE{hour}"
+    union = parse_sql(sql, CATALOG, name="q", file="q.sql")
+    assert union.aggregation is not None
+    assert union.aggregation.group == ("b", "e")
+
+
+def test_a_bucket_has_no_group_without_a_value() -> None:
+    assert len(read("date_trunc('hour', ts)").disjuncts) == 2  # k may be NULL
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("date_trunc('hour', v)", "v is not a stream's timestamp"),
+        ("date_trunc('fortnight', ts)", "the unit 'fortnight'"),
+        ("date_trunc('day', ts, 'Mars/Olympus')", "the time zone 'Mars/Olympus'"),
+        ("date_trunc('hour', ts, 'Asia/Kolkata')", "hours of a time zone"),
+        ("TUMBLE(ts, INTERVAL '0' SECOND)", "the width '0 SECOND'"),
+        ("TUMBLE(ts, INTERVAL '2' MONTH)", "the width '2 MONTH'"),
+        ("TUMBLE(ts, INTERVAL '1' HOUR, 5)", "an offset that is no INTERVAL"),
+        ("time_bucket('soon', ts)", "the width 'soon'"),
+        ("date_trunc('hour')", "1 arguments"),
+    ],
+)
+def test_what_is_refused(text: str, what: str) -> None:
+    with pytest.raises(QueryError) as error:
+        read(text)
+    assert what in error.value.what
+    assert error.value.source is not None
+    assert "date_trunc('hour', ts)" in error.value.fix
