@@ -7,7 +7,7 @@ from itertools import combinations
 from ontoweir.checker.model.criterion import CriterionResult, Failure
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
-from ontoweir.rewriter.model.spj import Compare, FoldFunction, Op
+from ontoweir.rewriter.model.spj import Compare, FoldFunction, Op, output_attributes
 
 FOLDED = -1
 """In the place of a class: the partner outside of a value whose minimum or maximum is kept."""
@@ -31,7 +31,9 @@ def decide_lag(form: NormalForm) -> CriterionResult:
     if form.query.closing is not None:
         pass  # groups are forgotten: what tells them apart may be unbounded where E1 allows it
     elif form.folds is not None and not form.distinct:
-        failures = [*_groups_unbounded(form), *(f for f in failures if f.condition != "E1")]
+        told = _telling(form)
+        failures = [f for f in failures if f.condition != "E1" or f.value not in told]
+        failures = [*_groups_unbounded(form, told), *failures]
     return CriterionResult("lag", tuple(failures), necessary=_is_exact(form))
 
 
@@ -65,9 +67,20 @@ def _is_exact(form: NormalForm) -> bool:
     )
 
 
-def _groups_unbounded(form: NormalForm) -> list[Failure]:
+def _telling(form: NormalForm) -> set[int]:
+    """The projected classes that tell groups, or counted values, apart: all but what is added."""
+    return {
+        form.class_of[a]
+        for name, output in form.query.outputs
+        if name != form.query.added
+        for a in output_attributes(output)
+    }
+
+
+def _groups_unbounded(form: NormalForm, telling: set[int]) -> list[Failure]:
     """G1 ([A] Th. 8.5, 8.6 C1 and C2): the current answer is kept, one row for each group."""
-    return [_group_unbounded(g) for g in form.classes if g.projected and not g.domain.finite]
+    classes = (c for c in form.classes if c.index in telling and c.projected)
+    return [_group_unbounded(c) for c in classes if not c.domain.finite]
 
 
 def _group_unbounded(group: ValueClass) -> Failure:

@@ -72,9 +72,9 @@ class DisjunctChecker:
         self.known: dict[tuple[SpjQuery, bool], NormalForm] = {}
 
     @property
-    def closes(self) -> bool:
-        """Whether a bucket of time closes the groups."""
-        return any(q.closing is not None for q in self.union.disjuncts)
+    def is_special(self) -> bool:
+        """Whether a bucket of time closes the groups, or floats are added."""
+        return any(q.closing is not None or q.added is not None for q in self.union.disjuncts)
 
     def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
         """The normal form of a disjunct, with all that is declared."""

@@ -173,8 +173,9 @@ def _check_aggregates(
         if not _count_failing(best):
             break
     for checker, verdict in best:
-        # no witness is looked for where a bucket closes groups: its answers come when it is over
-        if disprove and witness is None and not checker.closes:
+        # no witness is looked for where a bucket closes groups, whose answers come when it is over,
+        # nor where floats are added, of which a partial match could have a sum
+        if disprove and witness is None and not checker.is_special:
             witness, disjuncts = checker.disprove(verdict.disjuncts)
             verdict = replace(verdict, disjuncts=disjuncts)
         parts.append(verdict)

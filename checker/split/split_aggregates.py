@@ -35,13 +35,25 @@ class AggregatePart:
     values are counted one by one; the arguments of the others are its queries' folds. `over`: the
     argument that has a value in its matches, and may have none in others (None: its matches are
     all there are). `once`: a group has at most one match, by a key; the union's variables are then
-    the group's and all arguments whose values matter, and nothing is folded.
+    the group's and all arguments whose values matter, and nothing is folded. `group`: the
+    variables of the query's groups.
     """
 
     aggregates: tuple[Aggregate, ...]
     union: SpjUnion
     over: str | None = None
     once: bool = False
+    group: tuple[str, ...] = ()
+
+    @property
+    def added(self) -> str | None:
+        """The argument whose values, floats, are added one by one."""
+        return next((q.added for q in self.union.disjuncts), None)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The variables that tell its rows apart."""
+        return self.union.variables if self.added is None else self.group
 
     @property
     def closes(self) -> bool:
@@ -69,13 +81,18 @@ _FOLDS = {
 
 
 def split_aggregates(
-    union: SpjUnion, unrepeated: Collection[str] = (), closing: Sequence[Attribute] = ()
+    union: SpjUnion,
+    unrepeated: Collection[str] = (),
+    closing: Sequence[Attribute] = (),
+    floats: Collection[str] = (),
 ) -> tuple[AggregatePart, ...]:
     """The parts of an aggregate query, in the order of their first aggregates.
 
     `unrepeated`: names of COUNT DISTINCT whose values never repeat in a group, so that it is COUNT.
     `closing`: of every disjunct, the bucket of time by which groups are final and forgotten. Every
     part then has all matches, as what would tell which ones it has seen could not be forgotten.
+    `floats`: arguments that are floats. Matches bring their values one by one to SUM and AVG, which
+    add them exactly; no partial match has a sum of them.
     """
     assert union.aggregation is not None
     groups: dict[object, list[Aggregate]] = {}
@@ -86,6 +103,8 @@ def split_aggregates(
         over = aggregate.argument if _may_be_null(union, aggregate.argument) else None
         key: object
         match aggregate.function:
+            case AggregateFunction.SUM | AggregateFunction.AVG if aggregate.argument in floats:
+                key = (AggregateFunction.SUM, aggregate.argument)
             case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
                 key = over
             case _:
@@ -99,9 +118,21 @@ def split_aggregates(
         queries = zip(union.disjuncts, closing, strict=True)
         union = replace(union, disjuncts=tuple(replace(q, closing=c) for q, c in queries))
     return tuple(
-        AggregatePart(tuple(members), _part(union, group, tuple(members), overs[key]), overs[key])
+        AggregatePart(
+            tuple(members),
+            _part(union, group, tuple(members), overs[key], added=_added(key)),
+            overs[key],
+            group=group,
+        )
         for key, members in groups.items()
     )
+
+
+def _added(key: object) -> str | None:
+    """The argument of a part that adds floats."""
+    if isinstance(key, tuple) and key[0] is AggregateFunction.SUM:
+        return str(key[1])
+    return None
 
 
 def split_once(union: SpjUnion) -> tuple[AggregatePart, ...]:
@@ -147,19 +178,23 @@ def _may_be_null(union: SpjUnion, argument: str | None) -> bool:
 
 
 def _part(
-    union: SpjUnion, group: tuple[str, ...], aggregates: tuple[Aggregate, ...], over: str | None
+    union: SpjUnion,
+    group: tuple[str, ...],
+    aggregates: tuple[Aggregate, ...],
+    over: str | None,
+    added: str | None,
 ) -> SpjUnion:
     first = aggregates[0]
     variables = group
     closes = any(q.closing is not None for q in union.disjuncts)
     kept = first.function.holistic or (closes and not first.function.duplicate_sensitive)
-    if kept and first.argument is not None:
+    if (kept or added) and first.argument is not None:
         variables = tuple(dict.fromkeys((*group, first.argument)))
     queries = [q if over is None else _present(q, over) for q in union.disjuncts]
     return SpjUnion(
         name=union.name,
         variables=variables,
-        disjuncts=tuple(_grouped(q, variables, aggregates) for q in queries),
+        disjuncts=tuple(_grouped(q, variables, aggregates, added) for q in queries),
         distinct=not first.function.duplicate_sensitive and not closes,
         source=union.source,
     )
@@ -175,9 +210,15 @@ def _present(query: SpjQuery, over: str) -> SpjQuery:
 
 
 def _grouped(
-    query: SpjQuery, variables: tuple[str, ...], aggregates: tuple[Aggregate, ...]
+    query: SpjQuery,
+    variables: tuple[str, ...],
+    aggregates: tuple[Aggregate, ...],
+    added: str | None,
 ) -> SpjQuery:
     outputs = dict(query.outputs)
+    if added is not None:
+        shown = tuple((v, outputs[v]) for v in variables)
+        return replace(query, outputs=shown, folds=(), added=added)
     folds: dict[Fold, None] = {}
     for aggregate in aggregates:
         function = _FOLDS.get(aggregate.function)

@@ -7,10 +7,11 @@ from itertools import combinations
 from ontoweir.checker.criteria.is_unique import is_unique
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates, split_once
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, FloatType
+from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.aggregation import AggregateFunction
-from ontoweir.rewriter.model.spj import NullOutput, SpjQuery, SpjUnion
+from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjQuery, SpjUnion
 
 
 def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[AggregatePart, ...]]:
@@ -23,11 +24,11 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     Groups by a bucket of time are forgotten anyway, when it is over.
     """
     assert union.aggregation is not None
-    closing = find_closing(union, catalog)
+    closing, floats = find_closing(union, catalog), list_floats(union, catalog)
     if closing is not None:
-        yield split_aggregates(union, closing=closing.attributes)
+        yield split_aggregates(union, closing=closing.attributes, floats=floats)
         return
-    yield split_aggregates(union)
+    yield split_aggregates(union, floats=floats)
     group = union.aggregation.group
     if (marked := _mark(union, group, catalog)) is not None:
         yield split_once(marked)
@@ -44,7 +45,24 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
             names.append(aggregate.name)
             union = marked
     if names:
-        yield split_aggregates(union, names)
+        yield split_aggregates(union, names, floats=floats)
+
+
+def list_floats(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
+    """The arguments of SUM and AVG that are floats in some disjunct."""
+    assert union.aggregation is not None
+    summed = (AggregateFunction.SUM, AggregateFunction.AVG)
+    names = {a.argument for a in union.aggregation.aggregates if a.function in summed}
+    found = set()
+    for query in union.disjuncts:
+        types, outputs = Types(catalog, query.occurrences), dict(query.outputs)
+        for name in names:
+            output = None if name is None else outputs[name]
+            if name is None or not isinstance(output, LiteralOutput):
+                continue
+            if isinstance(types.type_of(output.value), FloatType):
+                found.add(name)
+    return frozenset(found)
 
 
 def _mark(union: SpjUnion, names: tuple[str, ...], catalog: Catalog) -> SpjUnion | None:

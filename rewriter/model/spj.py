@@ -227,12 +227,13 @@ class SpjQuery:
     """(stream, key): keys without the timestamp by which occurrences were merged into one."""
     closing: Attribute | None = None
     """The bucket of time by which groups are final, and forgotten."""
+    added: str | None = None
+    """An output that is only added up: it tells no groups apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """The text of an IRI or of a string that a template makes: text parts and attributes in turn
-    (`encoded`: percent-encoded values)."""
+    """A text that a template makes: parts and attributes in turn (`encoded`: percent-encoded)."""
 
     parts: tuple[str | Attribute, ...]
     encoded: bool
@@ -297,8 +298,7 @@ class View:
     distinct: bool
     why: str = ""
     without: tuple[ViewBranch, ...] = ()
-    """Branches over static relations, of a view over streams: their rows, at any time, are not rows
-    of the view. (A triple that always holds is told apart.)"""
+    """Static branches of a view over streams: their rows, at any time, are not the view's."""
 
     @property
     def name(self) -> str:

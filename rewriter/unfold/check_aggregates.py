@@ -24,9 +24,8 @@ from ontoweir.rewriter.tmappings.may_meet import TextAtoms, list_atoms_of, may_m
 def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
     """Nothing, if every aggregate can be computed in every disjunct.
 
-    SUM and AVG add exact numbers: a sum of floats depends on the order of addition, so that a
-    replay in chunks and a live run could differ. MEDIAN takes numbers, MIN and MAX numbers, dates
-    or times, the same in all disjuncts. COUNT and COUNT DISTINCT take any term.
+    SUM, AVG and MEDIAN take numbers, MIN and MAX numbers, dates or times, the same in all
+    disjuncts. COUNT and COUNT DISTINCT take any term.
 
     Raises:
         QueryError: a value cannot be aggregated.
@@ -90,14 +89,6 @@ def _family(aggregate: Aggregate, kind: ColumnType, column: str) -> str:
         case IntType() | DecimalType():
             return "number"
         case FloatType():
-            if aggregate.function in (AggregateFunction.SUM, AggregateFunction.AVG):
-                raise QueryError(
-                    f"{aggregate} adds {column}, which is a float",
-                    why="a sum of floats depends on the order of addition: live and replayed, "
-                    "the answers could differ",
-                    fix="declare the column as a decimal(p,s), which is exact",
-                    source=aggregate.source,
-                )
             return "number"
         case DateType() | TimestampType() if ordered:
             return name_column_type(kind)

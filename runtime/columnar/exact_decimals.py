@@ -12,7 +12,7 @@ from ontoweir.runtime.columnar.frame import Array
 def fit_decimal(number: Decimal, declared: DecimalType) -> Decimal | None:
     """A number as the declared decimal, if it is one."""
     with localcontext() as context:
-        context.prec = 100
+        context.prec = 120  # 81 digits before the point, 38 after it
         if not number.is_finite() or number.adjusted() > 80:
             return None
         exact = round(number, declared.scale)

@@ -14,6 +14,7 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     render_aggregate,
     weight_of,
 )
+from ontoweir.runtime.results.exact_sums import split_doubles
 from ontoweir.runtime.results.group_state import GroupColumn
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT
@@ -68,6 +69,11 @@ def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
                         [b.numbers[(MeasureKind.VALUE, argument)] for b in batches]
                     )
                 name = (_STORED[aggregate.function], argument)
+                if dense and name[0] is MeasureKind.SUM:
+                    always = np.ones(rows, dtype=np.bool_)
+                    for digit, values in split_doubles(column, valid.astype(np.int64)).items():
+                        running[(*name, digit)] = GroupColumn(values, always)
+                    continue
                 running[name] = GroupColumn(column, valid, column)
     return _render(work, filled[0], running, weights)
 

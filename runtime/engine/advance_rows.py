@@ -7,7 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
+from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import flatten
 from ontoweir.runtime.columnar.frame import (
@@ -23,7 +25,6 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     MatchBatch,
     PartRows,
     advance_groups,
-    merge_limit,
     read_numbers,
 )
 from ontoweir.runtime.engine.close_groups import advance_closing
@@ -42,10 +43,14 @@ from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import TextTable
+from ontoweir.runtime.results.group_state import ADDED, GroupState
 from ontoweir.runtime.results.render_results import render_results
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_chunk import Chunk
 from ontoweir.runtime.views.feed_views import feed_views
+
+_FAR = float(1 << 61)
+"""Where a sum may be greater, all sums on the way to it are made."""
 
 
 def reference_checks(
@@ -154,7 +159,7 @@ def _advance_plans(
         part, schema, several = _part_of(work, index)
         most = None
         if answers and part is not None and work.aggregates is not None:
-            most = merge_limit(work.aggregates, part, prepared.plan, state.groups)
+            most = _merge_limit(work.aggregates, part, prepared.plan, state.groups)
         batches = _batches(work, prepared, encoded, pool, None) if chunk.now_us is not None else []
         results, after = _advance(prepared, batches, before, chunk, most)
         distinct = work.distinct if part is None else part.union.distinct
@@ -170,6 +175,32 @@ def _advance_plans(
         kernels.append(after)
         texts.append(kept)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups), answered
+
+
+def _merge_limit(
+    work: AggregateWork, part: AggregatePart, plan: SynopsisPlan, groups: GroupState
+) -> float | None:
+    """What the matches of a group at several markers may add up to that a plan of a part gives as
+    one (advance_kernel), where only the last row of a group is asked for. None: every marker by
+    itself, as the last change of a sum is not that of its last match, or a sum may not fit."""
+    if not work.final or part.counts_values or part.added is not None:
+        return None
+    first = part.aggregates[0].function
+    if first in (AggregateFunction.MIN, AggregateFunction.MAX):
+        return 0.0
+    # a count changes with every match, whatever is shown beside it
+    if not any(
+        a.function is AggregateFunction.COUNT and (other is part or other.over is None)
+        for other, _ in work.parts
+        for a in other.aggregates
+    ):
+        return None
+    greatest = max((c.greatest for n, c in groups.measures.items() if n[0] in ADDED), default=0.0)
+    if greatest > _FAR:
+        return None
+    units = [int(10 ** (work.scales[f.name].scale or 0)) for f in plan.form.folds or ()]
+    plans = next(count for other, count in work.parts if other is part)
+    return _FAR / (max([1, *(unit // plan.form.unit for unit in units)]) * plans)
 
 
 def advance_level(

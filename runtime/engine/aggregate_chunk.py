@@ -26,7 +26,8 @@ from ontoweir.runtime.results.aggregate_columns import (
     aggregate_schema,
     scale_argument,
 )
-from ontoweir.runtime.results.group_state import ADDED, GroupState, add_groups
+from ontoweir.runtime.results.exact_sums import split_doubles
+from ontoweir.runtime.results.group_state import GroupState, add_groups
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
 from ontoweir.runtime.results.update_groups import (
@@ -52,8 +53,6 @@ PartRows: TypeAlias = Sequence[Sequence[MatchBatch]]
 
 _DISTINCT = MeasureKind.DISTINCT
 _MAX_INT64 = (1 << 63) - 1
-_FAR = float(1 << 61)
-"""Where a sum may be greater, all sums on the way to it are made."""
 _COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
 
 
@@ -143,6 +142,12 @@ def read_numbers(
         shift = fold.shift + beside + sign * frontier_bias(kept, form)
         numbers[(fold.function.value, fold.name)] = unit.convert(_shifted(best, shift))
     first = part.aggregates[0]
+    if part.added is not None:
+        values = _read_value(part.added, plan, results, scales)
+        return {
+            (MeasureKind.SUM, part.added, place): digits
+            for place, digits in split_doubles(values, results[WEIGHT]).items()
+        }
     if part.closes and first.function in (AggregateFunction.MIN, AggregateFunction.MAX):
         assert first.argument is not None
         kind = MeasureKind(first.function.lower())
@@ -239,11 +244,13 @@ def advance_groups(
         filled = [batch for batch in entries if batch.rows.num_rows]
         if not filled:  # nothing new for this part, but its numbers are emitted with the others'
             none = np.zeros(0, dtype=np.int64)
-            deltas.append(Deltas(none, none, _nothing(part, work.scales)))
+            numbers = _nothing(part, work.scales) | _known_digits(part, state, set(), 0)
+            deltas.append(Deltas(none, none, numbers))
             continue
         rows = sum(batch.rows.num_rows for batch in filled)
         times = [batch.rows.column(AT).cast(pa.int64()).to_numpy() for batch in filled]
         at, numbers = np.concatenate(times), join_numbers(part, filled)
+        numbers |= _known_digits(part, state, set(numbers), rows)
         if work.closing is not None:  # when matches came is not asked; values are counted at last
             at = np.zeros_like(at)
             numbers |= {n: np.zeros_like(c) for n, c in numbers.items() if n[0] == _DISTINCT}
@@ -256,30 +263,12 @@ def advance_groups(
     return _render_groups(work, after, changes.codes, changes.markers, changes.aggregates), after
 
 
-def merge_limit(
-    work: AggregateWork, part: AggregatePart, plan: SynopsisPlan, groups: GroupState
-) -> float | None:
-    """What the matches of a group at several markers may add up to that a plan of a part gives as
-    one (advance_kernel), where only the last row of a group is asked for. None: every marker by
-    itself, as the last change of a sum is not that of its last match, or a sum may not fit."""
-    if not work.final or part.counts_values:
-        return None
-    first = part.aggregates[0].function
-    if first in (AggregateFunction.MIN, AggregateFunction.MAX):
-        return 0.0
-    # a count changes with every match, whatever is shown beside it
-    if not any(
-        a.function is AggregateFunction.COUNT and (other is part or other.over is None)
-        for other, _ in work.parts
-        for a in other.aggregates
-    ):
-        return None
-    greatest = max((c.greatest for n, c in groups.measures.items() if n[0] in ADDED), default=0.0)
-    if greatest > _FAR:
-        return None
-    units = [int(10 ** (work.scales[f.name].scale or 0)) for f in plan.form.folds or ()]
-    plans = next(count for other, count in work.parts if other is part)
-    return _FAR / (max([1, *(unit // plan.form.unit for unit in units)]) * plans)
+def _known_digits(
+    part: AggregatePart, state: GroupState, there: set[Measure], rows: int
+) -> dict[Measure, Array]:
+    """Digits of sums of floats that no new match has, but groups may have."""
+    known = (n for n in state.measures if n[:2] == (MeasureKind.SUM, part.added))
+    return {name: np.zeros(rows, dtype=np.int64) for name in known if name not in there}
 
 
 def finish_groups(work: AggregateWork, state: GroupState) -> pa.Table:
@@ -325,8 +314,13 @@ def _render_groups(
 
 def join_numbers(part: AggregatePart, batches: Sequence[MatchBatch]) -> dict[Measure, Array]:
     """The numbers of a part's matches, one batch after the other; matches are counted too."""
-    names = batches[0].numbers
-    numbers = {name: np.concatenate([b.numbers[name] for b in batches]) for name in names}
+    names = dict.fromkeys(name for b in batches for name in b.numbers)
+    numbers = {
+        name: np.concatenate(
+            [b.numbers.get(name, np.zeros(b.rows.num_rows, dtype=np.int64)) for b in batches]
+        )
+        for name in names
+    }
     first = part.aggregates[0]
     rows = sum(b.rows.num_rows for b in batches)
     if first.function is AggregateFunction.COUNT_DISTINCT:
@@ -351,7 +345,9 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
             case AggregateFunction.COUNT:
                 numbers[weight_of(part)] = none
             case AggregateFunction.SUM | AggregateFunction.AVG:
-                numbers[weight_of(part)] = numbers[(MeasureKind.SUM, argument)] = none
+                numbers[weight_of(part)] = none
+                if not dense:
+                    numbers[(MeasureKind.SUM, argument)] = none
             case AggregateFunction.MIN:
                 numbers[(MeasureKind.MIN, argument)] = empty
             case AggregateFunction.MAX:

@@ -35,7 +35,7 @@ def merge_group_deltas(work: AggregateWork, before: PartRows, more: PartRows) ->
 
 def _fold(part: AggregatePart, batches: Sequence[MatchBatch]) -> MatchBatch:
     table = pa.concat_tables([batch.rows for batch in batches])
-    codes, count = code_rows(table, part.union.variables)
+    codes, count = code_rows(table, part.keys)
     first = first_of(codes, count)
     numbers = {}
     for name, column in join_numbers(part, batches).items():

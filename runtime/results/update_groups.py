@@ -22,6 +22,7 @@ from ontoweir.runtime.columnar.runs import (
     running_sums,
 )
 from ontoweir.runtime.results.divide_exactly import divide, halve
+from ontoweir.runtime.results.exact_sums import round_digits
 from ontoweir.runtime.results.group_state import (
     ADDED,
     GroupColumn,
@@ -33,6 +34,7 @@ from ontoweir.runtime.results.running_medians import find_middles
 
 _FAR = float(1 << 61)
 """Sums of so much are looked at once more: whether each fits."""
+_SUM = MeasureKind.SUM
 _HALF = 32
 """Bits of the lower half of a number, where its halves are added by themselves."""
 
@@ -324,6 +326,12 @@ def show_aggregate(
         case AggregateFunction.COUNT_DISTINCT:
             column = running[(MeasureKind.DISTINCT, argument)]
             return AggregateValues(column.values, column.valid)
+        case AggregateFunction.SUM | AggregateFunction.AVG if scales[argument or ""] is None:
+            counts = running[weight].values
+            digits = {n[2]: c.values for n, c in running.items() if n[:2] == (_SUM, argument)}
+            mean = aggregate.function is AggregateFunction.AVG
+            below = np.maximum(counts, 1) if mean else np.ones_like(counts)
+            return AggregateValues(round_digits(digits, below), counts > 0)
         case AggregateFunction.SUM:
             return AggregateValues(
                 running[(MeasureKind.SUM, argument)].values, running[weight].values > 0

@@ -52,6 +52,8 @@ _PLAIN_LENGTHS = frozenset((10, 16, 19, *range(21, 27)))
 _ZONED = r"^.{19}(\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])$"
 
 
+_MOST_DIGITS = 38
+"""Of a decimal."""
 _MAX_EXPONENT = 999_999_999
 """Of a number, for Java's parser to take it for sure."""
 
@@ -88,7 +90,7 @@ def _convert_at_once(values: "pa.ChunkedArray", declared: ColumnType) -> "pa.Chu
                 made = values.cast(pa.float64())
                 return made if all_finite(made) else None
             case DecimalType():
-                return values.cast(arrow_type(declared))
+                return _to_decimal(values, declared)
             case DateType():
                 return values.cast(pa.date32()) if _lengths(values) <= {10} else None
             case TimestampType():
@@ -101,6 +103,18 @@ def _convert_at_once(values: "pa.ChunkedArray", declared: ColumnType) -> "pa.Chu
                 return None
     except pa.ArrowInvalid:
         return None
+
+
+def _to_decimal(values: "pa.ChunkedArray", declared: DecimalType) -> "pa.ChunkedArray | None":
+    """Decimals by Arrow, which does not see what overflows while it moves the point: so there is
+    room for that (None: there may be none)."""
+    digits = max(_lengths(values), default=0)
+    powers = pc.match_substring(values, "e"), pc.match_substring(values, "E")
+    if digits > _MOST_DIGITS or any(pc.any(power).as_py() for power in powers):
+        return None
+    if digits + declared.scale > _MOST_DIGITS:
+        values = values.cast(pa.decimal256(_MOST_DIGITS, declared.scale))
+    return values.cast(arrow_type(declared))
 
 
 def all_finite(values: "pa.ChunkedArray") -> bool:

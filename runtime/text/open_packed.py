@@ -50,7 +50,7 @@ def cut_blocks(source: IO[bytes]) -> Iterator[bytes]:
             if len(rest) > LONGEST:
                 raise NotPlain
             continue
-        yield rest + read[:end]
+        yield b"".join((rest, memoryview(read)[:end]))
         rest = read[end:]
     if rest:
         yield rest

@@ -33,6 +33,8 @@ from ontoweir.runtime.text.plain_quotes import find_escaping, find_quotes, plain
 
 _HEADER = 1 << 20
 """Bytes of the longest header that is read."""
+_AT_ONCE = 4 << 20
+"""Bytes that a thread of Arrow's parses."""
 _BLANK_LINE = re.compile(rb"^[\x00-\x20]+$", re.MULTILINE)
 
 
@@ -243,7 +245,7 @@ def _parse(file: CsvFile, block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.
     null = file.dialect.null
     table = pcsv.read_csv(
         pa.BufferReader(block),
-        read_options=pcsv.ReadOptions(column_names=list(file.names), block_size=1 << 20),
+        read_options=pcsv.ReadOptions(column_names=list(file.names), block_size=_AT_ONCE),
         parse_options=_parse_options(file.dialect),
         convert_options=pcsv.ConvertOptions(
             include_columns=list(kinds),

@@ -97,8 +97,11 @@ def _plain_type(declared: ColumnType) -> pa.DataType:
     match declared:
         case IntType() | FloatType() | BooleanType():
             return arrow_type(declared)
-        case DecimalType(scale=scale):
-            return pa.decimal256(38, scale)  # 38 digits before and after the point have room
+        case DecimalType(precision=precision, scale=scale):
+            # Arrow does not see what has no room before the point: so there is always some, and
+            # the cast to the declared type, which is another one, sees it
+            small = precision + scale < 38
+            return pa.decimal128(38 - scale, scale) if small else pa.decimal256(38, scale)
         case _:
             return pa.string()
 

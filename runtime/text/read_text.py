@@ -10,6 +10,7 @@ from ontoweir.runtime.sources.convert_table import name_bad
 from ontoweir.runtime.sources.list_pieces import folder_constants
 from ontoweir.runtime.sources.read_source import BAD, missing_column, unreadable
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
+from ontoweir.runtime.text.read_ahead import read_ahead
 from ontoweir.runtime.text.read_csv import open_csv, read_csv
 from ontoweir.runtime.text.read_json import CORRUPT, check_options, read_json
 
@@ -48,7 +49,7 @@ def read_text_rows(
                 tables = _read_json(data, file, types, constants)
             case _:
                 raise NotPlain
-        for table in tables:
+        for table in read_ahead(tables):
             for name in types:
                 if name not in table.column_names:
                     cells = pa.repeat(pa.scalar(constants.get(name), pa.string()), table.num_rows)

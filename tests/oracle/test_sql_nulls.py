@@ -21,6 +21,7 @@ from ontoweir.mappings.model.catalog import (
     DataSource,
     DateType,
     DecimalType,
+    FloatType,
     IntType,
     Relation,
     Stream,
@@ -39,13 +40,21 @@ from tests.runtime.in_process import EPOCH, replay_here, store
 from tests.runtime.live_cases import cut_arrivals, make_job
 
 MARKERS = 9
-_TYPES = {"a": "BIGINT", "b": "DECIMAL(6,2)", "g": "VARCHAR", "h": "BIGINT", "d": "DATE"}
+_TYPES = {
+    "a": "BIGINT",
+    "b": "DECIMAL(6,2)",
+    "g": "VARCHAR",
+    "h": "BIGINT",
+    "d": "DATE",
+    "f": "DOUBLE",
+}
 _COLUMNS = (
     Column("a", IntType(), minimum=-3, maximum=3),
     Column("b", DecimalType(6, 2), minimum=Decimal(-2), maximum=Decimal(2)),
     Column("g", StringType(), enum=("x", "y")),
     Column("h", IntType(), enum=(0, 1, 2)),
     Column("d", DateType(), minimum="2000-01-01", maximum="2000-01-04"),
+    Column("f", FloatType()),
 )
 NOTHING = DataSource("parquet", "none")
 CATALOG = Catalog(
@@ -89,9 +98,10 @@ def make_query(random: Random) -> Query:
     if random.random() < 0.3:
         local = "s.a > -2", "s.g IS NOT NULL", "s.b <= 1.5", "s.h IN (0, 1)", "s.a <> 0"
         conditions.append(random.choice(local))
-    held = {"s": "abghd", "t": "abgh", "r": "hag"}
+    held = {"s": "abghdf", "t": "abgh", "r": "hag"}
     every = [f"{t}.{c}" for t in tables for c in held[t]]
-    group = random.sample(every, k=random.choice([0, 0, 1, 1, 2, 3]))
+    groups = [c for c in every if c[-1] != "f"]
+    group = random.sample(groups, k=random.choice([0, 0, 1, 1, 2, 3]))
     columns = [(f"g{i}", c, c) for i, c in enumerate(group)]
     for n in range(random.randint(1, 5)):
         columns.append((f"x{n}", *_aggregate(random, random.choice(every))))
@@ -103,6 +113,8 @@ def make_query(random: Random) -> Query:
 def _aggregate(random: Random, column: str) -> tuple[str, str]:
     functions = ["COUNT", "COUNT", "DISTINCT"]
     match column[-1]:
+        case "f":
+            functions += ["SUM", "AVG", "MIN", "MAX"]
         case "a" | "b" | "h":
             functions += ["SUM", "AVG", "MIN", "MAX", "MEDIAN"]
         case "d":
@@ -136,11 +148,13 @@ def make_data(random: Random) -> Tables:
                 return random.choice(["x", "y"])
             case "h":
                 return random.randint(0, 2)
+            case "f":  # of few bits, so that DuckDB's sums are exact, too
+                return random.choice([1.0, -1.0]) * 2.0 ** random.randint(-12, 12)
             case _:
                 return date(2000, 1, random.randint(1, 4))
 
     data: Tables = {}
-    for name, held in (("s", "abghd"), ("t", "abgh")):
+    for name, held in (("s", "abghdf"), ("t", "abgh")):
         times = sorted(random.randrange(MARKERS) for _ in range(random.randint(0, 14)))
         data[name] = ([*held, "ts"], [(*map(cell, held), time) for time in times])
     rows = [(h, cell("a"), cell("g")) for h in random.sample(range(3), k=random.randint(0, 3))]

@@ -99,14 +99,6 @@ SEEDED = {
         "trafic.ttl",
         ("'trafic.ttl'", "correct the"),
     ),
-    "a float that is added": Seeded(
-        TOML,
-        '{ type = "int", min = 0, max = 250 }',
-        '{ type = "float", min = 0, max = 250 }',
-        "AVG(?speed)",
-        ("traffic.avg_speed, which is a float", "decimal(p,s)"),
-        '{ type = "decimal(5,1)", min = 0, max = 250 }',
-    ),
     # Mappings
     "a misspelt column": Seeded(
         R2RML, 'rr:column "status"', 'rr:column "stauts"', "stauts", ("'stauts'", "mean 'status'?")

@@ -328,6 +328,40 @@ def test_csv_live_as_in_a_replay(
     assert len(summary.rejected) > 2
 
 
+@pytest.mark.parametrize("collected", [0, 1 << 20])
+def test_json_live_as_in_a_replay(
+    collected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither asks Spark; what is no object has no time, and is told by its text live."""
+    monkeypatch.setattr(read_arrivals, "_COLLECTED", collected)
+    random, files, broken = Random(5), [], 0
+    (tmp_path / "s").mkdir()
+    for number in range(3):
+        lines = []
+        for second in seconds(number):
+            cells = random.choice(
+                ['"i": 2, "t": "a", "p": 1.25', '"i": "1", "p": "0.005"', '"i": 9']
+            )
+            time = f"1970-01-01 00:{second // 60:02}:{second % 60:02}"
+            more = '"b": true, "f": 0.5, "d": "2020-1-2", "w": "2020-01-01", "spare": 1'
+            lines.append(f'{{"ts": "{time}", {cells}, {more}}}')
+            if random.random() < 0.2:
+                lines.append(lines[-1][: random.randint(1, 9)])
+                broken += 1
+        files.append(tmp_path / "s" / f"{number}.json")
+        files[-1].write_text("\r\n".join(lines))
+    toml = TOML.replace('"parquet", path = "s"', '"json", path = "s"')
+    _, job, live = _jobs(tmp_path, toml)
+    whole, summary = replay_here(monkeypatch, job, tmp_path / "out.parquet", ranges=1)
+    rows, reasons, shown = _live(live, files)
+    last = datetime(1970, 1, 1, 0, 0, seconds(2)[-1])
+    assert rows == [row for row in whole if row["at"] < last]
+    assert len(rows) > 5
+    assert reasons["is not a JSON object"] == summary.rejected["s.ts is NULL"] == broken > 3
+    assert '{"ts"' in "".join(shown)
+    assert reasons["p is not of its type"] > 1
+
+
 @pytest.mark.spark
 def test_a_type_that_spark_knows_and_nothing_holds(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()

@@ -3,6 +3,8 @@
 import gzip
 from collections import defaultdict
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +15,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as fn
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.model.catalog import Column, DataSource, FloatType, IntType, StringType
+from ontoweir.mappings.model.catalog import (
+    Column,
+    DataSource,
+    DecimalType,
+    FloatType,
+    IntType,
+    StringType,
+)
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.read_source import BAD, WantedColumns, read_source
 from ontoweir.runtime.text import open_packed
@@ -114,6 +123,23 @@ def test_no_line_of_valid_objects_is_parsed_in_python(
         (None, None, None, "x", None),
         (None, None, None, None, None),
     ]
+
+
+@pytest.mark.parametrize(("precision", "scale"), [(38, 10), (28, 10), (6, 2), (38, 0), (38, 38)])
+def test_decimals_that_have_no_room(precision: int, scale: int, tmp_path: Path) -> None:
+    """Arrow's own conversion would take some of them for other numbers."""
+    texts = ["9" * n for n in range(1, 41)] + ["1e27", "1e30", "-1e37", "1e-9", "0.99", "1e38"]
+    columns = [Column("p", DecimalType(precision, scale))]
+    data = DataSource("json", str(tmp_path / "a.json"))
+    found = []
+    for one in texts:  # alone, so that none decides how the others are read
+        (tmp_path / "a.json").write_text(f'{{"p": {one}}}')
+        (table,) = read_text_rows(data, data.path or "", columns, None)
+        found += table.column("p").to_pylist()
+    units = [Fraction(text) * 10**scale for text in texts]
+    fits = [abs(n) < 10**precision and n.denominator == 1 for n in units]
+    wanted = [Decimal(t) if fit else None for t, fit in zip(texts, fits, strict=True)]
+    assert found == wanted
 
 
 def test_values_are_quoted_where_they_are() -> None:

@@ -4,6 +4,7 @@ import bz2
 import gzip
 from collections import defaultdict
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -234,6 +235,20 @@ def test_zones_lead_beyond_the_years() -> None:
     assert [v is not None for v in found.to_pylist()] == [True, False, False, False]
     assert bad is not None
     assert bad.tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize(("precision", "scale"), [(38, 10), (28, 10), (6, 2), (38, 0), (38, 38)])
+def test_decimals_that_have_no_room(precision: int, scale: int) -> None:
+    """Arrow's own cast would take some of them for other numbers."""
+    texts = ["9" * n for n in range(1, 41)] + ["1e27", "1e30", "-1e37", "9e76", "1e-9", "0.99"]
+    units = [Fraction(text) * 10**scale for text in texts]
+    fits = [abs(n) < 10**precision and n.denominator == 1 for n in units]
+    wanted = [Decimal(t) if fit else None for t, fit in zip(texts, fits, strict=True)]
+    found = []
+    for text in texts:  # alone, so that none decides how the others are read
+        values, _ = convert_text(pa.chunked_array([[text]]), DecimalType(precision, scale))
+        found += values.to_pylist()
+    assert found == wanted
 
 
 def test_nothing_is_nothing_in_any_power() -> None:
