@@ -23,6 +23,11 @@ from ontoweir.runtime.columnar.convert_column import convert_column
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.pool.string_pool import StringPool
 
+_DIGITS = 15
+"""So many digits every double has."""
+_EXACT_POWER = 22
+"""Powers of ten up to this one are doubles."""
+
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
@@ -146,6 +151,39 @@ def scale_floats(values: Array, unit: int) -> Array:
     return np.where(nearest == values, whole, scaled)
 
 
+def shorten_floats(values: Array) -> Array:
+    """Doubles with at most 15 digits, the nearest ones: where a value is within three neighbours of
+    one that has as many, that one.
+
+    >>> shorten_floats(np.array([0.30000000000000004, 1e-9, 123456789.123456789])).tolist()
+    [0.3, 1e-09, 123456789.123457]
+    """
+    finite = np.isfinite(values) & (values != 0)
+    size = np.abs(np.where(finite, values, 1.0))
+    places = _DIGITS - 1 - np.floor(np.log10(size)).astype(np.int64)
+    for _ in range(2):  # the logarithm of what is near a power of ten may be rounded beyond it
+        shifted = _shift(size, places)
+        places += (shifted < 10.0 ** (_DIGITS - 1)).astype(np.int64) - (shifted >= 10.0**_DIGITS)
+    digits = np.rint(_shift(size, places))
+    exact = np.abs(places) <= _EXACT_POWER  # digits and powers are exact, and one step rounds once
+    power = 10.0 ** np.where(exact, np.abs(places), 0)
+    short = np.where(places >= 0, digits / power, digits * power)
+    far = np.flatnonzero(~exact)
+    if len(far):  # read by Arrow, which rounds once
+        parts = (digits[far].astype(np.int64), -places[far])
+        whole, exponent = (pa.array(part).cast(pa.string()) for part in parts)
+        texts = pc.binary_join_element_wise(whole, exponent, "e")
+        short[far] = texts.cast(pa.float64()).to_numpy()
+    return np.where(finite, np.copysign(short, values), values)
+
+
+def _shift(size: Array, places: Array) -> Array:
+    """Times a power of ten, which alone may be too great for a double."""
+    half = places // 2
+    shifted: Array = size * 10.0**half * 10.0 ** (places - half)
+    return shifted
+
+
 def unscale_floats(codes: Array, unit: int) -> Array:
     """The doubles that numbers in units stand for: of neighbours that `scale_floats` cannot
     distinguish, one with at most 15 digits if there is one."""
@@ -153,7 +191,7 @@ def unscale_floats(codes: Array, unit: int) -> Array:
     if unit == 1:
         return numbers
     nearest = numbers / unit
-    short = np.array([float(f"{v:.15g}") for v in nearest.tolist()], dtype=np.float64)
+    short = shorten_floats(nearest)
     # the last one that has the code is taken, the best
     for other in (np.nextafter(nearest, -np.inf), np.nextafter(nearest, np.inf), nearest, short):
         right = scale_floats(other, unit) == numbers

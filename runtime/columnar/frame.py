@@ -232,9 +232,7 @@ def fit_totals(totals: Array, events: Array | None = None) -> Array:
     """
     if totals.dtype != object:
         return totals
-    over = np.array(
-        [not _MIN_INT64 <= total <= _MAX_INT64 for total in totals.tolist()], dtype=np.bool_
-    )
+    over = ((totals < _MIN_INT64) | (totals > _MAX_INT64)).astype(np.bool_)
     if over.any():
         raise too_great(None if events is None else int(events[over].min()))
     return totals.astype(np.int64)

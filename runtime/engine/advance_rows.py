@@ -7,7 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
+from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import flatten
 from ontoweir.runtime.columnar.frame import (
@@ -27,7 +29,7 @@ from ontoweir.runtime.engine.aggregate_chunk import (
 )
 from ontoweir.runtime.engine.close_groups import advance_closing
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
-from ontoweir.runtime.engine.pool_texts import forget_texts, make_pool
+from ontoweir.runtime.engine.pool_texts import close_pool, open_pool
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.engine.unite_answers import PlanResults, unite_answers
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck, admit_rows
@@ -41,10 +43,14 @@ from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import TextTable
+from ontoweir.runtime.results.group_state import ADDED, GroupState
 from ontoweir.runtime.results.render_results import render_results
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_chunk import Chunk
 from ontoweir.runtime.views.feed_views import feed_views
+
+_FAR = float(1 << 61)
+"""Where a sum may be greater, all sums on the way to it are made."""
 
 
 def reference_checks(
@@ -103,7 +109,7 @@ def advance_rows(
     state: ExecutionState,
 ) -> tuple[ExecutionState, pa.Table]:
     """Advance every plan over what was admitted of a chunk: the state after, and the answers."""
-    state, results = _advance_plans(work, plans, admitted, chunk, state)
+    state, results = _advance_plans(work, plans, admitted, chunk, state, answers=True)
     if work.aggregates is None:
         return state, unite_answers(results, work.schema, work.distinct)
     parts = _by_part(work.aggregates, results)
@@ -138,6 +144,8 @@ def _advance_plans(
     admitted: Mapping[str, Admitted],
     chunk: Chunk,
     state: ExecutionState,
+    *,
+    answers: bool = False,
 ) -> tuple[ExecutionState, "list[PlanResults]"]:
     for key in work.watched:
         if key.stream in admitted:
@@ -147,10 +155,13 @@ def _advance_plans(
     answered: list[PlanResults] = []
     encoded = _encoder(work, plans, admitted)
     for index, prepared in enumerate(plans):
-        pool = make_pool(prepared, state.texts[index])
-        before = state.kernels[index]
-        results, after = _advance(work, prepared, encoded, pool, before, chunk)
+        pool, before = open_pool(prepared, state.texts[index], state.kernels[index])
         part, schema, several = _part_of(work, index)
+        most = None
+        if answers and part is not None and work.aggregates is not None:
+            most = _merge_limit(work.aggregates, part, prepared.plan, state.groups)
+        batches = _batches(work, prepared, encoded, pool, None) if chunk.now_us is not None else []
+        results, after = _advance(prepared, batches, before, chunk, most)
         distinct = work.distinct if part is None else part.union.distinct
         table = old = None
         if results.rows:
@@ -160,10 +171,36 @@ def _advance_plans(
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema)
         answered.append(PlanResults(prepared.plan, prepared.injective, results, table, old))
-        after, kept = forget_texts(prepared, after, pool)
+        after, kept = close_pool(prepared, after, pool)
         kernels.append(after)
         texts.append(kept)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups), answered
+
+
+def _merge_limit(
+    work: AggregateWork, part: AggregatePart, plan: SynopsisPlan, groups: GroupState
+) -> float | None:
+    """What the matches of a group at several markers may add up to that a plan of a part gives as
+    one (advance_kernel), where only the last row of a group is asked for. None: every marker by
+    itself, as the last change of a sum is not that of its last match, or a sum may not fit."""
+    if not work.final or part.counts_values or part.added is not None:
+        return None
+    first = part.aggregates[0].function
+    if first in (AggregateFunction.MIN, AggregateFunction.MAX):
+        return 0.0
+    # a count changes with every match, whatever is shown beside it
+    if not any(
+        a.function is AggregateFunction.COUNT and (other is part or other.over is None)
+        for other, _ in work.parts
+        for a in other.aggregates
+    ):
+        return None
+    greatest = max((c.greatest for n, c in groups.measures.items() if n[0] in ADDED), default=0.0)
+    if greatest > _FAR:
+        return None
+    units = [int(10 ** (work.scales[f.name].scale or 0)) for f in plan.form.folds or ()]
+    plans = next(count for other, count in work.parts if other is part)
+    return _FAR / (max([1, *(unit // plan.form.unit for unit in units)]) * plans)
 
 
 def advance_level(
@@ -182,15 +219,15 @@ def advance_level(
         tables = tables_of_size(prepared.plan, level)
         if not tables or chunk.now_us is None:
             continue
-        pool = make_pool(prepared, state.texts[index])
+        pool, before = open_pool(prepared, state.texts[index], state.kernels[index])
         members = members_of(tables)
         batches = _batches(work, prepared, encoded, pool, members)
         now = chunk.now_us // prepared.step_us
         try:
-            after = advance_tables(prepared.plan, tables, state.kernels[index], batches, now)
+            after = advance_tables(prepared.plan, tables, before, batches, now)
         except TooGreat as error:
             raise _dated(error, prepared.step_us, chunk.now_us) from None
-        kernels[index], texts[index] = forget_texts(prepared, after, pool)
+        kernels[index], texts[index] = close_pool(prepared, after, pool)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups)
 
 
@@ -213,19 +250,17 @@ def count_markers(admitted: Mapping[str, Admitted]) -> int:
 
 
 def _advance(
-    work: ExecutionContext,
     prepared: PreparedPlan,
-    encoded: MemberEncoder,
-    pool: StringPool,
+    batches: Sequence[Frame],
     state: KernelState,
     chunk: Chunk,
+    most: float | None,
 ) -> tuple[Frame, KernelState]:
     if chunk.now_us is None:
         return Frame(0, {}), state
-    batches = _batches(work, prepared, encoded, pool, None)
     now = chunk.now_us // prepared.step_us
     try:
-        return advance_kernel(prepared.plan, state, batches, now)
+        return advance_kernel(prepared.plan, state, batches, now, most)
     except TooGreat as error:
         raise _dated(error, prepared.step_us, chunk.now_us) from None
 

@@ -27,7 +27,7 @@ from ontoweir.runtime.results.aggregate_columns import (
     scale_argument,
 )
 from ontoweir.runtime.results.exact_sums import split_doubles
-from ontoweir.runtime.results.group_state import GroupKeys, GroupState
+from ontoweir.runtime.results.group_state import GroupState, add_groups
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
 from ontoweir.runtime.results.update_groups import (
@@ -236,9 +236,9 @@ def advance_groups(
     if not flat:
         return work.schema.empty_table(), state
     names = list(work.aggregation.group)
-    keys = pa.concat_tables([batch.rows.select([*names, AT]) for batch in flat])
-    codes, count = code_rows(keys, names)
-    unique = keys.take(pa.array(first_of(codes, count))).select(names)
+    keys = pa.concat_tables([batch.rows.select(names) for batch in flat])
+    known, total = state.count, sum(batch.rows.num_rows for batch in flat)
+    state, places = add_groups(state, keys, total)
     deltas, start = [], 0
     for (part, _), entries in zip(work.parts, tables, strict=True):
         filled = [batch for batch in entries if batch.rows.num_rows]
@@ -254,14 +254,13 @@ def advance_groups(
         if work.closing is not None:  # when matches came is not asked; values are counted at last
             at = np.zeros_like(at)
             numbers |= {n: np.zeros_like(c) for n, c in numbers.items() if n[0] == _DISTINCT}
-        deltas.append(Deltas(codes[start : start + rows], at, numbers))
+        deltas.append(Deltas(places[start : start + rows], at, numbers))
         start += rows
-    changes = update_groups(_shown(work), GroupKeys(unique, count), deltas, state)
+    changes = update_groups(_shown(work), deltas, state, known)
+    after = changes.after
     if work.final or work.closing is not None:
-        return work.schema.empty_table(), changes.after
-    return _render_groups(work, unique, changes.codes, changes.markers, changes.aggregates), (
-        changes.after
-    )
+        return work.schema.empty_table(), after
+    return _render_groups(work, after, changes.codes, changes.markers, changes.aggregates), after
 
 
 def _known_digits(
@@ -274,10 +273,10 @@ def _known_digits(
 
 def finish_groups(work: AggregateWork, state: GroupState) -> pa.Table:
     """The last rows of the groups that have changed (GroupState.settle), in order of `at`."""
-    if state.keys is None:
-        return work.schema.empty_table()
     places, columns = show_groups(_shown(work), state)
-    return _render_groups(work, state.keys, places, state.changed[places], columns)
+    if len(places) == 0:
+        return work.schema.empty_table()
+    return _render_groups(work, state, places, state.changed[places], columns)
 
 
 def _shown(work: AggregateWork) -> Shown:
@@ -288,17 +287,21 @@ def _shown(work: AggregateWork) -> Shown:
 
 def _render_groups(
     work: AggregateWork,
-    keys: pa.Table,
-    codes: Array,
+    state: GroupState,
+    places: Array,
     at: Array,
     columns: Mapping[str, AggregateValues],
 ) -> pa.Table:
-    """Rows of groups, in order of `at`, then of the groups; `codes`: which of the keys each has."""
+    """Rows of the groups at some places, in order of `at`, then of the groups."""
     names = list(work.aggregation.group)
-    ranks = np.zeros(max(keys.num_rows, 1), dtype=np.int64)
+    assert state.keys is not None
+    codes, count = group_codes([places], len(places))
+    mine = places[first_of(codes, count)]
+    keys = state.keys.take(pa.array(mine)) if names else state.keys
+    ranks = np.zeros(count, dtype=np.int64)
     if names:
         order = pc.sort_indices(keys, [(n, "ascending") for n in names])
-        ranks[order.to_numpy()] = np.arange(keys.num_rows)
+        ranks[order.to_numpy()] = np.arange(count)
     rows = order_rows(*pack([at, ranks[codes]], len(codes)))
     rendered = {n: keys.column(n).take(pa.array(codes[rows])) for n in names}
     for name, column in columns.items():

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.rewriter.model.aggregation import AggregateFunction
-from ontoweir.runtime.columnar.frame import Array, first_of
+from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
     MatchBatch,
@@ -19,7 +19,6 @@ from ontoweir.runtime.engine.aggregate_chunk import (
 from ontoweir.runtime.engine.bucket_closing import BucketClosing
 from ontoweir.runtime.results.group_state import (
     GroupColumn,
-    GroupKeys,
     GroupState,
     Histogram,
     add_groups,
@@ -94,9 +93,7 @@ def _add_values(
     if not filled:
         return seen
     rows = pa.concat_tables(filled)
-    codes, count = code_rows(rows, names)
-    distinct = rows.take(pa.array(first_of(codes, count)))
-    return add_groups(seen, GroupKeys(distinct, count))[0]
+    return add_groups(seen, rows, rows.num_rows)[0]
 
 
 def _count_distinct(work: AggregateWork, state: GroupState) -> GroupState:

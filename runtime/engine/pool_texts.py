@@ -10,6 +10,45 @@ from ontoweir.runtime.columnar.frame import Array, Frame, Name
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.text_table import TextTable
+
+_SPARE_TEXTS, _SPARE_BYTES = 1 << 16, 16 << 20
+"""Strings, and bytes of them, that are remembered beside twice those that a state uses."""
+
+
+def open_pool(
+    prepared: PreparedPlan, others: "pa.LargeStringArray", state: KernelState
+) -> tuple[StringPool, KernelState]:
+    """The codes of a plan's strings for the next chunk, and the state with these codes. `others`:
+    the strings beside the permanent ones that the state uses. Where they are those of the chunk
+    before, what was seen then is remembered, and is not looked up again as new."""
+    memory, start = prepared.memory, len(prepared.texts)
+    held, codes = memory.kept.get(prepared.number, (None, None))
+    if held is not others or codes is None:
+        codes = memory.table.add(others)
+    pool = StringPool(prepared.texts, memory.table)
+    if bool((codes == np.arange(len(codes))).all()):
+        return pool, state
+    moved = np.concatenate([np.arange(start), start + codes])
+    tables = {z: recode(prepared.plan, f, moved) for z, f in state.tables.items()}
+    return pool, KernelState(tables)
+
+
+def close_pool(
+    prepared: PreparedPlan, state: KernelState, pool: StringPool
+) -> "tuple[KernelState, pa.LargeStringArray]":
+    """As forget_texts, of a pool of open_pool: the strings that the state does not use are not in
+    it, but some are remembered for the next chunk."""
+    after, kept, codes = _keep_used(prepared, state, pool)
+    memory, table = prepared.memory, pool.others
+    memory.kept[prepared.number] = kept, codes
+    used = [texts for texts, _ in memory.kept.values()]
+    if len(table) > 2 * sum(map(len, used)) + _SPARE_TEXTS or (
+        table.texts.nbytes > 2 * sum(texts.nbytes for texts in used) + _SPARE_BYTES
+    ):
+        memory.table = TextTable()
+        memory.kept.clear()
+    return after, kept
 
 
 def make_pool(prepared: PreparedPlan, others: "pa.LargeStringArray") -> StringPool:
@@ -23,12 +62,21 @@ def forget_texts(
     prepared: PreparedPlan, state: KernelState, pool: StringPool
 ) -> "tuple[KernelState, pa.LargeStringArray]":
     """Forget strings that the state no longer uses; what is kept beside the permanent ones."""
+    after, kept, _ = _keep_used(prepared, state, pool)
+    return after, kept
+
+
+def _keep_used(
+    prepared: PreparedPlan, state: KernelState, pool: StringPool
+) -> "tuple[KernelState, pa.LargeStringArray, Array]":
+    """As forget_texts, with the codes that what is kept has among the others."""
     if not len(pool.others):
-        return state, pool.others.texts
+        return state, pool.others.texts, np.zeros(0, dtype=np.int64)
     plan = prepared.plan
     used = [f.columns[n] for f in state.tables.values() for n in text_columns(plan, f)]
     kept, moved = pool.keep_only(np.concatenate(used) if used else np.zeros(0, dtype=np.int64))
-    return KernelState({z: recode(plan, f, moved) for z, f in state.tables.items()}), kept
+    after = KernelState({z: recode(plan, f, moved) for z, f in state.tables.items()})
+    return after, kept, np.flatnonzero(moved[len(pool.permanent) :] >= 0)
 
 
 def recode(plan: SynopsisPlan, frame: Frame, moved: Array) -> Frame:

@@ -1,7 +1,7 @@
 """A plan with its static data encoded, ready for chunks of rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -13,6 +13,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.is_injective import is_injective
 from ontoweir.rewriter.model.add_views import used_views
+from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.encode_statics import (
     StaticData,
@@ -24,6 +25,19 @@ from ontoweir.runtime.ingest.select_candidates import Selection, select_candidat
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import TEXT, TextTable
 from ontoweir.runtime.views.prepare_view import PreparedView, prepare_view
+
+
+class TextMemory:
+    """The strings beside the permanent ones that a process has seen of late in the chunks of some
+    plans, which have the same permanent ones.
+
+    `kept`: of a plan, by its number, the strings that its state after the last chunk uses, and the
+    codes that they have in `table`.
+    """
+
+    def __init__(self) -> None:
+        self.table = TextTable()
+        self.kept: dict[int, tuple[pa.LargeStringArray, Array]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +52,21 @@ class PreparedPlan:
     step_us: int
     selections: tuple[Selection, ...]
     injective: bool
+    number: int
+    """Its place among the plans of its query."""
+
+    memory: TextMemory
     views: tuple[PreparedView, ...] = ()
     """Those that members are of."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What plans with the same strings share; `statics`: relations that are encoded already."""
+
+    pool: StringPool
+    memory: TextMemory
+    statics: dict[object, StaticData] = field(default_factory=dict)
 
 
 def plan_step(plan: SynopsisPlan, catalog: Catalog) -> int:
@@ -60,13 +87,30 @@ def plan_step(plan: SynopsisPlan, catalog: Catalog) -> int:
     )
 
 
-def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
+def prepare_plans(work: ExecutionContext) -> tuple[PreparedPlan, ...]:
+    """The plans of a query, with static data encoded: once for all that have the same strings."""
+    shared: dict[tuple[str, ...], _Shared] = {}
+    prepared = []
+    for number, plan in enumerate(work.plans):
+        strings = tuple(sorted(choose_units(plan.form.query, work.catalog).strings))
+        if strings not in shared:
+            shared[strings] = _Shared(StringPool(), TextMemory())
+        prepared.append(_prepare_plan(plan, number, work, strings, shared[strings]))
+    return tuple(prepared)
+
+
+def _prepare_plan(
+    plan: SynopsisPlan,
+    number: int,
+    work: ExecutionContext,
+    strings: tuple[str, ...],
+    shared: _Shared,
+) -> PreparedPlan:
     """Encode static data. The codes of the query's strings are those the checker gave them."""
-    form, catalog = plan.form, work.catalog
-    pool = StringPool()
-    pool.encode(pa.array(sorted(choose_units(form.query, catalog).strings), TEXT))
+    form, catalog, pool = plan.form, work.catalog, shared.pool
+    pool.encode(pa.array(strings, TEXT))
     columns = needed_columns(form)
-    statics = encode_statics(form, catalog, work.statics, pool)
+    statics = encode_statics(form, catalog, work.statics, pool, shared.statics)
     for group in form.classes:
         if group.kind is Kind.STRING:
             pool.encode(pa.array([str(c) for c in group.domain.values or ()], TEXT))
@@ -79,5 +123,15 @@ def prepare_plan(plan: SynopsisPlan, work: ExecutionContext) -> PreparedPlan:
     views = tuple(prepare_view(v, catalog, work.statics) for v in read)
     types = Types(catalog, form.query.occurrences)
     injective = all(is_injective(output, types) for _, output in form.query.outputs)
-    texts = pool.others
-    return PreparedPlan(ready, columns, statics, texts, step, selections, injective, views)
+    return PreparedPlan(
+        ready,
+        columns,
+        statics,
+        pool.others,
+        step,
+        selections,
+        injective,
+        number,
+        shared.memory,
+        views,
+    )

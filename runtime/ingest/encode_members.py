@@ -28,6 +28,15 @@ class _Found:
     codes: Codes
 
 
+@dataclass(frozen=True, slots=True)
+class _Coded:
+    """A column of strings with the codes of a pool, whose strings only become more."""
+
+    permanent: TextTable
+    others: TextTable
+    codes: Encoded
+
+
 FEW = 4
 """Candidates are picked out where they are at most one row in so many."""
 
@@ -45,6 +54,7 @@ class MemberEncoder:
         self.selected: dict[tuple[str, Selection], Array | None] = {}
         self.some: dict[tuple[str, Selection, str, int], Encoded] = {}
         self.found: dict[tuple[str, Selection | None, str, int], _Found] = {}
+        self.coded: dict[tuple[str, Selection | None, str, int], _Coded] = {}
         self.buckets: dict[tuple[str, str], pa.ChunkedArray] = {}
 
     def arrival(
@@ -186,7 +196,7 @@ class MemberEncoder:
         pool: StringPool,
     ) -> Encoded:
         """The codes of a column of strings; those that are permanent are found once."""
-        key = (*place, id(pool.permanent))
+        key = (*place, id(pool.permanent))  # which is kept, so that no other has its id
         if key not in self.found:
             stream, selection, name = place
             column = as_texts(flatten(read()), f"{stream}.{name}")
@@ -198,8 +208,12 @@ class MemberEncoder:
                 mine = coded.codes if index is None else coded.codes[index]
                 codes = pool.permanent.translate(coded.table, mine)
             self.found[key] = _Found(pool.permanent, column, codes)
-        found = self.found[key]
-        return by_codes(pool.complete(found.column, found.codes))
+        whole = (*place, id(pool.others))
+        if whole not in self.coded:
+            found = self.found[key]
+            encoded = by_codes(pool.complete(found.column, found.codes))
+            self.coded[whole] = _Coded(pool.permanent, pool.others, encoded)
+        return self.coded[whole].codes
 
     def _values(self, stream: str, name: str) -> "pa.ChunkedArray":
         """A column as it is in the data; or, of a bucket of time, as the timestamps say."""

@@ -122,22 +122,24 @@ def encode_static(
 
 
 def encode_statics(
-    form: NormalForm, catalog: Catalog, tables: Mapping[str, pa.Table], pool: StringPool
+    form: NormalForm,
+    catalog: Catalog,
+    tables: Mapping[str, pa.Table],
+    pool: StringPool,
+    known: dict[object, StaticData],
 ) -> dict[str, StaticData]:
-    """The static relations that a form looks at, encoded."""
+    """The static relations that a form looks at, encoded; `known`: those that are encoded already
+    with the pool, to which others are added."""
     valued, absent = valued_columns(form), null_columns(form)
-    return {
-        name: encode_static(
-            relation,
-            tables[name],
-            valued.get(name, set()),
-            form.unit,
-            pool,
-            absent.get(name, set()),
-        )
-        for name, relation in catalog.relations.items()
-        if name in valued or name in absent
-    }
+    encoded = {}
+    for name, relation in catalog.relations.items():
+        if name in valued or name in absent:
+            columns, nulls = valued.get(name, set()), frozenset(absent.get(name, set()))
+            key = (name, frozenset(columns), form.unit, nulls)
+            if key not in known:
+                known[key] = encode_static(relation, tables[name], columns, form.unit, pool, nulls)
+            encoded[name] = known[key]
+    return encoded
 
 
 def code_constant(constant: Scalar, kind: Kind, units: Units, pool: StringPool) -> int | float:

@@ -6,7 +6,7 @@ from ontoweir.checker.model.plan import KeptTimestamp, SynopsisTable
 from ontoweir.runtime.columnar.columns import stamp, table_columns
 from ontoweir.runtime.columnar.frame import EVENT, LONG_AGO, UNTIL, Array, Frame, aggregate
 from ontoweir.runtime.kernel.keep_apart import keep_apart
-from ontoweir.runtime.kernel.pareto_front import FOREVER, pareto_front
+from ontoweir.runtime.kernel.pareto_front import FOREVER, least_rows, pareto_front
 from ontoweir.runtime.kernel.thin_rows import thin_rows
 
 
@@ -36,6 +36,8 @@ def compact_table(table: SynopsisTable, rows: Frame, now: int, *, bag: bool) -> 
         if table.samples:
             merged = merged.take(thin_rows(table, None, merged))
         return _own(merged)
+    if len(table.frontier) == 1 and not table.samples:
+        return least_rows(kept_rows, by)
     if table.samples:
         best, _ = keep_apart(kept_rows, table)
     else:

@@ -1,12 +1,27 @@
 """The best rows of each key that later values must also differ from, as of every marker."""
 
+from collections.abc import Sequence
+from math import prod
+
 import numpy as np
 
 from ontoweir.checker.model.plan import SynopsisTable
 from ontoweir.runtime.columnar.columns import frontier, table_columns, value
-from ontoweir.runtime.columnar.frame import EVENT, UNTIL, WEIGHT, Array, Frame, group_codes
-from ontoweir.runtime.kernel.pareto_front import FOREVER
+from ontoweir.runtime.columnar.frame import (
+    EVENT,
+    UNTIL,
+    WEIGHT,
+    Array,
+    Frame,
+    group_codes,
+    starts_of_runs,
+)
+from ontoweir.runtime.columnar.runs import number_runs
+from ontoweir.runtime.kernel.pareto_front import FOREVER, pareto_front, share_slots
 from ontoweir.runtime.kernel.thin_rows import can_miss
+
+_CELLS = 1 << 20
+"""Members of fronts that are merged at once."""
 
 
 def keep_apart(frame: Frame, table: SynopsisTable) -> tuple[Frame, Array]:
@@ -27,41 +42,72 @@ def keep_apart(frame: Frame, table: SynopsisTable) -> tuple[Frame, Array]:
     """
     names = [value(a.value) for a in table.samples]
     by = [n for n in table_columns(table) if n not in names]
-    room = tuple(a.partners for a in table.samples)
+    # of rows with the same values, those that are better than all before: others are never needed
+    frame, _ = pareto_front(frame, table_columns(table), 1)
     codes, _ = group_codes([frame[n] for n in by], frame.rows)
     order = np.lexsort((frame[frontier(0)], frame[EVENT], codes))
-    frame = frame.take(order)
-    groups, events = codes[order].tolist(), frame[EVENT].tolist()
-    best = frame[frontier(0)].tolist()
-    points = list(zip(*(frame[n].tolist() for n in names), strict=True))
-    until = [FOREVER] * frame.rows
-    chosen: list[int] = []
-    slots: dict[int, int] = {}
-    front: list[int] = []
-    current = None
-    for row, group in enumerate(groups):
-        if group != current:
-            front, current = [], group
-        better = [points[r] for r in front if best[r] <= best[row]]
-        if not can_miss(better, room, points[row]):
-            continue
-        taken = {slots[r] for r in front}
-        slots[row] = next(n for n in range(len(taken) + 1) if n not in taken)
-        chosen.append(row)
-        kept: list[int] = []
-        for r in sorted((*front, row), key=lambda r: (best[r], r)):
-            if can_miss([points[k] for k in kept], room, points[r]):
-                kept.append(r)
-            else:
-                until[r] = events[row]
-        front = kept
-    index = np.array(chosen, dtype=np.int64)
-    found = frame.take(index).with_columns(
-        {
-            UNTIL: np.array([until[r] for r in chosen], dtype=np.int64),
-            WEIGHT: np.ones(len(chosen), np.int64),
-        }
-    )
+    frame, codes = frame.take(order), codes[order]
+    room = tuple(a.partners for a in table.samples)
+    fronts = _scan_fronts(frame, codes, [frame[n] for n in names], room)
+    rows = np.arange(frame.rows)
+    # a row is in the fronts from its own on, up to the one before that which made it superfluous
+    last = np.full(frame.rows, -1, dtype=np.int64)
+    held = fronts >= 0
+    np.maximum.at(last, fronts[held], np.broadcast_to(rows[:, None], fronts.shape)[held])
+    entered = np.flatnonzero(last >= 0)
+    after = last[entered] + 1
+    ends = np.append(starts_of_runs(codes)[1:], True)[last[entered]]
+    until = np.where(ends, FOREVER, frame[EVENT][np.minimum(after, max(frame.rows - 1, 0))])
+    found, codes = frame.take(entered), codes[entered]
+    found = found.with_columns({UNTIL: until, WEIGHT: np.ones(found.rows, np.int64)})
     unexpired = found[UNTIL] > found[EVENT]
-    places = np.array([slots[r] for r in chosen], dtype=np.int64)
-    return found.take(unexpired), places[unexpired]
+    found, codes = found.take(unexpired), codes[unexpired]
+    return found, share_slots(codes, found[EVENT], found[UNTIL])
+
+
+def _scan_fronts(
+    frame: Frame, codes: Array, points: Sequence[Array], room: tuple[int, ...]
+) -> Array:
+    """The rows that are needed after each row of a key (-1: none): an array with a row for each.
+
+    What is needed of two runs of rows is needed of what is needed of each. So fronts of runs of 1,
+    2, 4 … rows are merged, for all rows at once.
+    """
+    count = prod(n + 1 for n in room)
+    fronts = np.full((frame.rows, count), -1, dtype=np.int64)
+    if not frame.rows:
+        return fronts
+    fronts[:, 0] = np.arange(frame.rows)
+    rank = np.empty(frame.rows + 1, dtype=np.int64)
+    rank[np.lexsort((fronts[:, 0], frame[frontier(0)]))] = fronts[:, 0]
+    rank[-1] = frame.rows  # where there is none
+    first = starts_of_runs(codes)
+    places = np.arange(frame.rows) - np.flatnonzero(first)[number_runs(first)]
+    step = max(_CELLS // count, 1)
+    shift = 1
+    while shift <= int(places.max()):
+        rows = np.flatnonzero(places >= shift)
+        merged = [
+            _merge(fronts[part], fronts[part - shift], rank, points, room)
+            for part in (rows[n : n + step] for n in range(0, len(rows), step))
+        ]
+        fronts[rows] = np.concatenate(merged)
+        shift *= 2
+    return fronts
+
+
+def _merge(
+    left: Array, right: Array, rank: Array, points: Sequence[Array], room: tuple[int, ...]
+) -> Array:
+    """The fronts of pairs of fronts: the best first, what is needed beside those before it."""
+    both = np.concatenate([left, right], axis=1)
+    both = np.take_along_axis(both, np.argsort(rank[both], axis=1), axis=1)
+    members = [p[both] for p in points]
+    kept = both >= 0
+    for place in range(1, both.shape[1]):
+        before = [m[:, :place] for m in members]
+        kept[:, place] &= can_miss(kept[:, :place], before, [m[:, place] for m in members], room)
+    first = np.argsort(~kept, axis=1, kind="stable")[:, : left.shape[1]]
+    return np.where(
+        np.take_along_axis(kept, first, axis=1), np.take_along_axis(both, first, axis=1), -1
+    )

@@ -36,9 +36,9 @@ from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates
 from ontoweir.runtime.kernel.asof_join import join_single_matches, look_up_best, look_up_sums
 from ontoweir.runtime.kernel.compact_table import compact_table
 from ontoweir.runtime.kernel.keep_apart import keep_apart
-from ontoweir.runtime.kernel.pareto_front import pareto_front
+from ontoweir.runtime.kernel.pareto_front import least_rows, pareto_front
 from ontoweir.runtime.kernel.plan_view import Members, PlanView
-from ontoweir.runtime.kernel.project_matches import project_matches
+from ontoweir.runtime.kernel.project_matches import MergedMarkers, project_matches
 from ontoweir.runtime.kernel.thin_rows import thin_rows
 
 _MAX_PAIRS = 1 << 21
@@ -66,10 +66,13 @@ class _Chunk:
         tables: Sequence[SynopsisTable],
         state: KernelState,
         batches: Sequence[Frame],
+        most: float | None = None,
     ) -> None:
         self.plan, self.form, self.state, self.tables = plan, plan.form, state, tables
         self.bag = not plan.form.distinct
         self.batches = batches
+        self.final = most is not None
+        self.merged = None if most is None else MergedMarkers(most)
         self.new: dict[Members, Frame] = {}
         self.view = PlanView(plan.form, {t.members: t for t in plan.tables})
 
@@ -79,12 +82,15 @@ class _Chunk:
         """E_Z: the matches of a table that this chunk's tuples complete."""
         columns = table_columns(table)
         by = [EVENT, *columns] if table is self.plan.tables[-1] else [*columns, EVENT]
+        merges = table is self.plan.tables[-1] and self.bag and not table.stored
+        merged = self.merged if merges and not table.frontier and not table.kept else None
         parts: list[Frame] = []
         waiting, limit = 0, _MAX_PAIRS
         for step in table.steps:
             whole = self._together(step.now)
             for frame in self._complete(whole, step.now, step.past, step.now, table):
-                parts.append(project_matches(self.view, frame, table, by))
+                made = None if merged is None else merged.project(self.view, frame, table)
+                parts.append(made or project_matches(self.view, frame, table, by))
                 waiting += parts[-1].rows
                 if waiting > limit:
                     parts = [self._condense(table, by, parts)]
@@ -227,6 +233,8 @@ class _Chunk:
             last = table is self.plan.tables[-1]  # what was emitted before is not emitted again
             if table.samples:
                 best, _ = keep_apart(frame, table)
+            elif last and self.final and len(table.frontier) == 1:
+                best = least_rows(both, names)
             else:
                 best, _ = pareto_front(both if last else frame, names, len(table.frontier))
             best = best.select(list(frame.columns))
@@ -280,7 +288,11 @@ def _with_sums(plan: SynopsisPlan, member: int, batch: Frame) -> Frame:
 
 
 def advance_kernel(
-    plan: SynopsisPlan, state: KernelState, batches: Sequence[Frame], now: int
+    plan: SynopsisPlan,
+    state: KernelState,
+    batches: Sequence[Frame],
+    now: int,
+    most: float | None = None,
 ) -> tuple[Frame, KernelState]:
     """Advance one plan over a chunk that ends at a marker.
 
@@ -289,11 +301,14 @@ def advance_kernel(
         state: what the last chunk carried.
         batches: per member, its tuples of the chunk: EVENT, the stamp, values, WEIGHT.
         now: the last timestamp of the chunk (a step); every later tuple is later than it.
+        most: where only the last result of a key is asked for, results of a key may be one, with
+            the sums of all, at the last marker that changed it, as long as the sums are not
+            greater than this (None: they are all asked for).
 
     Returns:
         The results completed in the chunk (EVENT is `at`), and the state to carry.
     """
-    chunk = _advance(plan, plan.tables, state, batches, now)
+    chunk = _advance(plan, plan.tables, state, batches, most)
     return chunk.new[plan.tables[-1].members], chunk.carry(now)
 
 
@@ -306,7 +321,7 @@ def advance_tables(
 ) -> KernelState:
     """As advance_kernel, of some tables only (with all that their steps use); of members that no
     step of theirs takes in, the batches are not looked at."""
-    return _advance(plan, tables, state, batches, now).carry(now)
+    return _advance(plan, tables, state, batches).carry(now)
 
 
 def _advance(
@@ -314,9 +329,10 @@ def _advance(
     tables: Sequence[SynopsisTable],
     state: KernelState,
     batches: Sequence[Frame],
-    now: int,
+    most: float | None = None,
 ) -> _Chunk:
-    chunk = _Chunk(plan, tables, state, [_with_sums(plan, m, b) for m, b in enumerate(batches)])
+    summed = [_with_sums(plan, m, b) for m, b in enumerate(batches)]
+    chunk = _Chunk(plan, tables, state, summed, most)
     for table in tables:
         chunk.new[table.members] = chunk.grow(table)
     return chunk

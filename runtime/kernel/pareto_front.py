@@ -12,11 +12,13 @@ from ontoweir.runtime.columnar.frame import (
     Array,
     Frame,
     Name,
+    first_of,
     group_codes,
     pack,
     starts_of_runs,
 )
 from ontoweir.runtime.columnar.runs import number_runs, order_rows, running_least
+from ontoweir.runtime.kernel.find_dominators import are_dominated, first_dominators
 
 FOREVER = int(np.iinfo(np.int64).max)
 
@@ -41,6 +43,23 @@ def pareto_front(frame: Frame, by: Sequence[Name], count: int) -> tuple[Frame, A
     order_by = [frame[frontier(i)] for i in reversed(range(count))]
     order = np.lexsort((*order_by, frame[EVENT], codes))
     return _keep_fronts(frame.take(order), codes[order], count)
+
+
+def least_rows(frame: Frame, by: Sequence[Name]) -> Frame:
+    """Of every key the row with the least frontier value 0, of several the earliest one: what
+    pareto_front keeps for ever where there is one frontier value."""
+    codes, count = group_codes([frame[n] for n in by], frame.rows)
+    if not count:
+        return frame
+    values, events = frame[frontier(0)], frame[EVENT]
+    least = values[first_of(codes, count)]
+    np.minimum.at(least, codes, values)
+    hit = np.flatnonzero(values == least[codes])
+    earliest = np.full(count, FOREVER, dtype=np.int64)
+    np.minimum.at(earliest, codes[hit], events[hit])
+    hit = hit[events[hit] == earliest[codes[hit]]]
+    kept = frame.take(hit[first_of(codes[hit], count)])
+    return kept.with_columns({WEIGHT: np.ones(count, np.int64)})
 
 
 def _keep_least(frame: Frame, codes: Array) -> tuple[Frame, Array]:
@@ -72,35 +91,76 @@ def _keep_least(frame: Frame, codes: Array) -> tuple[Frame, Array]:
 
 
 def _keep_fronts(frame: Frame, codes: Array, count: int) -> tuple[Frame, Array]:
-    """Several frontier values: fronts, row by row (they are small, and rows that enter few)."""
-    points = np.stack([frame[frontier(i)] for i in range(count)], axis=1).tolist()
-    events, groups = frame[EVENT].tolist(), codes.tolist()
-    until = [FOREVER] * frame.rows
-    chosen: list[int] = []
-    slots: list[int] = []
-    front: dict[int, int] = {}
-    current = -1
-    for row, (point, event, group) in enumerate(zip(points, events, groups, strict=True)):
-        if group != current:
-            front, current = {}, group
-        if any(all(a <= b for a, b in zip(points[r], point, strict=True)) for r in front.values()):
-            continue
-        for slot, r in list(front.items()):
-            if all(a <= b for a, b in zip(point, points[r], strict=True)):
-                until[r] = event
-                del front[slot]
-        slot = 0
-        while slot in front:
-            slot += 1
-        front[slot] = row
-        chosen.append(row)
-        slots.append(slot)
-    index = np.array(chosen, dtype=np.int64)
-    kept = frame.take(index).with_columns(
-        {
-            UNTIL: np.array([until[r] for r in chosen], dtype=np.int64),
-            WEIGHT: np.ones(len(chosen), np.int64),
-        }
-    )
-    real = kept[UNTIL] > kept[EVENT]
-    return kept.take(real), np.array(slots, dtype=np.int64)[real]
+    """Several frontier values, of rows in order of key, marker and values: those that no earlier
+    row of the key is at least as good as, until the first later one that is better."""
+    values = [group_codes([frame[frontier(i)]], frame.rows)[0] for i in range(count)]
+    for hide in (_led, _dominated):
+        kept = np.flatnonzero(~hide(codes, values))
+        frame, codes = frame.take(kept), codes[kept]
+        values = [v[kept] for v in values]
+    later = first_dominators(codes, _places(codes), values)
+    until = np.where(later < 0, FOREVER, frame[EVENT][later]) if frame.rows else later
+    real = until > frame[EVENT]
+    kept_rows = frame.with_columns({UNTIL: until, WEIGHT: np.ones(frame.rows, np.int64)}).take(real)
+    return kept_rows, share_slots(codes[real], kept_rows[EVENT], kept_rows[UNTIL])
+
+
+def _dominated(codes: Array, values: Sequence[Array]) -> Array:
+    return are_dominated(codes, _places(codes), values)
+
+
+def _places(codes: Array) -> Array:
+    """The place of each row among those of its key, which are together."""
+    first = starts_of_runs(codes)
+    return np.arange(len(codes)) - np.flatnonzero(first)[number_runs(first)]
+
+
+def _led(codes: Array, values: Sequence[Array]) -> Array:
+    """Rows that one of a few good earlier ones is at least as good as: most of those that any is.
+    Looked at are the first with the least of each value, and of all together."""
+    rows = len(codes)
+    led = np.zeros(rows, dtype=np.bool_)
+    if rows == 0:
+        return led
+    first = starts_of_runs(codes)
+    for rated in (*values, np.sum(values, axis=0)):
+        best = running_least(rated * rows + np.arange(rows), first) % rows
+        before = np.roll(best, 1)  # of the row before; the first of a key has none
+        led |= ~first & np.logical_and.reduce([v[before] <= v for v in values])
+    return led
+
+
+def share_slots(codes: Array, begin: Array, end: Array) -> Array:
+    """Slots for rows that are there after `begin` up to `end`: rows of one key and slot do not
+    overlap in time, and a key has no more slots than rows at one time.
+
+    The k-th row of a key, in order of their beginnings, takes the slot of the row that ended next,
+    if there is one that no earlier row has taken: they take min(R + 1, E), where R is what those
+    before took, and E how many have ended.
+
+    Args:
+        codes: int64, the keys; rows are sorted by them, then by `begin`.
+        begin, end: int64, where begin < end.
+    """
+    rows = len(codes)
+    if rows == 0:
+        return np.zeros(0, dtype=np.int64)
+    times, span = group_codes([np.concatenate([begin, end])], 2 * rows)
+    starts, stops = codes * span + times[:rows], codes * span + times[rows:]
+    order = order_rows(*pack([stops], rows))
+    first = starts_of_runs(codes)
+    base = np.flatnonzero(first)[number_runs(first)]
+    number = np.arange(rows) - base + 1
+    ended = np.searchsorted(stops[order], starts, side="right") - base
+    taken = number + np.minimum(running_least(ended - number, first), 0)
+    before = np.where(first, 0, np.roll(taken, 1))
+    takes = taken > before
+    root = np.where(takes, order[np.where(takes, base + taken - 1, 0)], np.arange(rows))
+    while True:
+        further = root[root]
+        if bool((further == root).all()):
+            break
+        root = further
+    opened = np.cumsum(~takes)
+    slots: Array = (opened - opened[base])[root]
+    return slots

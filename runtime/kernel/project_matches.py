@@ -7,8 +7,25 @@ import numpy as np
 from ontoweir.checker.model.normal_form import Kind
 from ontoweir.checker.model.plan import Frontier, SynopsisTable
 from ontoweir.runtime.columnar.add_exact import add_exact, clamp, narrow
-from ontoweir.runtime.columnar.columns import frontier, is_past_frontier, stamp, value
-from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, Name, aggregate, sums_of
+from ontoweir.runtime.columnar.columns import (
+    frontier,
+    is_past_frontier,
+    stamp,
+    table_columns,
+    value,
+)
+from ontoweir.runtime.columnar.frame import (
+    EVENT,
+    WEIGHT,
+    Array,
+    Frame,
+    Name,
+    add_up,
+    aggregate,
+    first_of,
+    group_codes,
+    sums_of,
+)
 from ontoweir.runtime.kernel.apply_join_predicates import in_frontier
 from ontoweir.runtime.kernel.bucket_values import bucket_values
 from ontoweir.runtime.kernel.plan_view import PlanView, turn
@@ -20,6 +37,42 @@ def project_matches(
     view: PlanView, frame: Frame, table: SynopsisTable, by: Sequence[Name]
 ) -> Frame:
     """Reduce to a table's key and compute its frontier values."""
+    projected = _project(view, frame, table)
+    return projected if table.frontier else aggregate(projected, by, bag=view.bag)
+
+
+class MergedMarkers:
+    """Merges the matches of a key at several markers into one row at the last of them, of a table
+    of bags without frontier values, as long as all that is added is not much: no sum on the way
+    may be greater.
+
+    Args:
+        most: what the absolute weights and sums may add up to, each by itself.
+    """
+
+    def __init__(self, most: float) -> None:
+        self._left = most
+
+    def project(self, view: PlanView, frame: Frame, table: SynopsisTable) -> Frame | None:
+        """As project_matches, with markers merged (None: these are too many)."""
+        projected = _project(view, frame, table)
+        names = (WEIGHT, *sums_of(projected))
+        numbers = {name: projected[name] for name in names}
+        size = max(float(np.sum(np.abs(c.astype(np.float64)))) for c in numbers.values())
+        if size > self._left:
+            return None
+        self._left -= size
+        by = table_columns(table)
+        codes, count = group_codes([projected[n] for n in by], frame.rows)
+        first = first_of(codes, count)
+        columns = {name: projected[name][first] for name in by}
+        columns[EVENT] = projected[EVENT][first]
+        np.maximum.at(columns[EVENT], codes, projected[EVENT])
+        added = {name: add_up(column, codes, count) for name, column in numbers.items()}
+        return Frame(count, {**columns, **added})
+
+
+def _project(view: PlanView, frame: Frame, table: SynopsisTable) -> Frame:
     columns: dict[Name, Array] = {}
     for key in table.keys:
         column = frame[value(key.value)]
@@ -37,8 +90,7 @@ def project_matches(
         columns[frontier(index)] = _greatest(view, frame, wanted)
     for name in (EVENT, WEIGHT, *sums_of(frame)):
         columns[name] = frame[name]
-    projected = Frame(frame.rows, columns)
-    return projected if table.frontier else aggregate(projected, by, bag=view.bag)
+    return Frame(frame.rows, columns)
 
 
 def _greatest(view: PlanView, frame: Frame, wanted: Frontier) -> Array:

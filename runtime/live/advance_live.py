@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.advance_rows import admit_chunk, advance_rows, count_markers
@@ -238,12 +237,16 @@ def _cut(
             table = pa.table({n: pa.array([], pa.null()) for n in history.columns})
             slices[name] = Slice(np.zeros(0, np.int64), np.zeros(0, np.bool_), table)
             continue
-        ready = pc.less_equal(rows.column(time), limit)
-        rest = rows.filter(pc.invert(ready))
-        if rest.num_rows:
-            left[name] = rest
-        table = rows.filter(ready).sort_by(time)
-        times = table.column(time).to_numpy()
+        times = rows.column(time).to_numpy()
+        ready = times <= limit
+        if ready.all():
+            table = rows
+        else:
+            left[name] = rows.filter(pa.array(~ready))
+            table, times = rows.filter(pa.array(ready)), times[ready]
+        if not bool((times[1:] >= times[:-1]).all()):
+            order = np.argsort(times, kind="stable")
+            table, times = table.take(pa.array(order)), times[order]
         slices[name] = Slice(times, np.ones(len(times), dtype=np.bool_), table)
     cursors = {h.stream.name: Cursor() for h in histories}
     return Chunk(slices, cursors, cursors, limit, False), left

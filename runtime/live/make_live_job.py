@@ -8,7 +8,7 @@ import pyarrow as pa
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.runtime.engine.advance_rows import reference_checks
 from ontoweir.runtime.engine.configure_run import QueryConfig, configure_run
-from ontoweir.runtime.engine.prepare_plan import prepare_plan
+from ontoweir.runtime.engine.prepare_plan import prepare_plans
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.model.live_job import LiveJob, RunningQuery
 from ontoweir.runtime.sources.history import History
@@ -43,7 +43,7 @@ def make_live_job(
     def prepare(query: QueryConfig) -> RunningQuery:
         job = query.job
         work = config.make_context(query, histories, statics, key=job.name, watch=together)
-        plans = tuple(prepare_plan(plan, work) for plan in job.plans)
+        plans = prepare_plans(work)
         return RunningQuery(job.name, work, plans, job.bound, job.declarations)
 
     queries = tuple(map(prepare, config.queries))

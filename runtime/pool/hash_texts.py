@@ -73,7 +73,11 @@ def _mix_in(
     """Take the word at a place into the hashes of the texts that reach so far; `left`: how many of
     their bytes are there from it on."""
     if full:
-        hashes ^= words[start + place]
+        hashes ^= _take(words, start, place)
+        _scatter(hashes)
+        return
+    if int(left[0]) > 0 and bool((left == left[0]).all()):
+        hashes ^= _take(words, start, place) & _MASKS[int(left[0])]
         _scatter(hashes)
         return
     reach = np.flatnonzero(left > 0)
@@ -81,6 +85,14 @@ def _mix_in(
     some ^= words[start[reach] + place] & _MASKS[np.minimum(left[reach], 8)]
     _scatter(some)
     hashes[reach] = some
+
+
+def _take(words: NDArray[np.uint64], start: NDArray[np.int64], place: int) -> NDArray[np.uint64]:
+    """The words at a place of every text; of texts that are equally far apart, without a copy."""
+    first, step = int(start[0]) + place, int(start[1] - start[0]) if len(start) > 1 else 1
+    last = step * (len(start) - 1)
+    even = step > 0 and int(start[-1] - start[0]) == last and bool((np.diff(start) == step).all())
+    return words[first : first + last + 1 : step] if even else words[start + place]
 
 
 def _scatter(hashes: NDArray[np.uint64]) -> None:

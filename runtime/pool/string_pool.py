@@ -11,9 +11,9 @@ class StringPool:
     """Codes of strings. Those of `permanent` are for ever, and shared by all that looks into it;
     others come after them, and are forgotten where they are not in use."""
 
-    def __init__(self, permanent: TextTable | None = None) -> None:
+    def __init__(self, permanent: TextTable | None = None, others: TextTable | None = None) -> None:
         self.permanent = TextTable() if permanent is None else permanent
-        self.others = TextTable()
+        self.others = TextTable() if others is None else others
 
     def __len__(self) -> int:
         return len(self.permanent) + len(self.others)

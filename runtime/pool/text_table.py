@@ -36,6 +36,8 @@ class TextTable:
 
     def find(self, column: "pa.Array") -> Codes:
         """The codes of texts: a column of strings, or a dictionary of such."""
+        if not len(self):
+            return np.full(len(column), EMPTY, dtype=np.int64)
         return _by_distinct(column, lambda texts: self._find(texts, hash_texts(texts)))
 
     def add(self, column: "pa.Array") -> Codes:

@@ -2,24 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, first_of, group_codes
-from ontoweir.runtime.pool.row_index import KeyIndex, RowIndex
+from ontoweir.runtime.pool.row_index import RowIndex
+from ontoweir.runtime.results.key_index import KeyIndex
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 
 ADDED = (MeasureKind.WEIGHT, MeasureKind.SUM, MeasureKind.DISTINCT)
 """Measures that begin with 0; others have no value before the first."""
-
-
-class GroupKeys(NamedTuple):
-    """Distinct groups: their columns, and how many there are (without columns one at most)."""
-
-    table: pa.Table
-    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +23,11 @@ class GroupColumn:
     values: Array
     valid: Array
     upper: Array | None = None
+
+    @property
+    def greatest(self) -> float:
+        """About the greatest absolute value."""
+        return float(np.max(np.abs(self.values.astype(np.float64)), initial=0.0))
 
     def take(self, index: Array) -> "GroupColumn":
         """The rows at (or under a mask of) `index`."""
@@ -129,25 +127,31 @@ class GroupState:
         return self.histograms.get(name) or Histogram(none, np.zeros(0, dtype=kind), none)
 
 
-def add_groups(state: GroupState, keys: GroupKeys) -> tuple[GroupState, Array]:
-    """The groups with those that are new, of which nothing is known; and the places of all that
-    are given."""
+def add_groups(state: GroupState, keys: pa.Table, rows: int) -> tuple[GroupState, Array]:
+    """The groups with those that are new, of which nothing is known; and the place of every row's
+    group.
+
+    Args:
+        state: the groups before.
+        keys: rows of groups, which may repeat; columns that the state has no others of.
+        rows: how many there are, as without columns no table says it.
+    """
     index = state.index
     if len(index) != state.count:  # another state has added to it, or it was left behind
         index = KeyIndex()
         if state.count:
             assert state.keys is not None
             index.add(state.keys, state.count)
-    places = index.add(keys.table, keys.rows)
-    fresh = np.flatnonzero(places >= state.count)
+    places, fresh = index.add(keys, rows)
     if len(fresh) == 0:
         return replace(state, index=index), places
-    table = keys.table if len(fresh) == keys.rows else keys.table.take(pa.array(fresh))
-    whole = table if state.keys is None else pa.concat_tables([state.keys, table]).combine_chunks()
+    new = keys.take(pa.array(fresh))
+    whole = new if state.keys is None else pa.concat_tables([state.keys, new])
     measures = {name: _extend(name, held, len(fresh)) for name, held in state.measures.items()}
     changed = np.concatenate([state.changed, np.full(len(fresh), LONG_AGO, dtype=np.int64)])
     count = state.count + len(fresh)
-    return GroupState(count, whole, measures, state.histograms, changed, index, state.seen), places
+    keys = whole.combine_chunks()
+    return GroupState(count, keys, measures, state.histograms, changed, index, state.seen), places
 
 
 def _extend(name: Measure, held: GroupColumn, more: int) -> GroupColumn:

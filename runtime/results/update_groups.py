@@ -26,10 +26,8 @@ from ontoweir.runtime.results.exact_sums import round_digits
 from ontoweir.runtime.results.group_state import (
     ADDED,
     GroupColumn,
-    GroupKeys,
     GroupState,
     Histogram,
-    add_groups,
 )
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.running_medians import find_middles
@@ -43,7 +41,8 @@ _HALF = 32
 
 @dataclass(frozen=True, slots=True)
 class Deltas:
-    """New matches of a part of an aggregate query: group `code[i]` got more at marker `at[i]`.
+    """New matches of a part of an aggregate query: the group at place `code[i]` got more at marker
+    `at[i]`.
 
     `columns`, by the names of GroupState: to be added (WEIGHT, SUM, DISTINCT), or compared (MIN,
     MAX); for a median, HISTOGRAM holds values and ALL_MATCHES how often each.
@@ -79,9 +78,8 @@ class AggregateValues:
 class ChangedGroups(NamedTuple):
     """Rows of groups that changed, in the order of groups, then markers; and the groups after.
 
-    `codes`: int64, the group of each row, as its place among the given keys; `markers`: int64,
-    steps; `aggregates`: by name (SUM, MIN and MAX in units of the scale, AVG and MEDIAN as
-    doubles).
+    `codes`: int64, the place of each row's group; `markers`: int64, steps; `aggregates`: by name
+    (SUM, MIN and MAX in units of the scale, AVG and MEDIAN as doubles).
     """
 
     codes: Array
@@ -111,15 +109,15 @@ class Shown:
 
 
 def update_groups(
-    shown: Shown, keys: GroupKeys, deltas: Sequence[Deltas], state: GroupState
+    shown: Shown, deltas: Sequence[Deltas], state: GroupState, known: int
 ) -> ChangedGroups:
     """Add a chunk's new matches to the groups.
 
     Args:
         shown: the aggregates.
-        keys: the groups that codes stand for.
         deltas: of every part.
-        state: the groups before.
+        state: the groups before, with those that are new (add_groups).
+        known: how many there were before.
 
     Returns:
         What changed, and the groups after.
@@ -127,11 +125,9 @@ def update_groups(
     Raises:
         RunError: a sum leaves the range of 64 bits.
     """
-    known = state.count
-    state, places = add_groups(state, keys)
     moments = _Moments(deltas)
     starts = np.flatnonzero(moments.first)
-    touched = places[moments.code[starts]]
+    touched = moments.code[starts]
     running: dict[Measure, GroupColumn] = {}
     before: dict[Measure, GroupColumn] = {}
     histograms = dict(state.histograms)
@@ -141,7 +137,7 @@ def update_groups(
             held = state.histogram(median, part.columns[median].dtype)
             running[median], before[median] = _medians(moments, place, part, held, touched)
             values, weights = part.columns[median], part.columns[ALL_MATCHES]
-            histograms[median] = held.add(places[part.code], values, weights)
+            histograms[median] = held.add(part.code, values, weights)
             continue
         for name, column in part.columns.items():
             before[name] = state.column(name, touched, column.dtype)
@@ -159,7 +155,7 @@ def update_groups(
             measures[measure] = _put(state, measure, touched, after.take(last))
     index = np.flatnonzero(changed)
     since = state.changed.copy()
-    since[places[moments.code[index]]] = moments.at[index]  # of several of a group the last stays
+    since[moments.code[index]] = moments.at[index]  # of several of a group the last stays
     state = replace(state, measures=measures, histograms=histograms, changed=since)
     told = {name: made.take(index) for name, made in rows.items()}
     return ChangedGroups(moments.code[index], moments.at[index], told, state)

@@ -105,7 +105,7 @@ def _prepare(
     pool = StringPool()
     for text in sorted(choose_units(form.query, catalog).strings):
         pool.code(text)
-    encoded = encode_statics(form, catalog, statics, pool)
+    encoded = encode_statics(form, catalog, statics, pool, {})
     (member,) = form.members
     selection = select_candidates(member, form, catalog.streams[member.stream])
     return PreparedBranch(branch, form, present, encoded, pool.others, selection)

@@ -58,8 +58,10 @@ def ingest(
 
     offsets = _last_by_partition(rows, OFFSET)
     if OFFSET in rows.column_names and state.offsets:
-        known = [state.offsets.get(name, -1) for name in rows.column(PARTITION).to_pylist()]
-        drop(pc.less_equal(rows.column(OFFSET), pa.array(known, pa.int64())), AGAIN)
+        coded = rows.column(PARTITION).combine_chunks().dictionary_encode()
+        last = [state.offsets.get(name, -1) for name in coded.dictionary.to_pylist()]
+        known = pc.fill_null(pa.array(last, pa.int64()).take(coded.indices), -1)
+        drop(pc.less_equal(rows.column(OFFSET), known), AGAIN)
     if FAULT in rows.column_names:
         for fault in pc.unique(rows.column(FAULT)).drop_null().to_pylist():
             drop(pc.fill_null(pc.equal(rows.column(FAULT), fault), False), fault)

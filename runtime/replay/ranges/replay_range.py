@@ -30,7 +30,7 @@ from ontoweir.runtime.engine.close_groups import add_matches, advance_closing, d
 from ontoweir.runtime.engine.count_emitted import count_emitted, count_own
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import drop_known, merge_group_deltas
-from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plan
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plans
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
@@ -162,8 +162,7 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
 
 def prepare_work(work: ExecutionContext) -> PreparedWork:
     """What all tasks of a run begin with."""
-    plans = tuple(prepare_plan(p, work) for p in work.plans)
-    return PreparedWork(work, plans, reference_checks(work.references, work.statics))
+    return PreparedWork(work, prepare_plans(work), reference_checks(work.references, work.statics))
 
 
 def unpack_outcome(packed: bytes) -> RangeOutcome:

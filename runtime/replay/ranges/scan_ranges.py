@@ -25,7 +25,7 @@ from ontoweir.runtime.engine.aggregate_chunk import PartRows
 from ontoweir.runtime.engine.close_groups import drop_final
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import merge_group_deltas
-from ontoweir.runtime.engine.prepare_plan import prepare_plan
+from ontoweir.runtime.engine.prepare_plan import prepare_plans
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.kernel.tables_of_size import ALL_SIZES, count_levels, level_streams
 from ontoweir.runtime.pool.string_pool import no_texts
@@ -141,7 +141,7 @@ class _Scan:
 
     def find_starts(self, starts: list[ExecutionState]) -> None:
         """Put the state at the beginning of every range into `starts`, level by level."""
-        plans = [prepare_plan(p, self.work) for p in self.work.plans]
+        plans = prepare_plans(self.work)
         for level in self.levels:
             outcomes = self._read(starts[:-1], level, self._folder(f"level-{level}"))
             running = starts[0]

@@ -72,6 +72,52 @@ def test_what_a_look_up_sees_is_the_front_of_strictly_earlier_markers(seed: int)
         }
 
 
+def _row_by_row(entries: list[Entry]) -> dict[Entry, int]:
+    """The entries that are ever best, each with the marker from which a better one is there."""
+    front: list[Entry] = []
+    until: dict[Entry, int] = {}
+    for entry in sorted(entries):
+        marker, _, point = entry
+        if any(all(a <= b for a, b in zip(p, point, strict=True)) for _, _, p in front):
+            continue
+        worse = [e for e in front if all(a <= b for a, b in zip(point, e[2], strict=True))]
+        until |= dict.fromkeys(worse, marker)
+        front = [e for e in front if e not in worse] + [entry]
+    until |= dict.fromkeys(front, FOREVER)
+    return {entry: end for entry, end in until.items() if end > entry[0]}
+
+
+@budget(2.0)
+@given(seed=SEEDS)
+def test_large_fronts_are_those_of_row_by_row(seed: int) -> None:
+    """Also where all are best, and fronts are as large as there are rows."""
+    random = Random(seed)
+    count, keys = random.choice([1, 2, 2, 3, 4]), random.choice([1, 2, 40])
+    slope, size = random.choice([-1, 0, 1]), random.choice([30, 300])
+    entries = []
+    for n in range(size):
+        one = n if slope > 0 else size - n if slope < 0 else random.randrange(size)
+        rest = [(size - one) * (i % 2) + random.randrange(8) for i in range(count - 1)]
+        entries.append((n // random.choice([1, 4]), n % keys, (one, *rest)))
+    kept, slots = pareto_front(_frame(entries, count), [_KEY], count)
+    points = zip(*(kept[("f", i)].tolist() for i in range(count)), strict=True)
+    rows = list(zip(kept[EVENT].tolist(), kept[_KEY].tolist(), points, strict=True))
+    found = dict(zip(rows, kept[("until",)].tolist(), strict=True))
+    expected: dict[Entry, int] = {}
+    for key in range(keys):
+        expected |= _row_by_row([e for e in entries if e[1] == key])
+    assert found == expected
+    for key in range(keys):
+        mine = [
+            (*e, s) for e, s in zip(found.items(), slots.tolist(), strict=True) if e[0][1] == key
+        ]
+        markers = {entry[0] for entry, _, _ in mine}
+        there = [sum(e[0] < m <= end for e, end, _ in mine) for m in markers | {FOREVER}]
+        assert len({slot for *_, slot in mine}) == max(there, default=0), (
+            "more slots than rows at once"
+        )
+
+
 def test_a_better_value_of_the_same_marker_hides_the_worse() -> None:
     kept, _ = pareto_front(
         _frame([(1, 0, (5,)), (1, 0, (3,)), (2, 0, (4,)), (3, 0, (1,))], 1), [], 1

@@ -100,21 +100,27 @@ def test_the_last_rows_of_all_updates(
             assert summary.results == len(wanted)
 
 
+FAR = 3 << 60
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[FAR] * 3 + [-FAR] * 3, [0, 1 << 62, (1 << 62) - 10, 20, -30, 0]],
+    ids=["in great steps", "in small ones, from far away"],
+)
 def test_a_sum_that_leaves_64_bits_and_comes_back_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    values: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is asked for, and in which chunks: as where every update is made."""
     folder = tmp_path / "project"
     write(folder, 0)
     project = (folder / "ontoweir.toml").read_text()
     (folder / "ontoweir.toml").write_text(project.replace(", min = -3, max = 3", ""))
-    far = 3 << 61
-    signs = [1] * 3 + [-1] * 3
     columns = {
         "ts": pa.array([n * 1_000_000 for n in range(6)]).cast(pa.timestamp("us")),
         "k": pa.array([0] * 6),
         "t": pa.array(["a"] * 6),
-        "a": pa.array([sign * far // 2 for sign in signs]),
+        "a": pa.array(values),
         "b": pa.array([Decimal(1)] * 6, pa.decimal128(4, 2)),
         "c": pa.array([0.5] * 6),
     }

@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 
 from ontoweir.errors import RunError
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
-from ontoweir.runtime.results.group_state import GroupKeys, GroupState
+from ontoweir.runtime.results.group_state import GroupState, add_groups
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
-from ontoweir.runtime.results.update_groups import Deltas, Shown, show_groups, update_groups
+from ontoweir.runtime.results.update_groups import (
+    ChangedGroups,
+    Deltas,
+    Shown,
+    show_groups,
+)
+from ontoweir.runtime.results.update_groups import update_groups as update_places
 
 AVG = Aggregate("a", AggregateFunction.AVG, "v")
 MIN = Aggregate("a", AggregateFunction.MIN, "v")
@@ -28,9 +34,22 @@ def show(*aggregates: Aggregate, scale: int | None = 0) -> Shown:
     return Shown(aggregates, {"v": scale}, {})
 
 
-def keys(*groups: object) -> GroupKeys:
+def keys(*groups: object) -> pa.Table:
     """Groups of one column."""
-    return GroupKeys(pa.table({"g": pa.array(groups)}), len(groups))
+    return pa.table({"g": pa.array(groups)})
+
+
+def update_groups(
+    shown: Shown, table: pa.Table, parts: list[Deltas], state: GroupState
+) -> ChangedGroups:
+    """As update_groups, where codes are rows of a table of groups, in what comes and in what is
+    told."""
+    known = state.count
+    state, places = add_groups(state, table, table.num_rows)
+    parts = [Deltas(places[part.code], part.at, part.columns) for part in parts]
+    changes = update_places(shown, parts, state, known)
+    codes = np.array([places.tolist().index(place) for place in changes.codes], dtype=np.int64)
+    return changes._replace(codes=codes)
 
 
 def deltas(*rows: tuple[int, int, int, int], column: str = "s") -> Deltas:
@@ -160,7 +179,7 @@ def expect(aggregate: Aggregate, rows: list[Row]) -> Any:
     }[aggregate.function]
 
 
-def make_deltas(rows: list[Row], known: set[tuple[Group, int]]) -> tuple[GroupKeys, list[Deltas]]:
+def make_deltas(rows: list[Row], known: set[tuple[Group, int]]) -> tuple[pa.Table, list[Deltas]]:
     """The rows of a chunk, as the parts of all aggregates have them."""
     groups = list(dict.fromkeys(group for group, *_ in rows))
     table = pa.table(
@@ -183,7 +202,7 @@ def make_deltas(rows: list[Row], known: set[tuple[Group, int]]) -> tuple[GroupKe
         return Deltas(code[of], at[of], {n: c[of] for n, c in columns.items()})
 
     kinds = MeasureKind
-    return GroupKeys(table, len(groups)), [
+    return table, [
         part({ALL_MATCHES: weight, (kinds.SUM, "v"): value * weight}),
         part({(kinds.MIN, "v"): value}),
         part({(kinds.MAX, "v"): value}),
@@ -214,7 +233,7 @@ def test_updates_are_those_of_the_definition(
     for _, chunk in sorted(parts.items()):
         table, more = make_deltas(chunk, known)
         code, at, shown, state = update_groups(Shown(aggregates, {"v": 0}, {}), table, more, state)
-        groups = [tuple(row.values()) for row in table.table.to_pylist()]
+        groups = [tuple(row.values()) for row in table.to_pylist()]
         columns = [shown[a.name].values.tolist() for a in aggregates]
         for c, marker, *values in zip(code.tolist(), at.tolist(), *columns, strict=True):
             assert (groups[c], marker) not in found

@@ -1,0 +1,70 @@
+"""Distinct rows of Arrow tables, each with a place, in which further rows are looked up."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.runtime.columnar.frame import Array, first_of, group_codes
+from ontoweir.runtime.pool.row_index import RowIndex
+from ontoweir.runtime.pool.text_table import TextTable
+
+
+class KeyIndex:
+    """As RowIndex, of rows of Arrow tables, which may repeat; NULL equals NULL, and -0.0 equals
+    0.0. All tables have the same types."""
+
+    def __init__(self) -> None:
+        self._rows = RowIndex()
+        self._texts: dict[int, TextTable] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
+
+    def add(self, keys: pa.Table, rows: int) -> tuple[Array, Array]:
+        """The places of rows, which get new ones where they are not there; and the first rows of
+        those that are new, by place. `rows`: how many there are, as without columns no table says
+        it."""
+        columns = self._encode_rows(keys, rows)
+        codes, count = group_codes(columns, rows)
+        first = first_of(codes, count)
+        order = np.argsort(first)  # new ones get their places in the order of rows
+        known = len(self)
+        found = self._rows.add([column[first[order]] for column in columns])
+        places = np.empty(count, dtype=np.int64)
+        places[order] = found
+        return places[codes], first[order[found >= known]]
+
+    def _encode_rows(self, keys: pa.Table, rows: int) -> list[Array]:
+        """Whole numbers that are equal in all columns where rows are."""
+        columns: list[Array] = [np.zeros(rows, dtype=np.int64)]
+        for place, column in enumerate(keys.columns):
+            flat = column.combine_chunks()
+            there = flat.is_valid().to_numpy(zero_copy_only=False).astype(np.int64)
+            words = self._encode(place, flat)
+            columns += words if there.all() else [np.where(there, w, 0) for w in words]
+            columns.append(there)
+        return columns
+
+    def _encode(self, place: int, column: "pa.Array") -> list[Array]:
+        """Whole numbers that are equal where values are; of NULL any."""
+        kind = column.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            return [self._texts.setdefault(place, TextTable()).add(column)]
+        if pa.types.is_decimal(kind):
+            words = np.frombuffer(column.buffers()[1], dtype="<i8").reshape(
+                -1, kind.byte_width // 8
+            )
+            words = words[column.offset : column.offset + len(column)]
+            return [np.ascontiguousarray(words[:, n]) for n in range(words.shape[1])]
+        if pa.types.is_floating(kind):
+            numbers = pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy(zero_copy_only=False)
+            return [(numbers + 0.0).view(np.int64)]
+        if pa.types.is_date32(kind):
+            column = column.cast(pa.int32())
+        whole = pc.fill_null(column.cast(pa.int64()), 0)
+        return [whole.to_numpy(zero_copy_only=False)]
