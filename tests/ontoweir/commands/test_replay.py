@@ -72,27 +72,19 @@ def test_answers_and_summary(run: Run, project: Path, spark: "SparkSession") -> 
     assert {"reading", "sensor", "speed", "multiplicity", "at"} == answers[0].keys()
 
 
-def leave_to_spark(project: Path) -> None:
-    """Give CSV an option that only Spark's reader has."""
-    file = project / "ontoweir.toml"
-    text = file.read_text()
-    changed = text.replace('header = "true"', 'header = "true", mode = "PERMISSIVE"')
-    assert changed != text
-    file.write_text(changed)
-
-
 def test_how_long_spark_took_to_start(
     run: Run, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """It is told where Spark was started, and is nothing on a session of the caller's."""
     monkeypatch.setattr("ontoweir.run.replay_query.perf_counter", itertools.count(0, 2.5).__next__)
     assert run("init", tmp_path / "rooms").code == 0
-    leave_to_spark(tmp_path / "rooms")
-    asked = ("replay", tmp_path / "rooms", "--query", "hot-readings", "--output", tmp_path / "b")
+    asked = ("replay", tmp_path / "rooms", "--query", "hot-readings", "--engine", "spark")
+    asked += ("--output", tmp_path / "b")
     assert "tuples/s; Spark took 2.5 s to start)" in run(*asked).out
     summary = json.loads(run(*asked, "--summary", "json").out.splitlines()[-1])
     assert summary["spark_start_seconds"] == 2.5
-    answers = ontoweir.open_project(tmp_path / "rooms", spark=spark).replay("hot-readings")
+    project = ontoweir.open_project(tmp_path / "rooms", spark=spark)
+    answers = project.replay("hot-readings", engine="spark")
     assert answers.summary["spark_start_seconds"] == 0
 
 
@@ -246,10 +238,10 @@ def test_the_installed_command_says_one_line(project: Path) -> None:
 
 def test_no_java_is_said_in_words(project: Path, tmp_path: Path) -> None:
     write_data(project, [0], [140])
-    leave_to_spark(project)
     command = Path(sys.executable).parent / "ontoweir"
+    asked = ["--query", QUERY, "--engine", "spark", "--output", project / "out.csv"]
     done = subprocess.run(
-        [command, "replay", project, "--query", QUERY, "--output", project / "out.csv"],
+        [command, "replay", project, *asked],
         capture_output=True,
         text=True,
         env={**os.environ, "JAVA_HOME": str(tmp_path)},
