@@ -78,8 +78,8 @@ def test_how_long_spark_took_to_start(
     """It is told where Spark was started, and is nothing on a session of the caller's."""
     monkeypatch.setattr("ontoweir.run.replay_query.perf_counter", itertools.count(0, 2.5).__next__)
     assert run("init", tmp_path / "rooms").code == 0
-    asked = ("replay", tmp_path / "rooms", "--query", "hot-readings", "--engine", "spark")
-    asked += ("--output", tmp_path / "b")
+    query = ("--query", "hot-readings", "--engine", "spark")
+    asked = ("replay", tmp_path / "rooms", *query, "--output", tmp_path / "b")
     assert "tuples/s; Spark took 2.5 s to start)" in run(*asked).out
     summary = json.loads(run(*asked, "--summary", "json").out.splitlines()[-1])
     assert summary["spark_start_seconds"] == 2.5
@@ -239,9 +239,9 @@ def test_the_installed_command_says_one_line(project: Path) -> None:
 def test_no_java_is_said_in_words(project: Path, tmp_path: Path) -> None:
     write_data(project, [0], [140])
     command = Path(sys.executable).parent / "ontoweir"
-    asked = ["--query", QUERY, "--engine", "spark", "--output", project / "out.csv"]
+    asked = ["--query", QUERY, "--engine", "spark", "--output", str(project / "out.csv")]
     done = subprocess.run(
-        [command, "replay", project, *asked],
+        [str(command), "replay", str(project), *asked],
         capture_output=True,
         text=True,
         env={**os.environ, "JAVA_HOME": str(tmp_path)},
