@@ -29,7 +29,8 @@ def decide_lag(form: NormalForm) -> CriterionResult:
     if len(form.members) < 2 and not form.distinct:
         failures = []
     if form.query.closing is not None:
-        pass  # groups are forgotten: what tells them apart may be unbounded where E1 allows it
+        # groups are forgotten: what tells them apart may be unbounded where E1 allows it
+        failures += _never_final(form) if not failures else []
     elif form.folds is not None and not form.distinct:
         told = _telling(form)
         failures = [f for f in failures if f.condition != "E1" or f.value not in told]
@@ -137,6 +138,28 @@ def _projections(form: NormalForm) -> list[Failure]:
                 )
             )
     return failures
+
+
+def _never_final(form: NormalForm) -> list[Failure]:
+    """E1 for a bucket of time, also of finite streams, whose tuples are kept and may wait for ever:
+    a match that comes later would belong to a group that is final."""
+    assert form.query.closing is not None
+    group = form.classes[form.class_of[form.query.closing]]
+    near = next(m.index for m in form.members if m.alias == form.query.closing.alias)
+    far = next((j for j, lag in enumerate(form.lag[near]) if j != near and lag is None), None)
+    if far is None:
+        return []
+    first, second = form.members[near].alias, form.members[far].alias
+    return [
+        Failure(
+            "E1",
+            f"{group.name} groups the results, and a tuple of {first} may wait for one of {second} "
+            "for ever, so that no group is final",
+            f"limit the time between {first} and {second} by a window",
+            group.index,
+            (near, far),
+        )
+    ]
 
 
 def _bound_it(form: NormalForm, group: ValueClass) -> str:

@@ -48,5 +48,9 @@ def wait_for_matches(form: NormalForm) -> int:
     assert form.query.closing is not None
     alias = form.query.closing.alias
     member = next(m.index for m in form.members if m.alias == alias)
-    lags = [lag for other, lag in enumerate(form.lag[member]) if other != member]
-    return max([0, *(lag for lag in lags if lag is not None)])
+    steps = [0]
+    for other, lag in enumerate(form.lag[member]):
+        if other != member:
+            assert lag is not None  # decide_lag saw to it
+            steps.append(lag)
+    return max(steps)

@@ -72,6 +72,15 @@ def make_buckets(random: Random, query: Query) -> Buckets:
     return Buckets(alias, width, random.randrange(width), wait)
 
 
+def end_stream(random: Random, query: Query) -> Query:
+    """The query, sometimes over the beginning of a stream: its tuples are then kept for ever."""
+    if random.random() < 0.75:
+        return query
+    joined = " AND " if " WHERE " in query.rest else " WHERE "
+    last = f"s.ts <= TIMESTAMP '1970-01-01 00:00:00.00000{random.randint(2, 6)}'"
+    return Query(query.columns, query.group, f"{query.rest}{joined}{last}")
+
+
 def add_buckets(query: Query, buckets: Buckets) -> Query:
     """The query grouped by buckets, too."""
     columns = (("g_bucket", buckets.ours, buckets.duck), *query.columns)
@@ -131,7 +140,7 @@ def equal(found: dict[Any, tuple[Any, int]], expected: dict[Any, tuple[Any, int]
 
 def check(seed: int) -> None:
     random = Random(seed)
-    query = make_query(random)
+    query = end_stream(random, make_query(random))
     buckets = make_buckets(random, query)
     query = add_buckets(query, buckets)
     sql, data = write(query, buckets, 1), make_data(random)
@@ -179,3 +188,15 @@ def check(seed: int) -> None:
 @given(seed=SEEDS)
 def test_buckets_equal_duckdb(seed: int) -> None:
     check(seed)
+
+
+@pytest.mark.parametrize(
+    ("window", "bounded"), [("", False), ("AND t.ts <= s.ts + INTERVAL '3' MICROSECOND", True)]
+)
+def test_no_bucket_is_final_while_a_tuple_may_wait_for_ever(window: str, bounded: bool) -> None:
+    """Also where there are finitely many such tuples, which are kept."""
+    bucket = "TUMBLE(s.ts, INTERVAL '2' MICROSECOND)"
+    sql = f"""SELECT {bucket} AS b, COUNT(*) AS n FROM s, t WHERE s.ts < t.ts {window}
+        AND s.ts <= TIMESTAMP '1970-01-01 00:00:00.000004' GROUP BY {bucket}"""
+    union = parse_sql(sql, CATALOG, name="q", file="q.sql")
+    assert (check_query(union, CATALOG).plans is not None) is bounded
