@@ -24,7 +24,7 @@ from ontoweir.rewriter.model.query import (
     filter_variables,
 )
 from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_variables
-from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
+from ontoweir.rewriter.sparql.distribute_unions import Branch, distribute_unions
 from ontoweir.rewriter.sparql.expand_path import expand_path, first_step
 from ontoweir.rewriter.sparql.parse_filter import parse_filter
 from ontoweir.rewriter.sparql.patterns import (
@@ -137,6 +137,7 @@ class _Parser:
         )
         source = Source(self.file, self.first)
         self.check_names(aggregation, buckets, pattern)
+        self.check_branches(buckets, branches)
         head = check_variables(
             head,
             pattern,
@@ -178,6 +179,18 @@ class _Parser:
                     f"write GRAPH ?{bucket.time.name} {{ … }} around the patterns",
                     self.tokens.line_of("GROUP"),
                 )
+
+    def check_branches(self, buckets: Sequence[NamedBuckets], branches: Sequence[Branch]) -> None:
+        """Raise the error for a branch without the time of a bucket."""
+        for bucket in buckets:
+            if all(any(a.time == bucket.time for a in b.atoms) for b in branches):
+                continue
+            raise self.error(
+                f"a branch of the query has no ?{bucket.time.name}",
+                f"its answers would lie in no bucket ?{bucket.name}",
+                f"write GRAPH ?{bucket.time.name} {{ … }} in each",
+                self.tokens.line_of("GROUP"),
+            )
 
     def check_names(
         self, aggregation: Aggregation | None, buckets: Sequence[NamedBuckets], pattern: Pattern

@@ -48,6 +48,9 @@ def contains_query(
                 return False
         elif start.setdefault(old, value) != value:
             return False
+    for mine, other in zip(general.buckets, special.buckets, strict=True):
+        if start.setdefault(mine.time, other.time) != other.time:
+            return False
     filters = (*special.filters, *special.choices)
     return find_homomorphism(general, special.atoms, filters, start, tbox)
 

@@ -66,8 +66,9 @@ def find_tree_witnesses(
 
 
 def free_variables(query: ConjunctiveQuery) -> frozenset[Variable]:
-    """The variables that stand for named individuals or values: those of the head and filters."""
-    free = set(query.head)
+    """The variables that stand for named individuals or values: those of the head and filters; and
+    times of which there are buckets."""
+    free = {*query.head, *(bucket.time for bucket in query.buckets)}
     free.update(v for f in query.filters for v in filter_variables(f))
     free.update(v for choice in query.choices for v in choice.variables)
     return frozenset(free)
