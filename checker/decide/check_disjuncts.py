@@ -73,8 +73,9 @@ class DisjunctChecker:
 
     @property
     def is_special(self) -> bool:
-        """Whether a bucket of time closes the groups, or floats are added."""
-        return any(q.closing is not None or q.added is not None for q in self.union.disjuncts)
+        """Whether there are buckets of time, or floats are added."""
+        adds = any(q.added is not None for q in self.union.disjuncts)
+        return adds or bool(self.whole.buckets)
 
     def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
         """The normal form of a disjunct, with all that is declared."""

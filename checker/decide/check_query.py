@@ -149,7 +149,7 @@ def _check_plain(
     disjuncts = tuple(decided)
     union = replace(union, disjuncts=tuple(d.query for d in disjuncts))
     witness = None
-    if disprove:
+    if disprove and not checker.is_special:
         witness, disjuncts = checker.disprove(disjuncts)
     return _verdict(union, catalog, disjuncts, (), bound_union(union, disjuncts), witness)
 
@@ -173,8 +173,8 @@ def _check_aggregates(
         if not _count_failing(best):
             break
     for checker, verdict in best:
-        # no witness is looked for where a bucket closes groups, whose answers come when it is over,
-        # nor where floats are added, of which a partial match could have a sum
+        # no witness is looked for where there are buckets of time, which the tuples of a witness do
+        # not know, nor where floats are added, of which a partial match could have a sum
         if disprove and witness is None and not checker.is_special:
             witness, disjuncts = checker.disprove(verdict.disjuncts)
             verdict = replace(verdict, disjuncts=disjuncts)

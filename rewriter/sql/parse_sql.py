@@ -35,6 +35,7 @@ from ontoweir.rewriter.model.spj import (
     Output,
     SpjQuery,
     SpjUnion,
+    output_attributes,
 )
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
@@ -119,8 +120,26 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         buckets=buckets,
         views=tuple(sets.views),
     )
+    _refuse_ungrouped(made, columns)
     check_aggregates(made, sets.catalog)
     return made
+
+
+def _refuse_ungrouped(union: SpjUnion, buckets: Set[tuple[str, str]]) -> None:
+    """Raise QueryError for a bucket of time that is not grouped by."""
+    group = () if union.aggregation is None else union.aggregation.group
+    for query in union.disjuncts:
+        of = {o.alias: o.table for o in query.occurrences}
+        for name, output in query.outputs:
+            for attribute in output_attributes(output):
+                if name in group or (of[attribute.alias], attribute.column) not in buckets:
+                    continue
+                raise QueryError(
+                    f"{attribute.column} is selected or aggregated, and not grouped by",
+                    why="a bucket of time is read where it closes groups: in GROUP BY",
+                    fix="group by it; every result carries its own time `at`",
+                    source=union.source,
+                )
 
 
 def _refuse_other_types(

@@ -78,3 +78,17 @@ def test_what_is_refused(text: str, what: str) -> None:
     assert what in error.value.what
     assert error.value.source is not None
     assert "date_trunc('hour', ts)" in error.value.fix
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT DISTINCT date_trunc('hour', ts) AS b FROM s",
+        "SELECT date_trunc('hour', ts) AS b, k FROM s",
+        "SELECT COUNT(DISTINCT date_trunc('day', ts)) AS n FROM s",
+        "SELECT k, MAX(date_trunc('day', ts)) AS n FROM s GROUP BY k",
+    ],
+)
+def test_a_bucket_is_grouped_by(sql: str) -> None:
+    with pytest.raises(QueryError, match="is selected or aggregated, and not grouped by"):
+        parse_sql(sql, CATALOG, name="q", file="q.sql")
