@@ -23,8 +23,9 @@ from ontoweir.rewriter.model.query import (
     Variable,
     filter_variables,
 )
+from ontoweir.rewriter.sparql.check_buckets import check_buckets
 from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_variables
-from ontoweir.rewriter.sparql.distribute_unions import Branch, distribute_unions
+from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
 from ontoweir.rewriter.sparql.expand_path import expand_path, first_step
 from ontoweir.rewriter.sparql.parse_filter import parse_filter
 from ontoweir.rewriter.sparql.patterns import (
@@ -121,7 +122,6 @@ class _Parser:
             head = tuple(Variable(v) for v in aggregation.variables if v not in named)
             counted = frozenset(map(Variable, aggregated_variables(query)))
         self.find_times(query["where"])
-        self.check_buckets(buckets)
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
         self.tokens.next(lambda t: t.text == "{")
         pattern: Pattern = self.read_group(query["where"], None)
@@ -137,7 +137,8 @@ class _Parser:
         )
         source = Source(self.file, self.first)
         self.check_names(aggregation, buckets, pattern)
-        self.check_branches(buckets, branches)
+        line = self.tokens.line_of("GROUP")
+        check_buckets(buckets, self.times, branches, self.error, line)
         head = check_variables(
             head,
             pattern,
@@ -168,29 +169,6 @@ class _Parser:
             )
             for number, branch in enumerate(branches)
         )
-
-    def check_buckets(self, buckets: Sequence[NamedBuckets]) -> None:
-        """Raise the error for a bucket of what is no time."""
-        for bucket in buckets:
-            if bucket.time not in self.times:
-                raise self.error(
-                    f"?{bucket.time.name} is not a time",
-                    "a bucket is of the time of a GRAPH",
-                    f"write GRAPH ?{bucket.time.name} {{ … }} around the patterns",
-                    self.tokens.line_of("GROUP"),
-                )
-
-    def check_branches(self, buckets: Sequence[NamedBuckets], branches: Sequence[Branch]) -> None:
-        """Raise the error for a branch without the time of a bucket."""
-        for bucket in buckets:
-            if all(any(a.time == bucket.time for a in b.atoms) for b in branches):
-                continue
-            raise self.error(
-                f"a branch of the query has no ?{bucket.time.name}",
-                f"its answers would lie in no bucket ?{bucket.name}",
-                f"write GRAPH ?{bucket.time.name} {{ … }} in each",
-                self.tokens.line_of("GROUP"),
-            )
 
     def check_names(
         self, aggregation: Aggregation | None, buckets: Sequence[NamedBuckets], pattern: Pattern
