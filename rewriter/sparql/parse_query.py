@@ -137,8 +137,8 @@ class _Parser:
         )
         source = Source(self.file, self.first)
         self.check_names(aggregation, buckets, pattern)
-        line = self.tokens.line_of("GROUP")
-        check_buckets(buckets, self.times, branches, self.error, line)
+        place = self.tokens.line_of("GROUP")
+        check_buckets(buckets, self.times, branches, self.error, place)
         head = check_variables(
             head,
             pattern,
