@@ -13,7 +13,7 @@ from ontoweir.mappings.model.catalog import (
     Relation,
     Stream,
 )
-from tests.oracle.bucket_tables import COLUMNS, NAMES, STATIC
+from tests.oracle.bucket_tables import COLUMNS, NAMES, STATIC, make_rows
 from tests.oracle.clock_buckets import EPOCH, Grouping
 from tests.oracle.random_queries import Tables
 
