@@ -1,7 +1,6 @@
 """Aggregates by buckets of time in many shapes: each group once, when it is final, replayed in
 ranges and live."""
 
-import re
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -31,8 +30,6 @@ Answers = Counter[tuple[Any, int]]
 def check(seed: int) -> str:
     random = Random(seed)
     case = make_case(random)
-    if has_doubles_beside_decimals(case):
-        return "not asked"
     union = parse_sql(case.sql, case.catalog, name="q", file="q.sql")
     verdict = check_query(union, case.catalog)
     assert verdict.tier is not Tier.UNBOUNDED  # no witness is looked for
@@ -63,10 +60,6 @@ def check(seed: int) -> str:
         assert list(map(canon, rows)) == list(map(canon, whole)), case.sql
         check_live(plain, case, verdict, random, Path(folder), groups)
     return "answered" if expected else "no answer"
-
-
-def has_doubles_beside_decimals(case: BucketCase) -> bool:
-    return bool(re.search(r"\.f\b", case.sql) and re.search(r"\.[bc]\b", case.sql))
 
 
 def last_step(case: BucketCase, verdict: Verdict) -> int | None:

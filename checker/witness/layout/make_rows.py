@@ -52,7 +52,9 @@ def make_rows(
                 start, alone = texts[index]
                 distinct.append((column.name, start if alone else f"{start}{number}"))
                 continue
-            distinct.append((column.name, decode_value(number, form.unit, group.kind, column)))
+            distinct.append(
+                (column.name, decode_value(number, form.unit_of(group.kind), group.kind, column))
+            )
         return tuple(distinct)
 
     fixed: list[WitnessRow] = []
