@@ -29,6 +29,7 @@ from ontoweir.runtime.columnar.exact_decimals import decode_decimals, fit_decima
 from ontoweir.runtime.columnar.frame import Array
 
 _Test = Callable[[pa.DataType], bool]
+CODED_TEXT = pa.dictionary(pa.int32(), pa.string())
 _NEAR = 1 << 51
 """Of doubles up to so many units the nearest number of units is found by multiplying."""
 _EXACT_POWER = 22
@@ -112,7 +113,8 @@ def convert_column(
     values: "pa.ChunkedArray", declared: ColumnType
 ) -> "tuple[pa.ChunkedArray, Array | None]":
     """Values of a declared type: signed whole numbers, decimal128 of the declared scale, doubles,
-    strings, booleans, date32 or timestamps in microseconds; NULL stays NULL.
+    strings (of a dictionary of texts, a dictionary of strings), booleans, date32 or timestamps in
+    microseconds; NULL stays NULL.
 
     A number is of a type if the type holds exactly it; a double, or float, is a decimal if it is
     the double, or float, nearest to it.
@@ -121,6 +123,8 @@ def convert_column(
         The values, and which are not of the declared type (None: none; they are NULL then).
     """
     if pa.types.is_dictionary(values.type):
+        if isinstance(declared, StringType) and (coded := _keep_dictionary(values)) is not None:
+            return coded, None
         values = values.cast(values.type.value_type)
     kind = values.type
     if pa.types.is_null(kind):
@@ -308,10 +312,22 @@ def _to_text(values: "pa.ChunkedArray") -> "tuple[pa.ChunkedArray, Array | None]
     try:
         if _is_text(kind):
             values.validate(full=True)  # files may hold what is not UTF-8
-        made = values if pa.types.is_string(kind) else values.cast(pa.string())
-        return made, None
+        return values.cast(pa.string()), None
     except pa.ArrowInvalid:
         return _by_value(values.cast(pa.large_binary()), pa.string(), _read_utf8)
+
+
+def _keep_dictionary(values: "pa.ChunkedArray") -> "pa.ChunkedArray | None":
+    """A dictionary of texts as one of strings (None: it has something else)."""
+    dictionaries = [chunk.dictionary for chunk in values.chunks]
+    if not _is_text(values.type.value_type) or any(d.null_count for d in dictionaries):
+        return None
+    try:
+        for texts in dictionaries:
+            texts.validate(full=True)  # files may hold what is not UTF-8
+    except pa.ArrowInvalid:
+        return None
+    return values.cast(CODED_TEXT)
 
 
 def _to_micros(values: "pa.ChunkedArray") -> "tuple[pa.ChunkedArray, Array | None]":
