@@ -30,8 +30,7 @@ from ontoweir.runtime.columnar.frame import Array
 
 _Test = Callable[[pa.DataType], bool]
 CODED_TEXT = pa.dictionary(pa.int32(), pa.string())
-_NEAR = 1 << 51
-"""Of doubles up to so many units the nearest number of units is found by multiplying."""
+_NEAR = 1 << 51  # of doubles up to so many units, the nearest number is found by multiplying
 _EXACT_POWER = 22
 """Up to this power of ten a double holds it exactly."""
 _DAY = 86_400_000_000
@@ -319,15 +318,15 @@ def _to_text(values: "pa.ChunkedArray") -> "tuple[pa.ChunkedArray, Array | None]
 
 def _keep_dictionary(values: "pa.ChunkedArray") -> "pa.ChunkedArray | None":
     """A dictionary of texts as one of strings (None: it has something else)."""
-    dictionaries = [chunk.dictionary for chunk in values.chunks]
+    dictionaries = [c.dictionary for c in values.chunks]
     if not _is_text(values.type.value_type) or any(d.null_count for d in dictionaries):
         return None
     try:
         for texts in dictionaries:
             texts.validate(full=True)  # files may hold what is not UTF-8
+        return values.cast(CODED_TEXT)
     except pa.ArrowInvalid:
         return None
-    return values.cast(CODED_TEXT)
 
 
 def _to_micros(values: "pa.ChunkedArray") -> "tuple[pa.ChunkedArray, Array | None]":
