@@ -29,8 +29,8 @@ from ontoweir.runtime.columnar.exact_decimals import decode_decimals, fit_decima
 from ontoweir.runtime.columnar.frame import Array
 
 _Test = Callable[[pa.DataType], bool]
-CODED_TEXT = pa.dictionary(pa.int32(), pa.string())
-_NEAR = 1 << 51  # of doubles up to so many units, the nearest number is found by multiplying
+_NEAR = 1 << 51
+"""Of doubles up to so many units the nearest number of units is found by multiplying."""
 _EXACT_POWER = 22
 """Up to this power of ten a double holds it exactly."""
 _DAY = 86_400_000_000
@@ -91,6 +91,21 @@ def holds_type(there: pa.DataType, declared: ColumnType) -> bool:
     return pa.types.is_null(kind) or any(test(kind) for test in _HELD[type(declared)])
 
 
+def holds_only(there: pa.DataType, declared: ColumnType) -> bool:
+    """Whether a column of an Arrow type holds nothing but values of a declared type, and NULL."""
+    match declared:
+        case IntType():
+            return bool(pa.types.is_signed_integer(there))
+        case StringType():
+            return bool(pa.types.is_string(there) or pa.types.is_large_string(there))
+        case BooleanType():
+            return bool(pa.types.is_boolean(there))
+        case DecimalType() | FloatType() | DateType() | TimestampType():
+            return False  # some values are out of range, or none
+        case _:
+            assert_never(declared)
+
+
 def holds_times(there: pa.DataType) -> bool:
     """Whether a column of an Arrow type can hold the timestamps of a stream."""
     kind = plain_type(there)
@@ -112,8 +127,7 @@ def convert_column(
     values: "pa.ChunkedArray", declared: ColumnType
 ) -> "tuple[pa.ChunkedArray, Array | None]":
     """Values of a declared type: signed whole numbers, decimal128 of the declared scale, doubles,
-    strings (of a dictionary of texts, a dictionary of strings), booleans, date32 or timestamps in
-    microseconds; NULL stays NULL.
+    strings, booleans, date32 or timestamps in microseconds; NULL stays NULL.
 
     A number is of a type if the type holds exactly it; a double, or float, is a decimal if it is
     the double, or float, nearest to it.
@@ -122,8 +136,6 @@ def convert_column(
         The values, and which are not of the declared type (None: none; they are NULL then).
     """
     if pa.types.is_dictionary(values.type):
-        if isinstance(declared, StringType) and (coded := _keep_dictionary(values)) is not None:
-            return coded, None
         values = values.cast(values.type.value_type)
     kind = values.type
     if pa.types.is_null(kind):
@@ -311,22 +323,10 @@ def _to_text(values: "pa.ChunkedArray") -> "tuple[pa.ChunkedArray, Array | None]
     try:
         if _is_text(kind):
             values.validate(full=True)  # files may hold what is not UTF-8
-        return values.cast(pa.string()), None
+        made = values if pa.types.is_string(kind) else values.cast(pa.string())
+        return made, None
     except pa.ArrowInvalid:
         return _by_value(values.cast(pa.large_binary()), pa.string(), _read_utf8)
-
-
-def _keep_dictionary(values: "pa.ChunkedArray") -> "pa.ChunkedArray | None":
-    """A dictionary of texts as one of strings (None: it has something else)."""
-    dictionaries = [c.dictionary for c in values.chunks]
-    if not _is_text(values.type.value_type) or any(d.null_count for d in dictionaries):
-        return None
-    try:
-        for texts in dictionaries:
-            texts.validate(full=True)  # files may hold what is not UTF-8
-        return values.cast(CODED_TEXT)
-    except pa.ArrowInvalid:
-        return None
 
 
 def _to_micros(values: "pa.ChunkedArray") -> "tuple[pa.ChunkedArray, Array | None]":

@@ -44,7 +44,8 @@ class Admitted:
 
     `rejects`: rows of the slice that were not admitted, by reason (rows without a timestamp, whose
     place in time is not known, are only counted); `marks`: the distinct times, in order (None: not
-    found yet); `coded`: columns that were looked up, by name.
+    found yet); `coded`: columns that were looked up, by name; `filled`: columns that the table
+    lacks, of which none is NULL.
     """
 
     steps: Array
@@ -55,6 +56,7 @@ class Admitted:
     rejects: tuple[tuple[str, Array], ...] = ()
     marks: Array | None = None
     coded: Mapping[str, CodedTexts] = field(default_factory=dict)
+    filled: frozenset[str] = frozenset()
 
 
 def admit_rows(
@@ -89,14 +91,18 @@ def admit_rows(
     inside = np.zeros(len(times), dtype=np.bool_)
     inside[start:stop] = True
     gate = _Gate(inside & rows.timed)
-    coded = _reject_values(history, rows, inside, references, gate)
+    if history.verified is None:
+        coded = _reject_values(history, rows, inside, references, gate)
+    else:
+        coded = _reject_known(history, before, gate)
     first = np.flatnonzero(starts_of_runs(times))  # tuples often share their times
     steps, off = _count_steps(times, stream.step_us, first)
     if off is not None and (off & gate.good).any():
         if strict:
             raise _between_steps(history, before, times, int(np.flatnonzero(off & gate.good)[0]))
         gate.reject(f"{stream.name}.{stream.timestamp} lies between two steps", off)
-    _reject_repeats(stream, steps, table, coded, first if off is None else None, gate)
+    if history.verified is None:
+        _reject_repeats(stream, steps, table, coded, first if off is None else None, gate)
     if not strict:
         _reject_rate(stream, steps, gate)
     if not gate.good.all():
@@ -113,7 +119,17 @@ def admit_rows(
         if strict and limit is not None and most > limit:
             _check_rate(history, steps, before, None)
     counts = {reason: n for reason, n in gate.counts.items() if n}
-    return Admitted(steps, times, table, stop - start, counts, tuple(gate.rejects), marks, coded)
+    return Admitted(
+        steps,
+        times,
+        table,
+        stop - start,
+        counts,
+        tuple(gate.rejects),
+        marks,
+        coded,
+        history.filled,
+    )
 
 
 class _Gate:
@@ -174,6 +190,15 @@ def _reject_values(
         early = gate.good & (rows.times < stream.start_us)
         gate.reject(f"{stream.name}.{stream.timestamp} is before the declared start", early)
     return coded
+
+
+def _reject_known(history: History, before: Cursor, gate: _Gate) -> dict[str, CodedTexts]:
+    """Reject what was rejected before of the same rows; every row has a timestamp then."""
+    for reason, index in history.rejected(before, len(gate.good)):
+        bad = np.zeros(len(gate.good), dtype=np.bool_)
+        bad[index] = True
+        gate.reject(reason, bad)
+    return {}
 
 
 def _between_steps(history: History, before: Cursor, times: Array, row: int) -> DataError:

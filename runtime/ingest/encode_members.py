@@ -154,6 +154,8 @@ class MemberEncoder:
         return self.plain[stream, name]
 
     def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:
+        if name in self.admitted[stream].filled:
+            return _filled(len(self.admitted[stream].steps))
         column = self._column(stream, name)
         values = self._values(stream, name)
         if isinstance(column.type, StringType):
@@ -172,6 +174,8 @@ class MemberEncoder:
         selection: Selection,
         index: Array,
     ) -> Encoded:
+        if name in self.admitted[stream].filled:
+            return _filled(len(index))
         column = self._column(stream, name)
         if isinstance(column.type, StringType):
             values = self._values(stream, name)
@@ -231,6 +235,11 @@ class MemberEncoder:
         column = self.catalog.streams[stream].column(name)
         assert column is not None
         return column
+
+
+def _filled(count: int) -> Encoded:
+    """A column whose values nobody looks at, none of which is NULL."""
+    return Encoded(np.zeros(count, np.int64), np.ones(count, np.bool_))
 
 
 def _pick(chunks: Sequence[Array], index: Array) -> Array:

@@ -8,6 +8,9 @@ import pyarrow.parquet as pq
 from ontoweir.mappings.model.catalog import Stream, StringType
 from ontoweir.runtime.sources.list_pieces import find_leaf
 
+CODED = pa.dictionary(pa.int32(), pa.string())
+"""Strings by their places in a dictionary."""
+
 _CODE = 3
 """The codes of a dictionary take at most so many bytes a row; what takes more is text."""
 
@@ -32,6 +35,23 @@ def find_coded(footer: "pq.FileMetaData", stream: Stream) -> tuple[str, ...]:
         if sum(pages) <= _CODE * sum(c.num_values for c in held):
             coded.append(column.name)
     return tuple(coded)
+
+
+def keep_coded(values: "pa.ChunkedArray") -> "pa.ChunkedArray | None":
+    """A dictionary of texts as one of strings (None: it is none, or has what is not UTF-8)."""
+    if not pa.types.is_dictionary(values.type):
+        return None
+    dictionaries = [chunk.dictionary for chunk in values.chunks]
+    kind = values.type.value_type
+    text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if not text or any(d.null_count for d in dictionaries):
+        return None
+    try:
+        for texts in dictionaries:
+            texts.validate(full=True)
+    except pa.ArrowInvalid:
+        return None
+    return values.cast(CODED)
 
 
 def concat_rows(tables: Sequence[pa.Table]) -> pa.Table:
