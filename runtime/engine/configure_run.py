@@ -17,6 +17,7 @@ from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.encode_statics import needed_columns
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.ingest.list_references import EnforcedReference, list_references
+from ontoweir.runtime.ingest.resolve_breakpoints import list_static_breaks
 from ontoweir.runtime.ingest.tested_columns import tested_columns
 from ontoweir.runtime.results.render_results import result_schema
 from ontoweir.runtime.sources.history import History
@@ -175,12 +176,15 @@ def configure_run(
     for job in jobs:
         read = {o.table for plan in job.plans for o in plan.form.query.occurrences}
         views = used_views(read, job.union.views)
+        tables = extend_catalog(catalog, job.union)
         for plan in job.plans:
-            columns, tested = needed_columns(plan.form), tested_columns(plan.form)
+            columns, tested = needed_columns(plan.form, tables), tested_columns(plan.form, tables)
             _add(needed, columns)
             _add(valued, {t: {c for c in cs if (t, c) not in tested} for t, cs in columns.items()})
+            for table, column in list_static_breaks(plan):
+                _add(valued, {table: {column}})
         for view in views:
-            _add(valued, list_columns(view, extend_catalog(catalog, job.union)))
+            _add(valued, list_columns(view, tables))
         for key in job.watched:
             _add(valued, {key.stream: set(key.columns)})
         names |= base_tables(read, views) & catalog.streams.keys()

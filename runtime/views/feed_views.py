@@ -122,9 +122,10 @@ def _select(
     def pick(attribute: Attribute) -> pa.ChunkedArray:
         column = tables[attribute.alias].column(attribute.column)
         kind = arrow_type(types.type_of(attribute))
-        column = column if column.type == kind else column.cast(kind)
         place = places[attribute.alias]
-        return column if _is_all(place, len(column)) else column.take(pa.array(place))
+        if not _is_all(place, len(column)):
+            column = column.take(pa.array(place))
+        return column if column.type == kind else column.cast(kind)
 
     steps = rows.steps[places[member.alias]]
     good = np.ones(len(steps), dtype=np.bool_)
