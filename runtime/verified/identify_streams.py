@@ -1,4 +1,4 @@
-"""Say what the verification of a stream's files rests on: the files, and all that is declared."""
+"""Say what the verification of a table's files rests on: the files, and all that is declared."""
 
 import os
 import time
@@ -45,6 +45,25 @@ def identify_streams(catalog: Catalog, names: Iterable[str]) -> dict[str, Identi
         tables = _identify_relations(catalog, stream)
         if files is not None and tables is not None:
             found[name] = (pa.__version__, repr(stream), files, tables)
+    return found
+
+
+def identify_relations(catalog: Catalog, names: Iterable[str]) -> dict[str, Identity]:
+    """The identities of those static relations, by name, that need not be verified twice: of local
+    files, as identify_streams has them.
+
+    Args:
+        catalog: the declarations.
+        names: the relations wanted.
+    """
+    found: dict[str, Identity] = {}
+    for name in names:
+        relation = catalog.relations[name]
+        files = None
+        if relation.data.view is None:
+            files = _identify_files(catalog, relation, relation.data)
+        if files is not None:
+            found[name] = (pa.__version__, repr(relation), files)
     return found
 
 
