@@ -48,6 +48,19 @@ def identify_streams(catalog: Catalog, names: Iterable[str]) -> dict[str, Identi
     return found
 
 
+def identify_relations(catalog: Catalog, names: Iterable[str]) -> dict[str, Identity]:
+    """The identities of those relations, by name, that are local files which settled: of the files,
+    and of what is declared."""
+    found: dict[str, Identity] = {}
+    for name in names:
+        relation = catalog.relations[name]
+        if relation.data.view is None:
+            files = _identify_files(catalog, relation, relation.data)
+            if files is not None:
+                found[name] = (pa.__version__, repr(relation), files)
+    return found
+
+
 def _identify_relations(catalog: Catalog, stream: Stream) -> Identity | None:
     """The relations that a stream references (None: one of them is not known by its files)."""
     wanted = {r.relation for r in stream.references}

@@ -1,7 +1,7 @@
 """Turn decided queries into jobs that run: static data loaded, plans refined by it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +40,7 @@ def prepare_jobs(
     beside: Path | None = None,
     here: bool = True,
     allow_unbounded: bool = False,
+    recall: bool = False,
 ) -> PreparedJobs:
     """Load the static relations of queries, and make their plans again with what these say, which
     only tightens them.
@@ -51,6 +52,8 @@ def prepare_jobs(
         beside: large static relations are written next to it for a moment.
         here: local text is read in this process where it can be.
         allow_unbounded: a query that is not bounded keeps whatever it needs (plan_unbounded).
+        recall: relations that streams only reference are not loaded where the cache knows what they
+            say (recall_statistics).
 
     Raises:
         QueryError: a query is not bounded, and that is not allowed.
@@ -58,31 +61,53 @@ def prepare_jobs(
         RunError: Spark does not start.
     """
     from ontoweir.runtime.statics.gather_statistics import gather_statistics
+    from ontoweir.runtime.verified.recall_statistics import (
+        RecalledStatistics,
+        keep_statistics,
+        recall_statistics,
+    )
 
     compiled = [query for query, _ in decided]
-    statics = load_relations(workspace, compiled, spark, beside=beside, here=here)
-    made = [
-        make_job(
-            workspace,
-            query,
-            verdict,
-            gather_statistics(fill_views(query, workspace.project.catalog, statics)),
-            allow_unbounded=allow_unbounded,
-        )
-        for query, verdict in decided
-    ]
+    catalog, cache = workspace.project.catalog, workspace.cache
+    recalled = RecalledStatistics({}, {})
+    if recall and cache is not None:
+        recalled = recall_statistics(cache, catalog, _only_referenced(compiled, catalog))
+    known = recalled.known.keys()
+    statics = load_relations(workspace, compiled, spark, beside=beside, here=here, known=known)
+    found = gather_statistics(statics)
+    if cache is not None:
+        keep_statistics(cache, catalog, recalled, found)
+    made = []
+    for query, verdict in decided:
+        views = gather_statistics(fill_views(query, catalog, statics))
+        said = _unite([found, views, *recalled.known.values()])
+        made.append(make_job(workspace, query, verdict, said, allow_unbounded=allow_unbounded))
     return PreparedJobs(tuple(job for job, _ in made), tuple(v for _, v in made), statics)
 
 
 def fill_views(
     compiled: CompiledQuery, catalog: Catalog, statics: "Mapping[str, pa.Table]"
 ) -> "dict[str, pa.Table]":
-    """The static relations, and the rows of a query's views over them."""
+    """The rows of a query's views over static relations."""
     from ontoweir.runtime.views.feed_views import fill_relations
 
     union = compiled.union
-    filled = fill_relations(union.views, extend_catalog(catalog, union), statics)
-    return {**statics, **filled}
+    return fill_relations(union.views, extend_catalog(catalog, union), statics)
+
+
+def _only_referenced(compiled: Sequence[CompiledQuery], catalog: Catalog) -> set[str]:
+    """The relations that queries' streams reference, and nothing else is asked of; none where a
+    relation is a view, which may be of any."""
+    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
+    if any(catalog.relations[name].data.view is not None for name in names):
+        return set()
+    return names - {n for c in compiled for n in tables_of(c.union)}
+
+
+def _unite(found: Sequence[Statistics]) -> Statistics:
+    rows = {name: count for said in found for name, count in said.rows.items()}
+    columns = {place: held for said in found for place, held in said.columns.items()}
+    return Statistics(rows, columns)
 
 
 def load_relations(
@@ -92,8 +117,10 @@ def load_relations(
     *,
     beside: Path | None = None,
     here: bool = True,
+    known: Set[str] = frozenset(),
 ) -> "dict[str, pa.Table]":
-    """The static relations that queries read, or that their streams reference (load_statics).
+    """The static relations that queries read, or that their streams reference (load_statics),
+    without those that are `known`.
 
     Raises:
         DataError: static data is missing, or breaks what is declared of it.
@@ -103,7 +130,7 @@ def load_relations(
 
     catalog = workspace.project.catalog
     names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
-    return load_statics(spark, catalog, names, beside, here=here)
+    return load_statics(spark, catalog, names - known, beside, here=here)
 
 
 def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:

@@ -204,6 +204,7 @@ def replay_query(
         beside=_find_beside(options.output),
         here=here,
         allow_unbounded=options.allow_unbounded,
+        recall=not options.verify,
     )
     (job,) = prepared.jobs
     if options.final and compiled.union.aggregation is None:
