@@ -114,7 +114,13 @@ class TextTable:
         rows = np.flatnonzero(missing)
         if len(rows) == 0:
             return codes
-        coded = texts.take(pa.array(rows)).dictionary_encode()
+        missed = texts if len(rows) == len(texts) else texts.take(pa.array(rows))
+        ordered = np.sort(hashes[rows])
+        if not (ordered[1:] == ordered[:-1]).any():  # different hashes are of different texts
+            codes[rows] = len(self) + np.arange(len(rows))
+            self._append(missed, hashes[rows])
+            return codes
+        coded = missed.dictionary_encode()
         inner = coded.indices.to_numpy().astype(np.int64)
         codes[rows] = len(self) + inner
         first = np.zeros(len(coded.dictionary), dtype=np.int64)

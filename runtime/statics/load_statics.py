@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from ontoweir.errors import CatalogError, DataError, Source
 from ontoweir.mappings.model.catalog import Catalog, FloatType, Relation
 from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
+from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.sources.read_source import (
     BAD,
     Located,
@@ -291,6 +292,9 @@ def _check(relation: Relation, table: pa.Table, source: Source | None) -> pa.Tab
 def _check_key(
     relation: Relation, table: pa.Table, key: tuple[str, ...], source: Source | None
 ) -> None:
+    rows = np.zeros(table.num_rows, dtype=np.int64)
+    if not find_repeated_keys(rows, [table.column(name) for name in key]).any():
+        return
     numbered = table.select(list(dict.fromkeys(key))).append_column(
         "__row", pa.array(np.arange(table.num_rows))
     )
