@@ -16,9 +16,9 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.runtime.replay import replay as replaying
+from ontoweir.runtime.sources import identify_file as module
 from ontoweir.runtime.statics import load_statics as loading
 from ontoweir.runtime.statics.gather_statistics import gather_statistics
-from ontoweir.runtime.verified import identify_streams as module
 from ontoweir.runtime.verified.recall_statistics import keep_statistics, recall_statistics
 from ontoweir.runtime.verified.verification import begin_verification
 from tests.runtime.harness import make_catalog

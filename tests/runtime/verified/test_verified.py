@@ -16,8 +16,8 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.replay.replay_summary import ReplaySummary
+from ontoweir.runtime.sources import identify_file as module
 from ontoweir.runtime.sources.read_chunk import RowGroups
-from ontoweir.runtime.verified import identify_streams as module
 from ontoweir.runtime.verified.identify_streams import identify_streams
 from ontoweir.runtime.verified.verification import begin_verification
 from tests.runtime.harness import Row, make_catalog, make_sql_job, read_rows
