@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ontoweir.checker.plans.bound_open_groups import wait_for_matches
+from ontoweir.mappings.expressions.derive_column import read_columns
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, used_views
@@ -143,9 +144,10 @@ def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | None:
     return BucketClosing(found.variable, found.bucket, wait * step, step)
 
 
-def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]]) -> None:
+def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]], catalog: Catalog) -> None:
     for table, columns in more.items():
-        needed.setdefault(table, set()).update(columns)
+        read = read_columns(catalog.table(table), columns)
+        needed.setdefault(table, set()).update(read)
 
 
 def configure_run(jobs: Sequence[QueryJob], catalog: Catalog) -> RunConfig:
@@ -160,10 +162,11 @@ def configure_run(jobs: Sequence[QueryJob], catalog: Catalog) -> RunConfig:
     for job in jobs:
         read = {o.table for plan in job.plans for o in plan.form.query.occurrences}
         views = used_views(read, job.union.views)
+        whole = extend_catalog(catalog, job.union)
         for plan in job.plans:
-            _add(needed, needed_columns(plan.form))
+            _add(needed, needed_columns(plan.form), whole)
         for view in views:
-            _add(needed, list_columns(view, extend_catalog(catalog, job.union)))
+            _add(needed, list_columns(view, whole), whole)
         names |= base_tables(read, views) & catalog.streams.keys()
     references = list_references(catalog, sorted(names))
     for reference in references:
