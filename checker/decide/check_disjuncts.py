@@ -73,9 +73,9 @@ class DisjunctChecker:
 
     @property
     def is_special(self) -> bool:
-        """Whether there are buckets of time, or derived columns, or floats are added."""
+        """Whether there are buckets of time, or floats are added."""
         adds = any(q.added is not None for q in self.union.disjuncts)
-        return adds or bool(self.whole.buckets) or bool(self.whole.derived)
+        return adds or bool(self.whole.buckets)
 
     def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
         """The normal form of a disjunct, with all that is declared."""

@@ -12,22 +12,16 @@ from itertools import product
 from math import isfinite
 from typing import TypeAlias, assert_never
 
-import pyarrow as pa
-
 from ontoweir.errors import DataError
 from ontoweir.mappings.expressions.evaluate import evaluate
 from ontoweir.mappings.expressions.functions import DATE_PARTS
-from ontoweir.mappings.expressions.value_types import value_type
+from ontoweir.mappings.expressions.value_types import to_array, to_scalars
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     Column,
-    ColumnType,
-    DateType,
     DecimalType,
-    FloatType,
     IntType,
     Scalar,
-    TimestampType,
 )
 from ontoweir.mappings.model.expression import (
     Call,
@@ -90,12 +84,12 @@ def _evaluate_all(expression: Expression, declared: dict[str, Column]) -> Finite
     rows = list(product(*inputs))
     arrays = {}
     for n, (name, field) in enumerate(fields.items()):
-        arrays[name] = _array([row[n] for row in rows], field.type)
+        arrays[name] = to_array([row[n] for row in rows], field.type)
     try:
         made = evaluate(expression, arrays, len(rows))
     except DataError:  # of some of them it has no value: of which cannot be told here
         return None
-    values = _scalars(made, expression.type)
+    values = to_scalars(made.unique(), expression.type)
     if any(isinstance(v, float) and not isfinite(v) for v in values):
         return None
     return Finite(frozenset(values))
@@ -119,32 +113,6 @@ def _list_values(column: Column | None) -> Sequence[Scalar] | None:
 
 def _whole(number: Scalar, rounding: str) -> int:
     return int(Decimal(str(number)).to_integral_value(rounding=rounding))
-
-
-def _array(values: "list[Scalar | None]", kind: ColumnType) -> "pa.Array":
-    wanted = value_type(kind)
-    if isinstance(kind, DecimalType):
-        exact = [None if v is None else Decimal(str(v)) for v in values]
-        return pa.array(exact, wanted)
-    if isinstance(kind, DateType | TimestampType):
-        return pa.array(values, pa.string()).cast(wanted)
-    if isinstance(kind, FloatType):
-        return pa.array([None if v is None else float(v) for v in values], wanted)
-    return pa.array(values, wanted)
-
-
-def _scalars(made: "pa.Array", kind: ColumnType) -> "list[Scalar]":
-    """The distinct values as the catalog has them."""
-    values = [v for v in made.unique().to_pylist() if v is not None]
-    match kind:
-        case DateType():
-            return [v.isoformat() for v in values]
-        case TimestampType():
-            return [v.isoformat(" ", timespec="microseconds") for v in values]
-        case DecimalType():
-            return [int(v) if v == v.to_integral_value() else v for v in values]
-        case _:
-            return values
 
 
 def _derive(expression: Expression, declared: dict[str, Column]) -> Domain:
