@@ -9,23 +9,23 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Member, NormalForm
 from ontoweir.mappings.model.catalog import Catalog, Column, StringType
-from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column, flatten
+from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import Admitted
-from ontoweir.runtime.ingest.derive_values import derive_values
 from ontoweir.runtime.ingest.encode_statics import Arrival, find_present, null_attributes
 from ontoweir.runtime.ingest.find_buckets import find_buckets
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
 from ontoweir.runtime.pool.string_pool import StringPool
-from ontoweir.runtime.pool.text_table import Codes, TextTable
+from ontoweir.runtime.pool.text_table import Codes, TextTable, take_rows
+from ontoweir.runtime.sources.derive_values import derive_values
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A column of strings looked up among permanent ones."""
+    """A column of strings (None: all are permanent) looked up among permanent ones."""
 
     permanent: TextTable
-    column: "pa.Array"
+    column: "pa.Array | pa.ChunkedArray | None"
     codes: Codes
 
 
@@ -156,6 +156,8 @@ class MemberEncoder:
         return self.plain[stream, name]
 
     def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:
+        if name in self.admitted[stream].filled:
+            return _filled(len(self.admitted[stream].steps))
         column = self._column(stream, name)
         values = self.values(stream, name)
         if isinstance(column.type, StringType):
@@ -174,12 +176,12 @@ class MemberEncoder:
         selection: Selection,
         index: Array,
     ) -> Encoded:
+        if name in self.admitted[stream].filled:
+            return _filled(len(index))
         column = self._column(stream, name)
         if isinstance(column.type, StringType):
             values = self.values(stream, name)
-            return self._look_up(
-                (stream, selection, name), lambda: values.take(pa.array(index)), pool
-            )
+            return self._look_up((stream, selection, name), lambda: take_rows(values, index), pool)
         if (known := self.known.get((stream, name, unit))) is not None:
             return known.take(index)
         key = (stream, selection, name, unit)
@@ -201,19 +203,23 @@ class MemberEncoder:
         key = (*place, id(pool.permanent))  # which is kept, so that no other has its id
         if key not in self.found:
             stream, selection, name = place
-            column = as_texts(flatten(read()), f"{stream}.{name}")
             coded = self.admitted[stream].coded.get(name)
             if coded is None:
+                column = as_texts(read(), f"{stream}.{name}")
                 codes = pool.permanent.find(column)
             else:
                 index = None if selection is None else self.candidates(stream, selection)
                 mine = coded.codes if index is None else coded.codes[index]
                 codes = pool.permanent.translate(coded.table, mine)
+                column = None if (codes >= 0).all() else as_texts(read(), f"{stream}.{name}")
             self.found[key] = _Found(pool.permanent, column, codes)
         whole = (*place, id(pool.others))
         if whole not in self.coded:
             found = self.found[key]
-            encoded = by_codes(pool.complete(found.column, found.codes))
+            whole_codes = found.codes
+            if found.column is not None:
+                whole_codes = pool.complete(found.column, found.codes)
+            encoded = by_codes(whole_codes)
             self.coded[whole] = _Coded(pool.permanent, pool.others, encoded)
         return self.coded[whole].codes
 
@@ -228,7 +234,8 @@ class MemberEncoder:
         if column.expression is not None:
             if (stream, name) not in self.derived:
                 rows = self.admitted[stream]
-                made = derive_values(column.expression, self.catalog.streams[stream], rows)
+                source = self.catalog.streams[stream]
+                made = derive_values(column.expression, source, rows.steps, rows.table)
                 self.derived[stream, name] = made
             return self.derived[stream, name]
         if column.bucket is None:
@@ -242,6 +249,11 @@ class MemberEncoder:
         column = self.catalog.streams[stream].column(name)
         assert column is not None
         return column
+
+
+def _filled(count: int) -> Encoded:
+    """A column whose values nobody looks at, none of which is NULL."""
+    return Encoded(np.zeros(count, np.int64), np.ones(count, np.bool_))
 
 
 def _pick(chunks: Sequence[Array], index: Array) -> Array:

@@ -16,9 +16,9 @@ from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.write_texts import encode_texts, write_texts
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.build_members import MemberBuilder
-from ontoweir.runtime.ingest.derive_values import derive_relation
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.sources.derive_values import derive_relation
 from ontoweir.runtime.views.prepare_view import (
     ONE_ROW,
     PreparedBranch,
@@ -132,9 +132,10 @@ def _select(
         else:
             column = tables[attribute.alias].column(attribute.column)
         kind = arrow_type(types.type_of(attribute))
-        column = column if column.type == kind else column.cast(kind)
         place = places[attribute.alias]
-        return column if _is_all(place, len(column)) else column.take(pa.array(place))
+        if not _is_all(place, len(column)):
+            column = column.take(pa.array(place))
+        return column if column.type == kind else column.cast(kind)
 
     steps = rows.steps[places[member.alias]]
     good = np.ones(len(steps), dtype=np.bool_)

@@ -30,8 +30,7 @@ def make_rows(
 ) -> Witness:
     """The witness that a solution of the layout's constraints stands for (theory §9).
 
-    Raises:
-        NoRowError: it is not known what makes the values of a derived column.
+    Raises: NoRowError (it is not known what makes the values of a derived column).
     """
     spare = UnusedColumns(catalog)
     absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
@@ -51,7 +50,7 @@ def make_rows(
         for column in declared.columns:
             index = form.class_of.get(Attribute(alias, column.name))
             if index is None:
-                if whole and column.expression is None:
+                if column.name in others:
                     missing = Attribute(alias, column.name) in absent
                     distinct.append((column.name, None if missing else others[column.name]))
                 continue
@@ -59,8 +58,7 @@ def make_rows(
             number = solution.get(val(index, copy), 0)
             shift = dict(group.attributes)[Attribute(alias, column.name)]
             if index in texts:
-                start, alone = texts[index]
-                made: Any = start if alone else f"{start}{number + shift}"
+                made: Any = _write_text(*texts[index], number + shift)
             else:
                 units = number + shift if (scale := scales[index]) is None else scale(number)
                 made = decode_value(units, form.unit, group.kind, column)
@@ -102,6 +100,10 @@ def make_rows(
     rows = [*fixed, *optional, *(r for s in suffixes for r in s)]
     referenced = _referenced(catalog, rows, list(statics.values()), spare)
     return Witness(size, (*statics.values(), *referenced, *fixed), tuple(optional), tuple(suffixes))
+
+
+def _write_text(start: str, alone: bool, number: int | Fraction) -> str:
+    return start if alone else f"{start}{number}"
 
 
 def _list_deriving(form: NormalForm, catalog: Catalog) -> set[str]:

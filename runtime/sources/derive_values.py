@@ -1,17 +1,28 @@
 """The values of derived columns, of a chunk's rows and of static relations."""
 
+from collections.abc import Mapping, Set
+
 import pyarrow as pa
 
+from ontoweir.mappings.expressions.derive_column import read_columns as read_behind
 from ontoweir.mappings.expressions.evaluate import evaluate
 from ontoweir.mappings.expressions.value_types import value_type
-from ontoweir.mappings.model.catalog import Relation, Stream
+from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.mappings.model.expression import Expression, Field, fields_of
 from ontoweir.runtime.columnar.convert_column import convert_column
-from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.columnar.frame import Array
 
 
-def derive_values(expression: Expression, stream: Stream, rows: Admitted) -> "pa.ChunkedArray":
-    """A derived column of admitted rows.
+def derive_values(
+    expression: Expression, stream: Stream, steps: Array, table: pa.Table
+) -> "pa.ChunkedArray":
+    """A derived column of a stream's rows.
+
+    Args:
+        expression: what is computed.
+        stream: the stream.
+        steps: the rows' timestamps.
+        table: their columns.
 
     Raises:
         DataError: the expression has no value for a row.
@@ -19,11 +30,11 @@ def derive_values(expression: Expression, stream: Stream, rows: Admitted) -> "pa
     columns = {}
     for name, field in fields_of(expression).items():
         if name == stream.timestamp:
-            times = pa.array(rows.steps * stream.step_us)
+            times = pa.array(steps * stream.step_us)
             columns[name] = times.cast(pa.timestamp("us"))
         else:
-            columns[name] = _as_declared(rows.table.column(name), field)
-    made = evaluate(expression, columns, len(rows.steps), stream.source)
+            columns[name] = _as_declared(table.column(name), field)
+    made = evaluate(expression, columns, len(steps), stream.source)
     return pa.chunked_array([made])
 
 
@@ -43,6 +54,23 @@ def derive_relation(relation: Relation, table: pa.Table) -> pa.Table:
         made = evaluate(column.expression, columns, table.num_rows, relation.source)
         table = table.append_column(column.name, made)
     return table
+
+
+def derived_columns(
+    catalog: Catalog, columns: Mapping[str, Set[str]]
+) -> frozenset[tuple[str, str]]:
+    """Those of some tables' columns that are derived."""
+    return frozenset(
+        (table, column.name)
+        for table, names in columns.items()
+        for column in catalog.table(table).columns
+        if column.name in names and column.expression is not None
+    )
+
+
+def read_columns(catalog: Catalog, columns: Mapping[str, Set[str]]) -> dict[str, set[str]]:
+    """The columns of the data behind some tables' columns."""
+    return {t: read_behind(catalog.table(t), names) for t, names in columns.items()}
 
 
 def _as_declared(column: "pa.ChunkedArray", field: Field) -> "pa.Array":
