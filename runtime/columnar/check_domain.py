@@ -46,6 +46,8 @@ def arrow_type(kind: ColumnType) -> pa.DataType:
 
 def check_domain(values: "pa.ChunkedArray", column: Column) -> "pa.ChunkedArray":
     """Which values lie in the column's declared domain (NULL does): a boolean column."""
+    if pa.types.is_dictionary(values.type):
+        return pa.chunked_array([_check_coded(c, column) for c in values.chunks], pa.bool_())
     good = pc.is_valid(values) if column.enum is None else _listed(values, column.enum)
     if column.minimum is not None:
         side, bound = _comparable(values, column.minimum, column.type)
@@ -54,6 +56,12 @@ def check_domain(values: "pa.ChunkedArray", column: Column) -> "pa.ChunkedArray"
         side, bound = _comparable(values, column.maximum, column.type)
         good = pc.and_(good, pc.fill_null(pc.less_equal(side, bound), False))
     return pc.or_(good, pc.is_null(values))
+
+
+def _check_coded(values: "pa.DictionaryArray", column: Column) -> "pa.Array":
+    """As check_domain, of texts by their dictionary, each of which is looked at once."""
+    good = check_domain(pa.chunked_array([values.dictionary]), column).combine_chunks()
+    return pc.fill_null(good.take(values.indices), True)
 
 
 def lies_inside(values: "pa.ChunkedArray", column: Column) -> bool:

@@ -91,6 +91,21 @@ def holds_type(there: pa.DataType, declared: ColumnType) -> bool:
     return pa.types.is_null(kind) or any(test(kind) for test in _HELD[type(declared)])
 
 
+def holds_only(there: pa.DataType, declared: ColumnType) -> bool:
+    """Whether a column of an Arrow type holds nothing but values of a declared type, and NULL."""
+    match declared:
+        case IntType():
+            return bool(pa.types.is_signed_integer(there))
+        case StringType():
+            return bool(pa.types.is_string(there) or pa.types.is_large_string(there))
+        case BooleanType():
+            return bool(pa.types.is_boolean(there))
+        case DecimalType() | FloatType() | DateType() | TimestampType():
+            return False  # some values are out of range, or none
+        case _:
+            assert_never(declared)
+
+
 def holds_times(there: pa.DataType) -> bool:
     """Whether a column of an Arrow type can hold the timestamps of a stream."""
     kind = plain_type(there)

@@ -41,7 +41,7 @@ class Encoded:
         return Encoded(self.values[index], self.valid[index])
 
 
-def as_texts(column: "pa.Array", name: str) -> "pa.Array":
+def as_texts(column: "pa.Array | pa.ChunkedArray", name: str) -> "pa.Array | pa.ChunkedArray":
     """A column of strings, or a dictionary of strings.
 
     Raises:

@@ -1,6 +1,6 @@
 """What a run derives from its queries and the catalog, the same for replays and live runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -17,7 +17,10 @@ from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.encode_statics import needed_columns
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.ingest.list_references import EnforcedReference, list_references
+from ontoweir.runtime.ingest.resolve_breakpoints import list_static_breaks
+from ontoweir.runtime.ingest.tested_columns import tested_columns
 from ontoweir.runtime.results.render_results import result_schema
+from ontoweir.runtime.sources.derive_values import derived_columns, read_columns
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.views.feed_views import fill_relations
 from ontoweir.runtime.views.prepare_view import list_columns
@@ -28,20 +31,25 @@ class StreamColumns:
     """The columns of a stream that a run reads.
 
     `used`: those that plans, references or keys look at; `enforced`: others, which are read only
-    to enforce what is declared of them.
+    to enforce what is declared of them; `tested`: of those used, those of which is asked only that
+    they are not NULL.
     """
 
     stream: Stream
     used: frozenset[str]
     enforced: tuple[Column, ...]
+    tested: frozenset[str] = frozenset()
 
     def spare(self, proven: frozenset[str] = frozenset()) -> frozenset[str]:
         """The columns read only to be checked, without those whose declarations are `proven`."""
         return frozenset(column.name for column in self.enforced) - proven
 
-    def select(self, spare: frozenset[str]) -> tuple[str, ...]:
-        """The columns in use and `spare` ones, in their declared order."""
-        return tuple(c.name for c in self.stream.columns if c.name in self.used | spare)
+    def select(
+        self, spare: frozenset[str], without: frozenset[str] = frozenset()
+    ) -> tuple[str, ...]:
+        """The columns in use, `without` some, and `spare` ones, in their declared order."""
+        wanted = (self.used | spare) - without
+        return tuple(c.name for c in self.stream.columns if c.name in wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,32 +156,58 @@ def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]]) -> None:
         needed.setdefault(table, set()).update(columns)
 
 
-def configure_run(jobs: Sequence[QueryJob], catalog: Catalog) -> RunConfig:
+def configure_run(
+    jobs: Sequence[QueryJob], catalog: Catalog, verified: Set[str] = frozenset()
+) -> RunConfig:
     """What a run derives from its queries together.
+
+    Args:
+        jobs: the queries.
+        catalog: the tables.
+        verified: streams whose rows are known to keep what is declared (VerifiedRows): no column of
+            theirs is read only to enforce it.
 
     Raises:
         QueryError: a query reads no stream, or streams with different units of time.
     """
     queries = tuple(map(configure_query, jobs))
     needed: dict[str, set[str]] = {}
+    valued: dict[str, set[str]] = {}
     names: set[str] = set()
     for job in jobs:
         read = {o.table for plan in job.plans for o in plan.form.query.occurrences}
         views = used_views(read, job.union.views)
+        tables = extend_catalog(catalog, job.union)
         for plan in job.plans:
-            _add(needed, needed_columns(plan.form))
+            columns, tested = needed_columns(plan.form, tables), tested_columns(plan.form, tables)
+            _add(needed, read_columns(tables, columns))
+            tested -= derived_columns(tables, columns)
+            looked = {t: {c for c in cs if (t, c) not in tested} for t, cs in columns.items()}
+            _add(valued, read_columns(tables, looked))
+            for table, column in list_static_breaks(plan):
+                _add(valued, read_columns(tables, {table: {column}}))
         for view in views:
-            _add(needed, list_columns(view, extend_catalog(catalog, job.union)))
+            _add(valued, read_columns(tables, list_columns(view, tables)))
+        for key in job.watched:
+            _add(valued, {key.stream: set(key.columns)})
         names |= base_tables(read, views) & catalog.streams.keys()
-    references = list_references(catalog, sorted(names))
+    references = list_references(catalog, sorted(names - verified))
     for reference in references:
-        needed.setdefault(reference.stream, set()).add(reference.column)
-        needed.setdefault(reference.relation, set()).add(reference.to)
+        valued.setdefault(reference.stream, set()).add(reference.column)
+        valued.setdefault(reference.relation, set()).add(reference.to)
+    for name in names - verified:
+        _add(valued, {name: {c for columns in catalog.streams[name].keys for c in columns}})
+    _add(needed, valued)
     streams = {}
     for name in sorted(names):
         stream = catalog.streams[name]
-        used = needed.get(name, set()) | {c for key in stream.keys for c in key}
-        enforced = tuple(c for c in enforced_columns(stream) if c.name not in used)
-        streams[name] = StreamColumns(stream, frozenset(used), enforced)
+        used = needed.get(name, set())
+        enforced = () if name in verified else enforced_columns(stream)
+        streams[name] = StreamColumns(
+            stream,
+            frozenset(used),
+            tuple(c for c in enforced if c.name not in used),
+            frozenset(used - valued.get(name, set())),
+        )
     relations = {n: tuple(sorted(needed[n])) for n in sorted(needed) if n in catalog.relations}
     return RunConfig(catalog, queries, streams, relations, references)

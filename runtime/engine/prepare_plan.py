@@ -20,7 +20,7 @@ from ontoweir.runtime.ingest.encode_statics import (
     encode_statics,
     needed_columns,
 )
-from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
+from ontoweir.runtime.ingest.resolve_breakpoints import list_static_breaks, resolve_breaks
 from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import TEXT, TextTable
@@ -109,8 +109,9 @@ def _prepare_plan(
     """Encode static data. The codes of the query's strings are those the checker gave them."""
     form, catalog, pool = plan.form, work.catalog, shared.pool
     pool.encode(pa.array(strings, TEXT))
-    columns = needed_columns(form)
-    statics = encode_statics(form, catalog, work.statics, pool, shared.statics)
+    columns = needed_columns(form, catalog)
+    places = list_static_breaks(plan)
+    statics = encode_statics(form, catalog, work.statics, pool, shared.statics, places)
     for group in form.classes:
         if group.kind is Kind.STRING:
             pool.encode(pa.array([str(c) for c in group.domain.values or ()], TEXT))

@@ -12,8 +12,8 @@ from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Column, FloatType, Stream
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.decode_times import show_time
-from ontoweir.runtime.columnar.encode import as_texts, flatten
-from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
+from ontoweir.runtime.columnar.encode import as_texts
+from ontoweir.runtime.columnar.find_repeated_keys import KeyColumn, find_repeated_keys, take_key
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.pool.text_table import Codes, TextTable
 from ontoweir.runtime.sources.history import Cursor, History
@@ -44,7 +44,8 @@ class Admitted:
 
     `rejects`: rows of the slice that were not admitted, by reason (rows without a timestamp, whose
     place in time is not known, are only counted); `marks`: the distinct times, in order (None: not
-    found yet); `coded`: columns that were looked up, by name.
+    found yet); `coded`: columns that were looked up, by name; `filled`: columns that the table
+    lacks, of which none is NULL.
     """
 
     steps: Array
@@ -55,6 +56,7 @@ class Admitted:
     rejects: tuple[tuple[str, Array], ...] = ()
     marks: Array | None = None
     coded: Mapping[str, CodedTexts] = field(default_factory=dict)
+    filled: frozenset[str] = frozenset()
 
 
 def admit_rows(
@@ -89,14 +91,18 @@ def admit_rows(
     inside = np.zeros(len(times), dtype=np.bool_)
     inside[start:stop] = True
     gate = _Gate(inside & rows.timed)
-    coded = _reject_values(history, rows, inside, references, gate)
+    if history.verified is None:
+        coded = _reject_values(history, rows, inside, references, gate)
+    else:
+        coded = _reject_known(history, before, gate)
     first = np.flatnonzero(starts_of_runs(times))  # tuples often share their times
     steps, off = _count_steps(times, stream.step_us, first)
     if off is not None and (off & gate.good).any():
         if strict:
             raise _between_steps(history, before, times, int(np.flatnonzero(off & gate.good)[0]))
         gate.reject(f"{stream.name}.{stream.timestamp} lies between two steps", off)
-    _reject_repeats(stream, steps, table, first if off is None else None, gate)
+    if history.verified is None:
+        _reject_repeats(stream, steps, table, coded, first if off is None else None, gate)
     if not strict:
         _reject_rate(stream, steps, gate)
     if not gate.good.all():
@@ -113,7 +119,17 @@ def admit_rows(
         if strict and limit is not None and most > limit:
             _check_rate(history, steps, before, None)
     counts = {reason: n for reason, n in gate.counts.items() if n}
-    return Admitted(steps, times, table, stop - start, counts, tuple(gate.rejects), marks, coded)
+    return Admitted(
+        steps,
+        times,
+        table,
+        stop - start,
+        counts,
+        tuple(gate.rejects),
+        marks,
+        coded,
+        history.filled,
+    )
 
 
 class _Gate:
@@ -157,7 +173,7 @@ def _reject_values(
     for reference in references:
         values = table.column(reference.column)
         if isinstance(reference.values, TextTable):
-            texts = as_texts(flatten(values), f"{stream.name}.{reference.column}")
+            texts = as_texts(values, f"{stream.name}.{reference.column}")
             found = CodedTexts(reference.values, reference.values.find(texts))
             coded.setdefault(reference.column, found)
             there: Array = found.codes >= 0
@@ -176,6 +192,15 @@ def _reject_values(
     return coded
 
 
+def _reject_known(history: History, before: Cursor, gate: _Gate) -> dict[str, CodedTexts]:
+    """Reject what was rejected before of the same rows; every row has a timestamp then."""
+    for reason, index in history.rejected(before, len(gate.good)):
+        bad = np.zeros(len(gate.good), dtype=np.bool_)
+        bad[index] = True
+        gate.reject(reason, bad)
+    return {}
+
+
 def _between_steps(history: History, before: Cursor, times: Array, row: int) -> DataError:
     """The error of a timestamp between two steps."""
     stream = history.stream
@@ -189,7 +214,12 @@ def _between_steps(history: History, before: Cursor, times: Array, row: int) -> 
 
 
 def _reject_repeats(
-    stream: Stream, steps: Array, table: pa.Table, first: Array | None, gate: _Gate
+    stream: Stream,
+    steps: Array,
+    table: pa.Table,
+    coded: Mapping[str, CodedTexts],
+    first: Array | None,
+    gate: _Gate,
 ) -> None:
     """Reject rows that repeat a key of their step, or have a NULL in one of the whole stream."""
     for key in stream.keys:
@@ -199,7 +229,8 @@ def _reject_repeats(
                 missing = table.column(name).is_null().to_numpy()
                 reason = f"{stream.name}.{name} is NULL, in the key ({', '.join(key)})"
                 gate.reject(reason, missing)
-        again = _repeating(steps, table.select(names), gate.good, first)
+        columns = [coded[n].codes if n in coded else table.column(n) for n in names]
+        again = _repeating(steps, columns, gate.good, first)
         if again is not None:
             gate.reject(f"{stream.name} repeats the key ({', '.join(key)})", again)
 
@@ -223,13 +254,15 @@ def _count_steps(times: Array, step_us: int, first: Array) -> tuple[Array, Array
     return np.repeat(whole, length), np.repeat(off, length) if off.any() else None
 
 
-def _repeating(steps: Array, keys: pa.Table, good: Array, first: Array | None) -> Array | None:
+def _repeating(
+    steps: Array, keys: Sequence[KeyColumn], good: Array, first: Array | None
+) -> Array | None:
     """Which of the good rows repeat a key of their step (None: none)."""
     if good.all():
-        again = find_repeated_keys(steps, keys.columns, first)
+        again = find_repeated_keys(steps, keys, first)
         return again if again.any() else None
     index = np.flatnonzero(good)
-    again = find_repeated_keys(steps[index], keys.take(pa.array(index)).columns)
+    again = find_repeated_keys(steps[index], [take_key(column, index) for column in keys])
     if not again.any():
         return None
     repeated = np.zeros(len(good), dtype=np.bool_)

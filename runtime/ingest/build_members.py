@@ -43,6 +43,7 @@ from ontoweir.runtime.ingest.encode_statics import (
     code_constant,
     null_attributes,
 )
+from ontoweir.runtime.ingest.list_references import compare_within
 from ontoweir.runtime.pool.string_pool import StringPool
 
 _COMPARISONS = {Op.LT: "less", Op.LE: "less_equal", Op.GE: "greater_equal", Op.GT: "greater"}
@@ -66,6 +67,7 @@ class MemberBuilder:
         self.tables = {o.alias: catalog.table(o.table) for o in form.query.occurrences}
         self.grains = {a: self._grain(a) for a in form.class_of}
         self.absent = null_attributes(form)
+        self.within = compare_within(form, catalog)
         self.relevant = self._relevant()
 
     def _grain(self, attribute: Attribute) -> int:
@@ -318,7 +320,7 @@ class MemberBuilder:
                         good &= column <= _limit(domain.high, column, 1)
                 if domain.values is not None:
                     good &= self._among(domain.values, group.kind).holds(column)
-                for table, name in domain.within:
+                for table, name in self.within[attribute]:
                     good &= self.statics[table].among(name).holds(column)
         return good
 

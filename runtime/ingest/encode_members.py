@@ -10,22 +10,23 @@ import pyarrow.compute as pc
 from ontoweir.checker.model.normal_form import Member, NormalForm
 from ontoweir.mappings.model.catalog import Catalog, Column, StringType
 from ontoweir.rewriter.model.spj import Attribute
-from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column, flatten
+from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.encode_statics import Arrival, find_present, null_attributes
 from ontoweir.runtime.ingest.find_buckets import find_buckets
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
 from ontoweir.runtime.pool.string_pool import StringPool
-from ontoweir.runtime.pool.text_table import Codes, TextTable
+from ontoweir.runtime.pool.text_table import Codes, TextTable, take_rows
+from ontoweir.runtime.sources.derive_values import derive_values
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A column of strings looked up among permanent ones."""
+    """A column of strings (None: all are permanent) looked up among permanent ones."""
 
     permanent: TextTable
-    column: "pa.Array"
+    column: "pa.Array | pa.ChunkedArray | None"
     codes: Codes
 
 
@@ -57,6 +58,7 @@ class MemberEncoder:
         self.found: dict[tuple[str, Selection | None, str, int], _Found] = {}
         self.coded: dict[tuple[str, Selection | None, str, int], _Coded] = {}
         self.buckets: dict[tuple[str, str], pa.ChunkedArray] = {}
+        self.derived: dict[tuple[str, str], pa.ChunkedArray] = {}
 
     def arrival(
         self, member: Member, form: NormalForm, pool: StringPool, selection: Selection
@@ -67,7 +69,7 @@ class MemberEncoder:
         rows = self.admitted[name]
         columns = sorted({a.column for a in form.class_of if a.alias == member.alias})
         absent = {a.column for a in null_attributes(form) if a.alias == member.alias}
-        present = {c: find_present(rows.table.column(c)) for c in absent}
+        present = {c: find_present(self.values(name, c)) for c in absent}
         index = self.candidates(name, selection)
         units = {c: form.unit_of(form.kinds[Attribute(member.alias, c)]) for c in columns}
         if index is None:
@@ -117,7 +119,7 @@ class MemberEncoder:
     def _ends(self, stream: str, name: str) -> tuple[int, int] | None:
         """The least and the greatest whole number of a column (None: there is none)."""
         if (stream, name) not in self.ends:
-            column = self._values(stream, name)
+            column = self.values(stream, name)
             extremes: tuple[int, int] | None = None
             if pa.types.is_signed_integer(column.type) and column.null_count < len(column):
                 ends = pc.min_max(column).as_py()
@@ -147,7 +149,7 @@ class MemberEncoder:
         """A column of whole numbers as it is, NULL as any, in the pieces that were read: to put
         them together costs more than to look at them."""
         if (stream, name) not in self.plain:
-            column = self._values(stream, name)
+            column = self.values(stream, name)
             arrays: Sequence[Array] | None = None
             if pa.types.is_signed_integer(column.type):
                 whole = pc.fill_null(column, 0) if column.null_count else column
@@ -156,8 +158,10 @@ class MemberEncoder:
         return self.plain[stream, name]
 
     def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:
+        if name in self.admitted[stream].filled:
+            return _filled(len(self.admitted[stream].steps))
         column = self._column(stream, name)
-        values = self._values(stream, name)
+        values = self.values(stream, name)
         if isinstance(column.type, StringType):
             return self._look_up((stream, None, name), lambda: values, pool)
         key = (stream, name, unit)
@@ -174,18 +178,18 @@ class MemberEncoder:
         selection: Selection,
         index: Array,
     ) -> Encoded:
+        if name in self.admitted[stream].filled:
+            return _filled(len(index))
         column = self._column(stream, name)
         if isinstance(column.type, StringType):
-            values = self._values(stream, name)
-            return self._look_up(
-                (stream, selection, name), lambda: values.take(pa.array(index)), pool
-            )
+            values = self.values(stream, name)
+            return self._look_up((stream, selection, name), lambda: take_rows(values, index), pool)
         if (known := self.known.get((stream, name, unit))) is not None:
             return known.take(index)
         key = (stream, selection, name, unit)
         if key in self.some:
             return self.some[key]
-        values = self._values(stream, name)
+        values = self.values(stream, name)
         plain = self._plain(stream, name) if values.null_count == 0 else None
         some = values.take(pa.array(index)) if plain is None else pa.array(_pick(plain, index))
         self.some[key] = _encode_values(some, column, unit, pool, f"{stream}.{name}")
@@ -201,25 +205,41 @@ class MemberEncoder:
         key = (*place, id(pool.permanent))  # which is kept, so that no other has its id
         if key not in self.found:
             stream, selection, name = place
-            column = as_texts(flatten(read()), f"{stream}.{name}")
             coded = self.admitted[stream].coded.get(name)
             if coded is None:
+                column = as_texts(read(), f"{stream}.{name}")
                 codes = pool.permanent.find(column)
             else:
                 index = None if selection is None else self.candidates(stream, selection)
                 mine = coded.codes if index is None else coded.codes[index]
                 codes = pool.permanent.translate(coded.table, mine)
+                column = None if (codes >= 0).all() else as_texts(read(), f"{stream}.{name}")
             self.found[key] = _Found(pool.permanent, column, codes)
         whole = (*place, id(pool.others))
         if whole not in self.coded:
             found = self.found[key]
-            encoded = by_codes(pool.complete(found.column, found.codes))
+            whole_codes = found.codes
+            if found.column is not None:
+                whole_codes = pool.complete(found.column, found.codes)
+            encoded = by_codes(whole_codes)
             self.coded[whole] = _Coded(pool.permanent, pool.others, encoded)
         return self.coded[whole].codes
 
-    def _values(self, stream: str, name: str) -> "pa.ChunkedArray":
-        """A column as it is in the data; or, of a bucket of time, as the timestamps say."""
+    def values(self, stream: str, name: str) -> "pa.ChunkedArray":
+        """A column as it is in the data; a bucket of time as the timestamps say, and a derived
+        column as it is computed.
+
+        Raises:
+            DataError: an expression has no value for a row.
+        """
         column = self._column(stream, name)
+        if column.expression is not None:
+            if (stream, name) not in self.derived:
+                rows = self.admitted[stream]
+                source = self.catalog.streams[stream]
+                made = derive_values(column.expression, source, rows.steps, rows.table)
+                self.derived[stream, name] = made
+            return self.derived[stream, name]
         if column.bucket is None:
             return self.admitted[stream].table.column(name)
         if (stream, name) not in self.buckets:
@@ -231,6 +251,11 @@ class MemberEncoder:
         column = self.catalog.streams[stream].column(name)
         assert column is not None
         return column
+
+
+def _filled(count: int) -> Encoded:
+    """A column whose values nobody looks at, none of which is NULL."""
+    return Encoded(np.zeros(count, np.int64), np.ones(count, np.bool_))
 
 
 def _pick(chunks: Sequence[Array], index: Array) -> Array:

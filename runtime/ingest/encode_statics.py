@@ -1,6 +1,6 @@
 """Static relations as numbers, and the columns of a plan that it takes from tables."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -20,6 +20,7 @@ from ontoweir.runtime.columnar.frame import (
     Array,
 )
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
+from ontoweir.runtime.ingest.list_references import ColumnPlace, compare_within
 from ontoweir.runtime.pool.string_pool import StringPool
 
 
@@ -61,19 +62,18 @@ def used_columns(form: NormalForm) -> dict[str, set[str]]:
     return used
 
 
-def valued_columns(form: NormalForm) -> dict[str, set[str]]:
-    """Per table, the columns whose values a disjunct's intake looks at, those that limit domains
-    included."""
+def valued_columns(form: NormalForm, catalog: Catalog) -> dict[str, set[str]]:
+    """Per table, the columns whose values a disjunct's intake looks at."""
     valued = used_columns(form)
-    for group in form.classes:
-        for table, column in group.domain.within:
+    for places in compare_within(form, catalog).values():
+        for table, column in places:
             valued.setdefault(table, set()).add(column)
     return valued
 
 
-def needed_columns(form: NormalForm) -> dict[str, set[str]]:
+def needed_columns(form: NormalForm, catalog: Catalog) -> dict[str, set[str]]:
     """These, and the columns that have to be NULL."""
-    needed = valued_columns(form)
+    needed = valued_columns(form, catalog)
     for table, columns in null_columns(form).items():
         needed.setdefault(table, set()).update(columns)
     return needed
@@ -131,10 +131,13 @@ def encode_statics(
     tables: Mapping[str, pa.Table],
     pool: StringPool,
     known: dict[object, StaticData],
+    more: Iterable[ColumnPlace] = (),
 ) -> dict[str, StaticData]:
     """The static relations that a form looks at, encoded; `known`: those that are encoded already
-    with the pool, to which others are added."""
-    valued, absent = valued_columns(form), null_columns(form)
+    with the pool, to which others are added; `more`: columns that are looked at besides."""
+    valued, absent = valued_columns(form, catalog), null_columns(form)
+    for table, column in more:
+        valued.setdefault(table, set()).add(column)
     encoded = {}
     for name, relation in catalog.relations.items():
         if name in valued or name in absent:

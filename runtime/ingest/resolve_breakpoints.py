@@ -24,6 +24,12 @@ from ontoweir.runtime.ingest.encode_statics import StaticData, code_constant
 from ontoweir.runtime.pool.string_pool import StringPool
 
 
+def list_static_breaks(plan: SynopsisPlan) -> list[tuple[str, str]]:
+    """The static relations and columns whose values are breakpoints of a plan."""
+    breaks = [at for table in plan.tables for key in table.keys for at in key.breaks]
+    return [(at.table, at.column) for at in breaks if isinstance(at, StaticValues)]
+
+
 def resolve_breaks(
     plan: SynopsisPlan, statics: Mapping[str, StaticData], pool: StringPool
 ) -> SynopsisPlan:

@@ -139,9 +139,9 @@ def _hashes(rows: pa.Table, key: tuple[str, ...], salt: int) -> Array:
 def _numbers(column: "pa.ChunkedArray", salt: int) -> Array:
     """The values as numbers of 64 bits: whole numbers, dates, times and doubles as they are, texts
     by a hash."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     flat = flatten(column)
-    if pa.types.is_dictionary(flat.type):
-        flat = flat.dictionary_decode()
     if pa.types.is_decimal(flat.type):  # files may differ in their scales
         flat = write_texts(flat)
     if pa.types.is_string(flat.type) or pa.types.is_large_string(flat.type):

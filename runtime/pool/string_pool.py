@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ontoweir.runtime.pool.text_table import TEXT, Codes, TextTable
+from ontoweir.runtime.pool.text_table import TEXT, Codes, TextTable, take_rows
 
 
 class StringPool:
@@ -22,11 +22,11 @@ class StringPool:
         """The code of a string, new or known."""
         return int(self.encode(pa.array([text]))[0])
 
-    def encode(self, column: "pa.Array") -> Codes:
+    def encode(self, column: "pa.Array | pa.ChunkedArray") -> Codes:
         """Codes of a column of strings, or of a dictionary of strings; -1: NULL."""
         return self.complete(column, self.permanent.find(column))
 
-    def complete(self, column: "pa.Array", codes: Codes) -> Codes:
+    def complete(self, column: "pa.Array | pa.ChunkedArray", codes: Codes) -> Codes:
         """The codes of a column that was looked up among the permanent ones: with those of the
         others, which may be new."""
         missing = codes < 0
@@ -36,7 +36,7 @@ class StringPool:
         if len(rows) == 0:
             return codes
         whole = len(rows) == len(codes)
-        added = self.others.add(column if whole else column.take(pa.array(rows)))
+        added = self.others.add(column if whole else take_rows(column, rows))
         made = codes.copy()
         made[rows] = np.where(added < 0, -1, added + len(self.permanent))
         return made
@@ -68,7 +68,9 @@ class StringPool:
         """The strings beside the permanent ones that are used, and for every code what it is when
         the others are forgotten (-1: forgotten)."""
         start = len(self.permanent)
-        kept = np.unique(used[(used >= start) & (used < len(self))])
+        wanted = np.zeros(len(self), dtype=np.bool_)
+        wanted[used[(used >= start) & (used < len(self))]] = True
+        kept = np.flatnonzero(wanted)
         moved = np.full(len(self), -1, dtype=np.int64)
         moved[:start] = np.arange(start)
         moved[kept] = start + np.arange(len(kept))

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ontoweir.runtime.pool.dictionary_codes import DictionaryCodes, spread
 from ontoweir.runtime.pool.hash_slots import EMPTY, HashSlots
 from ontoweir.runtime.pool.hash_slots import Codes as Codes
 from ontoweir.runtime.pool.hash_texts import hash_texts
@@ -23,6 +24,8 @@ class TextTable:
 
     Texts are found by hash and compared exactly. A look-up costs time in proportion to the
     column, not to the table; adding costs time in proportion to the table where something is new.
+    Columns are of strings, or dictionaries of strings; of these the texts that rows have are looked
+    up once, also where several columns have the same dictionary.
     """
 
     def __init__(self) -> None:
@@ -30,19 +33,20 @@ class TextTable:
         self._slots = HashSlots()
         self._compared: dict[tuple[str, str], NDArray[np.bool_]] = {}
         self._translated: dict[int, tuple[pa.LargeStringArray, Codes]] = {}
+        self._dictionaries = DictionaryCodes()
 
     def __len__(self) -> int:
         return len(self.texts)
 
-    def find(self, column: "pa.Array") -> Codes:
-        """The codes of texts: a column of strings, or a dictionary of such."""
+    def find(self, column: "pa.Array | pa.ChunkedArray") -> Codes:
+        """The codes of texts."""
         if not len(self):
             return np.full(len(column), EMPTY, dtype=np.int64)
-        return _by_distinct(column, lambda texts: self._find(texts, hash_texts(texts)))
+        return self._look_up(column, lambda texts: self._find(texts, hash_texts(texts)), new=False)
 
-    def add(self, column: "pa.Array") -> Codes:
+    def add(self, column: "pa.Array | pa.ChunkedArray") -> Codes:
         """The codes of texts, which get new ones where they are not there; NULL has none."""
-        return _by_distinct(column, self._add)
+        return self._look_up(column, self._add, new=True)
 
     def take(self, codes: Codes) -> "pa.LargeStringArray":
         """The texts of codes."""
@@ -65,6 +69,32 @@ class TextTable:
             self._compared[asked] = compared.to_numpy(zero_copy_only=False)
         return self._compared[asked]
 
+    def _look_up(
+        self,
+        column: "pa.Array | pa.ChunkedArray",
+        look_up: "Callable[[pa.LargeStringArray], Codes]",
+        *,
+        new: bool,
+    ) -> Codes:
+        """Look a column up, by its distinct texts where it has them or where they repeat; `new`:
+        those that are not there get codes."""
+        if not pa.types.is_dictionary(column.type):
+            whole = column.cast(TEXT)
+            if isinstance(whole, pa.ChunkedArray):
+                whole = whole.combine_chunks()
+            if not _repeats(whole):
+                return look_up(whole)
+            coded = whole.dictionary_encode()
+            return spread(look_up(coded.dictionary), coded.indices)
+        pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        found = [
+            self._dictionaries.look_up(
+                piece, len(self), lambda texts: look_up(texts.cast(TEXT)), new=new
+            )
+            for piece in pieces
+        ]
+        return found[0] if len(found) == 1 else np.concatenate([*found, np.zeros(0, np.int64)])
+
     def _find(self, texts: "pa.LargeStringArray", hashes: NDArray[np.uint64]) -> Codes:
         def same(rows: Codes | None, codes: Codes) -> NDArray[np.bool_]:
             mine = texts if rows is None else texts.take(pa.array(rows))
@@ -84,7 +114,13 @@ class TextTable:
         rows = np.flatnonzero(missing)
         if len(rows) == 0:
             return codes
-        coded = texts.take(pa.array(rows)).dictionary_encode()
+        missed = texts if len(rows) == len(texts) else texts.take(pa.array(rows))
+        ordered = np.sort(hashes[rows])
+        if not (ordered[1:] == ordered[:-1]).any():  # different hashes are of different texts
+            codes[rows] = len(self) + np.arange(len(rows))
+            self._append(missed, hashes[rows])
+            return codes
+        coded = missed.dictionary_encode()
         inner = coded.indices.to_numpy().astype(np.int64)
         codes[rows] = len(self) + inner
         first = np.zeros(len(coded.dictionary), dtype=np.int64)
@@ -100,26 +136,25 @@ class TextTable:
         self._slots.append(hashes)
 
 
+def take_rows(column: "pa.Array | pa.ChunkedArray", rows: Codes) -> "pa.Array | pa.ChunkedArray":
+    """The rows at an ascending index; dictionaries stay as they are, each with its own rows."""
+    if not (isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type)):
+        return column.take(pa.array(rows))
+    starts = np.cumsum([0, *map(len, column.chunks)])
+    cuts = np.searchsorted(rows, starts)
+    pieces = [
+        piece.take(pa.array(rows[first:last] - start))
+        for piece, start, first, last in zip(
+            column.chunks, starts[:-1], cuts[:-1], cuts[1:], strict=True
+        )
+        if last > first
+    ]
+    return pa.chunked_array(pieces, column.type)
+
+
 def _equal(left: "pa.Array", right: "pa.Array") -> NDArray[np.bool_]:
     same: NDArray[np.bool_] = pc.equal(left, right).to_numpy(zero_copy_only=False)
     return same
-
-
-def _by_distinct(column: "pa.Array", look_up: "Callable[[pa.LargeStringArray], Codes]") -> Codes:
-    """Look a column up, by its distinct texts where it has them or where they repeat."""
-    if not pa.types.is_dictionary(column.type):
-        if not _repeats(column):
-            return look_up(column.cast(TEXT))
-        column = column.dictionary_encode()
-    codes = look_up(column.dictionary.cast(TEXT))
-    indices = column.indices
-    if not indices.null_count:
-        places: Codes = codes[indices.to_numpy()]
-        return places
-    there = indices.is_valid().to_numpy(zero_copy_only=False)
-    known = np.full(len(indices), EMPTY, dtype=np.int64)
-    known[there] = codes[indices.drop_null().to_numpy()]
-    return known
 
 
 def _repeats(column: "pa.Array") -> bool:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.progress.replay_progress import ProgressListener, count_prepared
 from ontoweir.runtime.engine.configure_run import StreamColumns
+from ontoweir.runtime.ingest.find_filled import find_filled
 from ontoweir.runtime.ingest.prove_domains import prove_domains
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
 from ontoweir.runtime.sources.order_pieces import order_pieces
 from ontoweir.runtime.sources.read_source import locate_source
+from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.staging.keep_rows import keep_rows
 from ontoweir.runtime.staging.spool_stream import spool_stream
 from ontoweir.runtime.staging.stage_stream import stage_stream
@@ -37,8 +39,16 @@ class StagingArea:
     progress: ProgressListener | None
 
 
-def open_history(catalog: Catalog, wanted: StreamColumns, area: StagingArea) -> History:
+def open_history(
+    catalog: Catalog, wanted: StreamColumns, area: StagingArea, known: VerifiedRows | None = None
+) -> History:
     """A stream's history, with the columns in use and those that are read to be checked.
+
+    Args:
+        catalog: the tables.
+        wanted: the stream and its columns.
+        area: with what it is opened.
+        known: which of its rows are rejected (None: that is found when they are read).
 
     Raises:
         DataError: files are missing, or cannot be read.
@@ -51,13 +61,15 @@ def open_history(catalog: Catalog, wanted: StreamColumns, area: StagingArea) -> 
         raise check_file(located.path, name)
     local = stream.data.format == "parquet" and located.files is not None
     direct = local and not stream.data.sort
-    proven = prove_domains(located.files or (), wanted.enforced) if direct else frozenset()
+    files = located.files or ()
+    proven = prove_domains(files, wanted.enforced) if direct else frozenset()
     spare = wanted.spare(frozenset(proven))
-    columns = wanted.select(spare)
+    filled = find_filled(files, stream, wanted.tested) if direct else frozenset()
+    columns = wanted.select(spare, without=filled)
     pieces: tuple[Piece, ...] | None = None
     if direct:
         pieces = list_pieces(
-            located.files or (),
+            files,
             stream,
             (*columns, stream.timestamp),
             start_us=area.span[0],
@@ -83,4 +95,7 @@ def open_history(catalog: Catalog, wanted: StreamColumns, area: StagingArea) -> 
         session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
         place = area.folder / name
         pieces = stage_stream(session, stream, located, columns, place, home, spare)
-    return History(stream, columns, order_pieces(pieces), not direct)
+    verified = known if direct else None
+    return History(
+        stream, columns, order_pieces(pieces), not direct, filled=filled, verified=verified
+    )

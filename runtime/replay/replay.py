@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,9 +31,14 @@ from ontoweir.runtime.replay.run_here import in_process
 from ontoweir.runtime.replay.run_ranges import on_spark
 from ontoweir.runtime.results.render_results import MULTIPLICITY
 from ontoweir.runtime.results.write_results import ResultWriter
+from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.spark.count_cores import count_cores
 from ontoweir.runtime.spark.refuse_connect import is_connect
 from ontoweir.runtime.statics.load_statics import Session, load_statics
+from ontoweir.runtime.verified.keep_verified import keep_verified
+from ontoweir.runtime.verified.recall_statistics import recall_statistics
+from ontoweir.runtime.verified.recall_verified import recall_verified
+from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,7 +68,7 @@ def replay_history(
         RunError: Spark failed, or the state exceeds its bound.
     """
     begun = time.perf_counter()
-    config = configure_run([job], job.catalog)
+    config, verified = _configure(job, request)
     schema = config.queries[0].schema
     written = schema
     if request.expand and MULTIPLICITY in schema.names:
@@ -77,7 +82,11 @@ def replay_history(
         folder = Path(tempfile.mkdtemp(prefix=".ontoweir-replay-", dir=writer.beside))
         try:
             area = StagingArea(_once(spark), folder, _span(request), request.text_here, progress)
-            choice, scanned = _replay(config, request, area, statics or {}, writer)
+            work = _make_context(config, verified, request, area, statics or {})
+            choice, scanned = _replay(config, work, request, area, writer)
+            if request.verification is not None:
+                relations = tuple(recall_statistics(request.verification, config.relations).rows)
+                request.verification.ensure_unchanged(job.catalog, tuple(verified), relations)
             writer.commit()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -98,15 +107,28 @@ def replay_history(
     )
 
 
+def _configure(job: QueryJob, request: ReplayRequest) -> tuple[RunConfig, dict[str, VerifiedRows]]:
+    """What the run derives from its query, and the streams whose rejected rows are known."""
+    config = configure_run([job], job.catalog)
+    if request.verification is None:
+        return config, {}
+    known = request.verification.known.keys() & config.streams.keys()
+    trusting = configure_run([job], job.catalog, known)
+    wanted = {name: trusting.streams[name].used for name in known}
+    verified = recall_verified(request.verification, wanted)
+    if verified:
+        config = configure_run([job], job.catalog, verified.keys())
+    return config, verified
+
+
 def _replay(
     config: RunConfig,
+    work: ExecutionContext,
     request: ReplayRequest,
     area: StagingArea,
-    statics: "Mapping[str, pa.Table]",
     writer: ResultWriter,
 ) -> tuple[EngineChoice, Scanned]:
     """Write the answers of the one query of a run, without the commit."""
-    work = _make_context(config, request, area, statics)
     job = config.queries[0].job
     choice = choose_engine(work, request, spark=area.spark, unbounded=job.unbounded)
     ranges = Ranges((), f"it is replayed in this process: {choice.because}")
@@ -121,28 +143,36 @@ def _replay(
     # what the driver has to look at again, it gets as Arrow
     again = writer.schema != work.schema or (work.distinct and len(ranges) > 1) or last is not None
     work = dataclasses.replace(work, parquet=request.format == "parquet" and not again)
-    with _runner(work, area.spark() if choice.spark else None, area.folder) as run:
+    watch = None
+    if request.verification is not None and not choice.spark and area.span == (None, None):
+        watch = RejectWatch()
+    with _runner(work, area.spark() if choice.spark else None, area.folder, watch) as run:
         sink = writer if last is None else last
         output = ScanOutput(area.folder, sink, request.expand)
         scanned = scan_ranges(work, ranges, run, output, area.progress)
     if last is not None:
         last.finish()
+    if request.verification is not None and watch is not None:
+        keep_verified(request.verification, config.catalog, work.histories, watch)
     return choice, scanned
 
 
 def _make_context(
     config: RunConfig,
+    verified: Mapping[str, VerifiedRows],
     request: ReplayRequest,
     area: StagingArea,
     statics: "Mapping[str, pa.Table]",
 ) -> ExecutionContext:
     """Open the streams' history, stage what needs it, load the static data that is not given."""
     catalog = config.catalog
-    histories = [open_history(catalog, columns, area) for columns in config.streams.values()]
+    histories = [
+        open_history(catalog, columns, area, verified.get(name))
+        for name, columns in config.streams.items()
+    ]
     loaded = dict(statics)
     if missing := config.relations.keys() - loaded:
-        place = area.folder / "statics"
-        loaded |= load_statics(area.spark, catalog, missing, place, here=area.here)
+        loaded |= _load_missing(config, sorted(missing), request, area)
     return config.make_context(
         config.queries[0],
         histories,
@@ -150,6 +180,21 @@ def _make_context(
         key=uuid.uuid4().hex,
         span=area.span,
         rows_per_chunk=request.rows_per_chunk,
+    )
+
+
+def _load_missing(
+    config: RunConfig, missing: Sequence[str], request: ReplayRequest, area: StagingArea
+) -> dict[str, pa.Table]:
+    """Relations that were not given: of those that are verified, the columns in use alone."""
+    verified: dict[str, Collection[str]] = {}
+    views = any(config.catalog.relations[n].data.view is not None for n in missing)
+    if request.verification is not None and not views:
+        known = recall_statistics(request.verification, missing)
+        verified = {name: config.relations[name] for name in known.rows}
+    place = area.folder / "statics"
+    return load_statics(
+        area.spark, config.catalog, missing, place, here=area.here, verified=verified
     )
 
 
@@ -169,11 +214,14 @@ def _once(spark: "Session | None") -> "Callable[[], SparkSession]":
 
 
 def _runner(
-    work: ExecutionContext, spark: "SparkSession | None", folder: Path
+    work: ExecutionContext,
+    spark: "SparkSession | None",
+    folder: Path,
+    watch: RejectWatch | None,
 ) -> AbstractContextManager[RunTasks]:
     """What runs tasks: this process, or Spark."""
     if spark is None:
-        return in_process(work)
+        return in_process(work, watch)
     if is_connect(spark):
         return on_connect(spark, work, folder)
     return on_spark(spark, work, folder)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from ontoweir.runtime.results.write_results import OutputFormat
+from ontoweir.runtime.verified.verification import Verification
 
 Engine = Literal["auto", "driver", "spark"]
 """What replays: this process, Spark's tasks, or what is estimated to end earlier. `driver` starts
@@ -28,6 +29,7 @@ class ReplayRequest:
             many rows.
         ranges: how many ranges Spark replays at most (None: as many as it has cores).
         engine: what replays (`choose_engine`).
+        verification: what is known of the streams' files, and where more is kept (None: nothing).
     """
 
     output: Path
@@ -41,3 +43,4 @@ class ReplayRequest:
     rows_per_range: int = 2_000_000
     ranges: int | None = None
     engine: Engine = "auto"
+    verification: Verification | None = None

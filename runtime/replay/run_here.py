@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -14,16 +15,21 @@ from ontoweir.runtime.replay.ranges.replay_range import (
     run_task,
 )
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
+from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
 
 @contextmanager
-def in_process(work: ExecutionContext) -> Iterator[RunTasks]:
+def in_process(work: ExecutionContext, watch: RejectWatch | None = None) -> Iterator[RunTasks]:
     """What runs tasks here, one after the other, by the same code as in Spark's workers.
+
+    Args:
+        work: the run.
+        watch: is shown which rows are rejected.
 
     Raises:
         RunError: a file cannot be read or written, or memory is short.
     """
-    prepared = prepare_work(work)
+    prepared = replace(prepare_work(work), watch=watch)
 
     def run(tasks: Sequence[RangeTask], on_progress: Callable[[], None]) -> list[RangeOutcome]:
         try:

@@ -6,16 +6,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.mappings.model.catalog import Stream, TimestampType
+from ontoweir.mappings.model.catalog import Stream, StringType, TimestampType
 from ontoweir.runtime.columnar.convert_column import convert_column, plain_type
 from ontoweir.runtime.columnar.decode_times import decode_times
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.coded_texts import keep_coded
 from ontoweir.runtime.sources.read_source import BAD
 
 
 def convert_table(table: pa.Table, stream: Stream) -> pa.Table:
-    """A stream's rows with their columns, but for the timestamp, as declared; with BAD where some
-    value is not of its type."""
+    """A stream's rows with their columns, but for the timestamp, as declared, dictionaries of texts
+    as such; with BAD where some value is not of its type."""
     bad: list[tuple[str, Array]] = []
     for place, name in enumerate(table.column_names):
         column = stream.column(name)
@@ -23,6 +24,10 @@ def convert_table(table: pa.Table, stream: Stream) -> pa.Table:
             kind = plain_type(table.column(name).type)
             if name == stream.timestamp and not pa.types.is_null(kind):
                 bad += _find_far(table, name, kind)
+            continue
+        coded = keep_coded(table.column(name)) if isinstance(column.type, StringType) else None
+        if coded is not None:
+            table = table.set_column(place, name, coded)
             continue
         values, wrong = convert_column(table.column(name), column.type)
         if isinstance(column.type, TimestampType) and not pa.types.is_null(values.type):

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.verified_rows import VerifiedRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +36,17 @@ class Piece:
 class History:
     """A stream's history: what to read, and which columns; `staged`: its rows do not come
     from the declared files directly (always so live); `spare`:
-    columns that no query asks for, which are NULL where the data lacks them."""
+    columns that no query asks for, which are NULL where the data lacks them; `filled`: columns that
+    are not read, as all that is asked of them is that they are not NULL, and none is; `verified`:
+    which rows are rejected, where that is known (None: rows are held to what is declared)."""
 
     stream: Stream
     columns: tuple[str, ...]
     pieces: tuple[Piece, ...]
     staged: bool
     spare: frozenset[str] = frozenset()
+    filled: frozenset[str] = frozenset()
+    verified: VerifiedRows | None = None
 
     @property
     def rows(self) -> int:
@@ -49,6 +57,20 @@ class History:
     def size(self) -> int:
         """About how many bytes the columns in use take."""
         return sum(p.size for p in self.pieces)
+
+    def rejected(self, cursor: "Cursor", count: int) -> list[tuple[str, Array]]:
+        """Of the `count` rows that come after a cursor, those known to be rejected, by reason, each
+        reason once: how many rows after the cursor each is."""
+        found: dict[str, list[Array]] = {}
+        index, offset, done = cursor.piece, cursor.offset, 0
+        while self.verified is not None and done < count:
+            piece = self.pieces[index]
+            rows = min(piece.rows - offset, count - done)
+            first = piece.first - 1 + offset
+            for reason, numbers in self.verified.find(piece.file, first, rows):
+                found.setdefault(reason, []).append(numbers + done)
+            index, offset, done = index + 1, 0, done + rows
+        return [(reason, np.concatenate(parts)) for reason, parts in found.items()]
 
     def place(self, cursor: "Cursor", position: int) -> Source:
         """Where the row is that comes `position` rows after a cursor."""

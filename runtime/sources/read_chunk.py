@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from ontoweir.errors import DataError, Source
 from ontoweir.runtime.columnar.decode_times import decode_times, show_time
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.coded_texts import concat_rows, find_coded
 from ontoweir.runtime.sources.convert_table import convert_table
 from ontoweir.runtime.sources.history import Cursor, History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent
@@ -168,7 +169,7 @@ class _Reader:
             return Slice(np.zeros(0, np.int64), np.zeros(0, np.bool_), table)
         times = np.concatenate([p.times for p in parts])
         timed = np.concatenate([p.timed for p in parts])
-        table = pa.concat_tables([p.table for p in parts], promote_options="permissive")
+        table = concat_rows([p.table for p in parts])
         if limit is None:
             return Slice(times, timed, table)
         count = int(np.searchsorted(times, limit, side="left"))
@@ -193,7 +194,7 @@ class RowGroups:
 
     def __init__(self) -> None:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
-        self._footers: OrderedDict[str, pq.FileMetaData] = OrderedDict()
+        self._footers: OrderedDict[str, tuple[pq.FileMetaData, tuple[str, ...]]] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
 
@@ -233,18 +234,25 @@ class RowGroups:
         if history.staged:
             wanted.append(BAD)
         try:
-            known = self._footers.get(piece.file)
-            with (
-                pa.OSFile(piece.file) as source,  # pages of a mapped file cost more than a copy
-                pq.ParquetFile(source, metadata=known, pre_buffer=False) as file,
-            ):
-                if known is None:
-                    self._footers[piece.file] = file.metadata
-                    while len(self._footers) > _CACHED_FOOTERS:
-                        self._footers.popitem(last=False)
+            with pa.OSFile(piece.file) as source:  # pages of a mapped file cost more than a copy
+                footer, coded = self._read_footer(source, history, piece.file)
+                file = pq.ParquetFile(
+                    source, metadata=footer, pre_buffer=False, read_dictionary=coded
+                )
                 there = set(file.schema_arrow.names)
                 table = file.read_row_group(piece.group, columns=[n for n in wanted if n in there])
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
         table = add_absent(table, wanted, piece, history.stream)
         return table if history.staged else convert_table(table, history.stream)
+
+    def _read_footer(
+        self, source: "pa.OSFile", history: History, name: str
+    ) -> "tuple[pq.FileMetaData, tuple[str, ...]]":
+        """What a file says of itself, and the columns that are read with their dictionaries."""
+        if name not in self._footers:
+            footer = pq.read_metadata(source)
+            self._footers[name] = footer, find_coded(footer, history.stream)
+            while len(self._footers) > _CACHED_FOOTERS:
+                self._footers.popitem(last=False)
+        return self._footers[name]

@@ -67,7 +67,7 @@ def list_columns(view: View, catalog: Catalog) -> dict[str, set[str]]:
     needed: dict[str, set[str]] = {}
     for branch in (*view.branches, *view.without):
         form, present = _select_rows(branch, catalog)
-        for table, columns in needed_columns(form).items():
+        for table, columns in needed_columns(form, catalog).items():
             needed.setdefault(table, set()).update(columns)
         tables = {o.alias: o.table for o in branch.occurrences}
         for attribute in (*present, *(a for c in branch.columns for a in column_attributes(c))):

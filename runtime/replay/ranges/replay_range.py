@@ -38,6 +38,7 @@ from ontoweir.runtime.replay.ranges.store_statics import open_statics
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.write_behind import write_behind
 from ontoweir.runtime.results.write_results import write_part
+from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +120,12 @@ class RangeFailure:
 @dataclass(frozen=True, slots=True)
 class PreparedWork:
     """What all tasks of a run begin with: its plans, with static data encoded, and the references
-    that it enforces, by stream."""
+    that it enforces, by stream; `watch`: is shown which rows of history are rejected."""
 
     work: ExecutionContext
     plans: tuple[PreparedPlan, ...]
     checks: Mapping[str, Sequence[ReferenceCheck]]
+    watch: RejectWatch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,8 @@ def _replay(
                 parts += 1
         for rows in admitted.values():
             rejected.update(rows.rejected)
+        if prepared.watch is not None:
+            prepared.watch.see(histories, chunk.before, admitted)
         progress = RangeProgress(
             parts,
             progress.markers + count_markers(admitted),

@@ -32,6 +32,7 @@ from ontoweir.pipeline.read_cached import (
 )
 from ontoweir.pipeline.read_text import read_project, read_text
 from ontoweir.pipeline.refused_query import describe_incomplete
+from ontoweir.pipeline.remember_verdicts import RememberedVerdicts
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
@@ -105,6 +106,7 @@ class Workspace:
     repair_time_limit: float | None = REPAIR_SECONDS
     cache: Cache | None = None
     ran_out: bool = field(default=False, init=False)
+    _known: RememberedVerdicts = field(default_factory=RememberedVerdicts, init=False)
 
     @contextmanager
     def _showing(self) -> Iterator[None]:
@@ -299,17 +301,17 @@ class Workspace:
     def check(
         self, compiled: CompiledQuery, *, statistics: Statistics | None = None, timed: bool = True
     ) -> Verdict:
-        """Decide a compiled query."""
+        """Decide a compiled query; from the declarations alone, once where it is bounded."""
+        if statistics is None and (known := self._known.find(compiled)) is not None:
+            return known
         with self._noting(f"{compiled.name} is decided"), self._showing():
-            watch = Watch(self.time_limit, self.on_progress)
+            watch, catalog = Watch(self.time_limit, self.on_progress), self.project.catalog
             verdict = check_query(
-                compiled.union,
-                self.project.catalog,
-                statistics=statistics,
-                timed=timed,
-                watch=watch,
+                compiled.union, catalog, statistics=statistics, timed=timed, watch=watch
             )
             self.ran_out |= watch.is_over()
+            if statistics is None:
+                self._known.keep(compiled, verdict)
             return verdict
 
     def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ontoweir.runtime.replay.replay_request import Engine
     from ontoweir.runtime.replay.replay_summary import ReplaySummary
     from ontoweir.runtime.results.write_results import OutputFormat
+    from ontoweir.runtime.verified.verification import Verification
 
 
 _FORMATS: "dict[str, OutputFormat]" = {
@@ -54,6 +55,8 @@ class ReplayOptions:
     """Of an aggregate query, the last row of each group alone."""
     engine: "Engine" = "auto"
     """What replays: this process (`driver`), Spark's tasks, or what is estimated to end earlier."""
+    verify: bool = False
+    """Hold all rows to what is declared, also of files that were held to it before."""
 
 
 def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayOptions) -> Verdict:
@@ -178,6 +181,7 @@ def replay_query(
     from ontoweir.runtime.replay.replay import replay_history
     from ontoweir.runtime.replay.replay_request import ReplayRequest
 
+    verification = _identify(workspace, compiled, again=options.verify)
     starting: list[float] = []
 
     @cache
@@ -200,6 +204,7 @@ def replay_query(
         beside=_find_beside(options.output),
         here=here,
         allow_unbounded=options.allow_unbounded,
+        verification=verification,
     )
     (job,) = prepared.jobs
     if options.final and compiled.union.aggregation is None:
@@ -221,12 +226,25 @@ def replay_query(
         final=options.final,
         text_here=here,
         engine=options.engine,
+        verification=verification,
     )
     with show_replay(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(
             job, request, spark=session, progress=progress, statics=prepared.statics
         )
     return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
+
+
+def _identify(
+    workspace: Workspace, compiled: CompiledQuery, *, again: bool
+) -> "Verification | None":
+    """How the files of the query's tables are, before any is read (None: nothing is kept)."""
+    from ontoweir.runtime.verified.verification import begin_verification
+
+    cache, catalog = workspace.cache, workspace.project.catalog
+    if cache is None:
+        return None
+    return begin_verification(cache, catalog, list_tables(compiled, catalog), again=again)
 
 
 def _needs_spark(name: str) -> UsageError:

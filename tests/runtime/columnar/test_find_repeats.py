@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ontoweir.runtime.columnar import find_repeated_keys as module
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
+from ontoweir.runtime.pool.hash_texts import hash_texts
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 3), st.none() | st.integers(-2, 2), st.sampled_from("ab")), max_size=30
@@ -41,6 +43,41 @@ def test_all_but_the_first(
     assert find_repeated_keys(groups, [numbers], first).tolist() == one
     both = find_repeated_keys(groups, [numbers, texts]).tolist()
     assert both == _by_hand(rows)
+
+
+TEXTS = st.none() | st.sampled_from(["", "a", "é", "aa", "x" * 70])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), TEXTS, st.integers(-1, 2)), max_size=30),
+    st.integers(0, 30),
+    st.booleans(),
+)
+def test_texts_dictionaries_and_codes(
+    rows: list[tuple[int, str | None, int]], cut: int, alike: bool
+) -> None:
+    """Whatever form texts have, also where their hashes coincide; -1 is the code of NULL."""
+    rows = sorted(rows, key=lambda r: r[0])
+    groups = np.array([r[0] for r in rows], dtype=np.int64)
+    codes = np.array([r[2] for r in rows], dtype=np.int64)
+    whole = pa.array([r[1] for r in rows], pa.string())
+    plain = pa.chunked_array([whole.slice(0, cut), whole.slice(cut)])
+    apart = pa.chunked_array([c.dictionary_encode() for c in plain.chunks])
+    one = pa.chunked_array([whole.dictionary_encode()])
+    shared = pa.chunked_array([one.slice(0, cut).combine_chunks(), one.slice(cut).combine_chunks()])
+    wanted = _by_hand([r[:2] for r in rows])
+    both = _by_hand([(r[0], r[1], None if r[2] < 0 else r[2]) for r in rows])
+    with pytest.MonkeyPatch.context() as patch:
+        if alike:
+            patch.setattr(module, "hash_texts", lambda texts: hash_texts(texts) % np.uint64(2))
+        for texts in (plain, apart, one, shared):
+            assert find_repeated_keys(groups, [texts]).tolist() == wanted
+            assert find_repeated_keys(groups, [texts, codes]).tolist() == both
+    seen = np.array(
+        [("", "a", "é", "aa", "x" * 70).index(r[1]) if r[1] is not None else -1 for r in rows],
+        dtype=np.int64,
+    )
+    assert find_repeated_keys(groups, [seen]).tolist() == wanted
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,11 @@ def add_replay(commands: Any) -> None:
         "estimated to end earlier; --verbose shows the estimate",
     )
     replay.add_argument(
+        "--verify",
+        action="store_true",
+        help="hold every row to what is declared, also of files that a replay has verified before",
+    )
+    replay.add_argument(
         "--allow-unbounded",
         action="store_true",
         help="also run a query that is not bounded: it keeps whatever may be needed",
@@ -97,6 +102,7 @@ def _replay(args: argparse.Namespace) -> int:
         allow_unbounded=args.allow_unbounded,
         progress=not args.quiet,
         engine=args.engine,
+        verify=args.verify,
     )
     summary = replay_query(workspace, compiled, options)
     with redirect_stdout(choose_channel(output)):

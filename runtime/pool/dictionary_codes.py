@@ -1,0 +1,104 @@
+"""The codes that a table has for the texts of dictionaries, as files hold them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.runtime.pool.hash_slots import EMPTY, Codes
+
+_UNKNOWN = -2
+_REMEMBERED = 8
+"""So many dictionaries are remembered: those that the pieces of a history have in turn."""
+
+LookUp: TypeAlias = "Callable[[pa.Array], Codes]"
+"""The codes of texts in a table."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """A dictionary, and the codes of its texts (EMPTY: there was none when the table had `size`
+    texts; _UNKNOWN: no row had the text yet)."""
+
+    dictionary: "pa.Array"
+    codes: Codes
+    size: int
+
+
+class DictionaryCodes:
+    """Dictionaries that were looked up in a table. Each text is looked up once, when a row has it:
+    of those that no row has nothing is added to the table."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], _Known] = {}
+
+    def look_up(
+        self, column: "pa.DictionaryArray", size: int, look_up: LookUp, *, new: bool
+    ) -> Codes:
+        """The codes of a column; NULL has EMPTY.
+
+        Args:
+            column: a dictionary of texts.
+            size: how many texts the table has.
+            look_up: finds texts in the table.
+            new: it adds those that are not there.
+        """
+        known = self._recall(column.dictionary, size)
+        indices, valid = _read_indices(column.indices)
+        codes = _take(known.codes, indices)
+        unknown = codes < 0 if new else codes == _UNKNOWN
+        if valid is not None:
+            unknown &= valid
+        if unknown.any():
+            wanted = np.zeros(len(known.codes), dtype=np.bool_)
+            wanted[indices[unknown]] = True
+            places = np.flatnonzero(wanted)
+            whole = len(places) == len(wanted)
+            texts = known.dictionary if whole else known.dictionary.take(pa.array(places))
+            known.codes[places] = look_up(texts)
+            codes = _take(known.codes, indices)
+        if valid is not None:
+            codes[~valid] = EMPTY
+        return codes
+
+    def _recall(self, dictionary: "pa.Array", size: int) -> _Known:
+        places = (None if b is None else b.address for b in dictionary.buffers())
+        key = (dictionary.offset, len(dictionary), *places)  # kept, so that no other has its places
+        known = self._known.pop(key, None)
+        if known is None:
+            codes = np.full(len(dictionary), _UNKNOWN, dtype=np.int64)
+            known = _Known(dictionary, codes, size)
+            while len(self._known) >= _REMEMBERED:
+                self._known.pop(next(iter(self._known)), None)
+        elif known.size != size:
+            known.codes[known.codes == EMPTY] = _UNKNOWN
+            known.size = size
+        self._known[key] = known
+        return known
+
+
+def spread(codes: Codes, indices: "pa.Array") -> Codes:
+    """The codes of rows, by those of a dictionary's texts; NULL has EMPTY."""
+    numbers, valid = _read_indices(indices)
+    found = _take(codes, numbers)
+    if valid is not None:
+        found[~valid] = EMPTY
+    return found
+
+
+def _read_indices(indices: "pa.Array") -> tuple[Codes, Codes | None]:
+    """The indices, NULL as 0, and which are there (None: all)."""
+    if not indices.null_count:
+        return indices.to_numpy(), None
+    valid = indices.is_valid().to_numpy(zero_copy_only=False)
+    return indices.fill_null(0).to_numpy(), valid
+
+
+def _take(codes: Codes, indices: Codes) -> Codes:
+    """A column that is nowhere else; of no dictionary's texts all are NULL."""
+    if not len(codes):
+        return np.full(len(indices), EMPTY, dtype=np.int64)
+    taken: Codes = codes[indices]
+    return taken
