@@ -20,6 +20,8 @@ _MOVED_US = 26 * 3_600_000_000
 """No zone's clock was ever moved by more, all in all: those of the Pacific changed the side of the
 date line, which leaves out a day, or repeats one."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_800_000_000
+"""The years 1 to 9999, in which all times lie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +71,28 @@ class CalendarBuckets:
 
     def start(self, time_us: int) -> int:
         """Where the bucket of a time begins (µs since 1970)."""
-        return _begin_day(self._find(time_us), self.zone)
+        first = self._find(time_us)
+        return _FIRST_US if first is None else _begin_day(first, self.zone)
 
     def end(self, start_us: int) -> int:
         """Where the bucket ends that begins there."""
-        return _begin_day(self._after(self._find(start_us)), self.zone)
+        first = self._find(start_us)
+        return _begin_day(date.min, self.zone) if first is None else self._end_of(first)
 
-    def _find(self, time_us: int) -> date:
+    def _find(self, time_us: int) -> date | None:
         """The first day of the last bucket that begins up to a time; also where the clock was put
-        back into the day before."""
-        there = (_EPOCH + timedelta(microseconds=time_us)).astimezone(ZoneInfo(self.zone))
-        day = self._first_day(there.date())
-        while _begin_day(after := self._after(day), self.zone) <= time_us:
-            day = after
-        return day
+        back into the day before. None: it is not yet the year 1 there."""
+        moment = _EPOCH + timedelta(microseconds=time_us)
+        try:
+            day = moment.astimezone(ZoneInfo(self.zone)).date()
+        except OverflowError:
+            if moment.year == 1:
+                return None
+            day = date.max
+        first = self._first_day(day)
+        while self._end_of(first) <= time_us:
+            first = self._after(first)
+        return first
 
     def _first_day(self, day: date) -> date:
         match self.unit:
@@ -96,6 +106,14 @@ class CalendarBuckets:
                 return day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
             case "year":
                 return day.replace(month=1, day=1)
+
+    def _end_of(self, first: date) -> int:
+        """Where the bucket ends whose first day it is; the last one with the year 9999."""
+        try:
+            after = self._after(first)
+        except OverflowError:
+            return _LAST_US
+        return _begin_day(after, self.zone)
 
     def _after(self, first: date) -> date:
         """The first day of the next bucket."""
@@ -123,10 +141,13 @@ def _begin_day(day: date, zone: str) -> int:
     """The first moment at which a clock there shows a day, or a later one where the day is left
     out."""
     there = ZoneInfo(zone)
-    first, second = (
-        datetime(day.year, day.month, day.day, fold=fold, tzinfo=there).astimezone(UTC)
-        for fold in (0, 1)
-    )
+    try:
+        first, second = (
+            datetime(day.year, day.month, day.day, fold=fold, tzinfo=there).astimezone(UTC)
+            for fold in (0, 1)
+        )
+    except OverflowError:
+        return _FIRST_US
     if first < second:  # the clock is put back over midnight, which is there twice or once
         return _micros(first if first.astimezone(there).date() >= day else second)
     low, high = _micros(second) - 1, _micros(first)

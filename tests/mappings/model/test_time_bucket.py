@@ -113,3 +113,15 @@ def test_calendar_units_are_those_of_the_zone(
     begins = buckets.start(us(datetime.fromisoformat(time).replace(tzinfo=zone)))
     assert begins == us(datetime.fromisoformat(start).replace(tzinfo=zone))
     assert buckets.end(begins) - begins == hours * 3_600_000_000
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Tokyo"])
+def test_the_first_and_the_last_bucket_end_with_all_times(unit: CalendarUnit, zone: str) -> None:
+    first, last = datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    buckets = CalendarBuckets(unit, zone)
+    for time in (us(first), us(first) + 1, us(last) - 1, us(last)):
+        start = buckets.start(time)
+        assert us(first) <= start <= time < buckets.end(start) <= us(last) + 1
+        column = find_buckets(TimeBucket(buckets), np.array([time])).cast(pa.int64())
+        assert column.to_pylist() == [start]
