@@ -308,12 +308,12 @@ def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
 
 
 def merge_repeats(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
-    """As `aggregate`, where a sample says that rows repeat; otherwise the frame as it is. For
-    rows whose repeats do no harm but cost time."""
+    """As `aggregate`, where a sample says that every other row repeats; otherwise the frame as it
+    is. For rows whose repeats do no harm but cost time."""
     part = min(frame.rows, _SAMPLE)
     codes, count = group_codes([frame[name][:part] for name in by], part)
     del codes
-    return frame if count > part * 0.9 else aggregate(frame, by, bag=bag)
+    return frame if count > part * 0.5 else aggregate(frame, by, bag=bag)
 
 
 def pair_up(

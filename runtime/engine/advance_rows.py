@@ -158,7 +158,8 @@ def _advance_plans(
         pool, before = open_pool(prepared, state.texts[index], state.kernels[index])
         part, schema, several = _part_of(work, index)
         most = None
-        if answers and part is not None and work.aggregates is not None:
+        closes = work.aggregates is not None and work.aggregates.closing is not None
+        if (answers or closes) and part is not None and work.aggregates is not None:
             most = _merge_limit(work.aggregates, part, prepared.plan, state.groups)
         batches = _batches(work, prepared, encoded, pool, None) if chunk.now_us is not None else []
         results, after = _advance(prepared, batches, before, chunk, most)
@@ -181,20 +182,22 @@ def _merge_limit(
     work: AggregateWork, part: AggregatePart, plan: SynopsisPlan, groups: GroupState
 ) -> float | None:
     """What the matches of a group at several markers may add up to that a plan of a part gives as
-    one (advance_kernel), where only the last row of a group is asked for. None: every marker by
-    itself, as the last change of a sum is not that of its last match, or a sum may not fit."""
-    if not work.final or part.counts_values or part.added is not None:
-        return None
-    first = part.aggregates[0].function
-    if first in (AggregateFunction.MIN, AggregateFunction.MAX):
-        return 0.0
-    # a count changes with every match, whatever is shown beside it
-    if not any(
-        a.function is AggregateFunction.COUNT and (other is part or other.over is None)
-        for other, _ in work.parts
-        for a in other.aggregates
-    ):
-        return None
+    one (advance_kernel), where only the last row of a group is asked for, or the row when a bucket
+    of time is over. None: every marker by itself, as the last change of a sum is not that of its
+    last match, or a sum may not fit."""
+    if work.closing is None:
+        if not work.final or part.counts_values or part.added is not None:
+            return None
+        first = part.aggregates[0].function
+        if first in (AggregateFunction.MIN, AggregateFunction.MAX):
+            return 0.0
+        # a count changes with every match, whatever is shown beside it
+        if not any(
+            a.function is AggregateFunction.COUNT and (other is part or other.over is None)
+            for other, _ in work.parts
+            for a in other.aggregates
+        ):
+            return None
     greatest = max((c.greatest for n, c in groups.measures.items() if n[0] in ADDED), default=0.0)
     if greatest > _FAR:
         return None

@@ -283,7 +283,8 @@ def finish_groups(work: AggregateWork, state: GroupState) -> pa.Table:
 def _shown(work: AggregateWork) -> Shown:
     scales = {name: scale.scale for name, scale in work.scales.items()}
     weights = {a.name: weight_of(part) for part, _ in work.parts for a in part.aggregates}
-    return Shown([work.functions[a.name] for a in work.aggregation.aggregates], scales, weights)
+    functions = [work.functions[a.name] for a in work.aggregation.aggregates]
+    return Shown(functions, scales, weights, late=work.closing is not None)
 
 
 def _render_groups(

@@ -30,6 +30,7 @@ from ontoweir.runtime.kernel.apply_join_predicates import in_frontier
 from ontoweir.runtime.kernel.bucket_values import bucket_values
 from ontoweir.runtime.kernel.plan_view import PlanView, turn
 
+_SAMPLE = 4_096
 _WHAT = "a number that comparisons are kept by"
 
 
@@ -54,15 +55,18 @@ class MergedMarkers:
         self._left = most
 
     def project(self, view: PlanView, frame: Frame, table: SynopsisTable) -> Frame | None:
-        """As project_matches, with markers merged (None: these are too many)."""
+        """As project_matches, with markers merged (None: these are too many); rows with a double
+        stay as they are where these rarely repeat, as what adds them adds them one by one."""
         projected = _project(view, frame, table)
+        by = table_columns(table)
+        if _rarely_repeats([projected[n] for n in by], frame.rows):
+            return projected
         names = (WEIGHT, *sums_of(projected))
         numbers = {name: projected[name] for name in names}
         size = max(float(np.sum(np.abs(c.astype(np.float64)))) for c in numbers.values())
         if size > self._left:
             return None
         self._left -= size
-        by = table_columns(table)
         codes, count = group_codes([projected[n] for n in by], frame.rows)
         first = first_of(codes, count)
         columns = {name: projected[name][first] for name in by}
@@ -70,6 +74,14 @@ class MergedMarkers:
         np.maximum.at(columns[EVENT], codes, projected[EVENT])
         added = {name: add_up(column, codes, count) for name, column in numbers.items()}
         return Frame(count, {**columns, **added})
+
+
+def _rarely_repeats(columns: Sequence[Array], rows: int) -> bool:
+    """Whether a sample says that doubles in some columns tell most rows apart."""
+    if not any(column.dtype == np.float64 for column in columns):
+        return False
+    part = min(rows, _SAMPLE)
+    return group_codes([column[:part] for column in columns], part)[1] > 0.9 * part
 
 
 def _project(view: PlanView, frame: Frame, table: SynopsisTable) -> Frame:

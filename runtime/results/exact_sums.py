@@ -67,12 +67,14 @@ def split_doubles(values: Array, times: Array) -> dict[int, Array]:
         (high >> wide) & mask,
         high >> np.uint64(2 * BITS),
     )
+    occurring = np.flatnonzero(np.bincount(first)).tolist()
     for offset, part in enumerate(parts):
         signed = part.astype(np.int64) * sign * times
-        for place in np.unique(first[signed != 0]).tolist():
-            mine = np.where(first == place, signed, 0)
-            known = digits.get(place + offset)
-            digits[place + offset] = mine if known is None else known + mine
+        for place in occurring:
+            mine = signed if len(occurring) == 1 else np.where(first == place, signed, 0)
+            if mine.any():
+                known = digits.get(place + offset)
+                digits[place + offset] = mine if known is None else known + mine
     return digits
 
 

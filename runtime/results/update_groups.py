@@ -96,12 +96,14 @@ class Shown:
 
     `aggregates`: what to compute; `scales`: per argument, its numbers are multiples of 10^-scale
     (None: floats); `weights`: per aggregate, by name, the column that counts its matches (default:
-    ALL_MATCHES).
+    ALL_MATCHES); `late`: the aggregates are asked for at last (show_groups), and not after every
+    change.
     """
 
     aggregates: Sequence[Aggregate]
     scales: Mapping[str, int | None]
     weights: Mapping[str, Measure]
+    late: bool = False
 
     def show(self, columns: Mapping[Measure, GroupColumn]) -> dict[str, AggregateValues]:
         """All aggregates, by name."""
@@ -137,14 +139,15 @@ def update_groups(
         median = next((n for n in part.columns if n[0] == MeasureKind.HISTOGRAM), None)
         if median is not None:
             held = state.histogram(median, part.columns[median].dtype)
-            running[median], before[median] = _medians(moments, place, part, held, touched)
+            if not shown.late:
+                running[median], before[median] = _medians(moments, place, part, held, touched)
             values, weights = part.columns[median], part.columns[ALL_MATCHES]
             histograms[median] = held.add(part.code, values, weights)
             continue
         for name, column in part.columns.items():
             before[name] = state.column(name, touched, column.dtype)
             running[name] = _run(moments, place, name, column, before[name], shown.aggregates)
-    rows, rows_before = shown.show(running), shown.show(before)
+    rows, rows_before = ({}, {}) if shown.late else (shown.show(running), shown.show(before))
     changed = np.zeros(len(moments.code), dtype=np.bool_)
     changed[starts] = touched >= known
     for shown_name, made in rows.items():

@@ -1,0 +1,138 @@
+"""Aggregates by buckets of time: CPU seconds of replays in this process, and of DuckDB's answer to
+the same SQL over the same Parquet.
+
+    python benchmarks/bucket_speed.py [--rows 2000000] [--repeat 3] [--profile]
+
+Answers are compared: groups of buckets that the history covers to the end. The least of some runs
+is told, each with files in memory. Readings are of 300 devices, 100 a second, from a seed.
+"""
+
+import argparse
+import cProfile
+import os
+import pstats
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.replay.replay import replay_history
+from ontoweir.runtime.replay.replay_request import ReplayRequest
+
+MINUTE = "date_trunc('minute', ts)"
+QUERIES = {
+    "minutes by device": f"SELECT device, {MINUTE} AS m, COUNT(*) AS n, SUM(level) AS s, "
+    f"AVG(level) AS a FROM readings GROUP BY device, {MINUTE}",
+    "minutes by device, doubles": f"SELECT device, {MINUTE} AS m, COUNT(*) AS n, SUM(value) AS s, "
+    f"AVG(value) AS a FROM readings GROUP BY device, {MINUTE}",
+    "minutes, least and greatest": f"SELECT {MINUTE} AS m, MIN(level) AS x, MAX(level) AS y "
+    f"FROM readings GROUP BY {MINUTE}",
+    "minutes by device as text": f"SELECT name, {MINUTE} AS m, COUNT(*) AS n, SUM(level) AS s "
+    f"FROM readings GROUP BY name, {MINUTE}",
+}
+CATALOG = """
+[streams.readings]
+source = { format = "parquet", path = "readings.parquet" }
+timestamp = { column = "ts", unit = "1 second" }
+max_per_timestamp = 200
+columns = { device = "int", name = "string", level = "int", value = "double" }
+"""
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--profile", action="store_true", help="where the time of replays goes")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        generate(folder, options.rows)
+        for name, sql in QUERIES.items():
+            _compare(folder, name, sql, options)
+    return 0
+
+
+def generate(folder: Path, rows: int) -> None:
+    """The project: a catalog, and the readings."""
+    draw = np.random.default_rng(1)
+    device = draw.integers(0, 300, rows)
+    names = pa.array([f"device-{i:04}" for i in range(300)])
+    table = pa.table(
+        {
+            "ts": pa.array(np.arange(rows) // 100 * 1_000_000, pa.timestamp("us", "UTC")),
+            "device": device,
+            "name": names.take(pa.array(device)),
+            "level": draw.integers(0, 100, rows),
+            "value": draw.normal(size=rows),
+        }
+    )
+    pq.write_table(table, folder / "readings.parquet", row_group_size=250_000)
+    (folder / "ontoweir.toml").write_text(CATALOG, encoding="utf-8")
+
+
+def _compare(folder: Path, name: str, sql: str, options: argparse.Namespace) -> None:
+    catalog = load_project(folder, environ={}).catalog
+    union = parse_sql(sql, catalog, name="q", file="q.sql")
+    verdict = check_query(union, catalog)
+    if verdict.plans is None or verdict.bound is None:
+        sys.exit(f"{name} is not bounded: nothing to measure")
+    parts = tuple((p.part, len(p.plans)) for p in verdict.parts)
+    job = QueryJob(
+        "q", union, verdict.plans, catalog, verdict.bound.rows, verdict.declarations, parts
+    )
+    output = folder / "answers.parquet"
+
+    def replay() -> None:
+        replay_history(job, ReplayRequest(output, "parquet", engine="driver"))
+
+    base = duckdb.connect(config={"threads": 1})
+    base.execute(f"CREATE VIEW readings AS FROM '{folder / 'readings.parquet'}'")
+
+    def ask() -> None:
+        base.execute(f"COPY ({sql}) TO '{folder / 'duckdb.parquet'}'")
+
+    ours, theirs = _measure(replay, options.repeat), _measure(ask, options.repeat)
+    found, wanted = pq.read_table(output), pq.read_table(folder / "duckdb.parquet")
+    whole = (options.rows // 6000) * 60  # seconds that the last whole minute ends
+    kept = wanted.filter(
+        pa.compute.less(
+            wanted["m"].cast(pa.timestamp("us")), pa.scalar(whole * 1_000_000, pa.timestamp("us"))
+        )
+    )
+    same = found.num_rows == kept.num_rows
+    print(
+        f"{name}: {ours:.2f} s, DuckDB {theirs:.2f} s of CPU, {ours / theirs:.1f} times; "
+        f"{found.num_rows:,} groups{'' if same else f', NOT {kept.num_rows:,}'}",
+        flush=True,
+    )
+    if options.profile:
+        with cProfile.Profile() as profile:
+            replay()
+        pstats.Stats(profile).sort_stats("tottime").print_stats(25)
+
+
+def _measure(run: Callable[[], Any], times: int) -> float:
+    """The CPU seconds of this process that the fastest of some runs takes, all threads together."""
+    taken = []
+    for _ in range(times):
+        begun = os.times()
+        run()
+        ended = os.times()
+        taken.append(ended.user + ended.system - begun.user - begun.system)
+    return min(taken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
