@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Member, NormalForm
 from ontoweir.mappings.model.catalog import Catalog, Column, StringType
+from ontoweir.rewriter.model.spj import Attribute
 from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import Admitted
@@ -69,12 +70,13 @@ class MemberEncoder:
         absent = {a.column for a in null_attributes(form) if a.alias == member.alias}
         present = {c: find_present(self.values(name, c)) for c in absent}
         index = self.candidates(name, selection)
+        units = {c: form.unit_of(form.kinds[Attribute(member.alias, c)]) for c in columns}
         if index is None:
-            encoded = {c: self._encode(name, c, form.unit, pool) for c in columns}
+            encoded = {c: self._encode(name, c, units[c], pool) for c in columns}
             return Arrival(rows.steps.all(), encoded, present)
         return Arrival(
             rows.steps.at(index),
-            {c: self._encode_some(name, c, form.unit, pool, selection, index) for c in columns},
+            {c: self._encode_some(name, c, units[c], pool, selection, index) for c in columns},
             {c: mask[index] for c, mask in present.items()},
         )
 

@@ -41,7 +41,8 @@ def feed_views(
     Args:
         views: those over streams; others are left alone.
         catalog: the tables.
-        admitted: of the streams that the views read, in order of time.
+        admitted: of streams, in order of time. Views of others, too, are left alone: a pass over
+            history that needs no view may not have read all of its streams.
         statics: the static relations that they read.
     """
     flowing = [v for v in views if isinstance(v.view.table, Stream)]
@@ -50,6 +51,8 @@ def feed_views(
     made = dict(admitted)
     encoder = MemberEncoder(catalog, made)  # of views that others are made from too
     for view in flowing:
+        if any(m.stream not in made for b in view.branches for m in b.form.members):
+            continue
         steps, table = _unite(view, [_select(b, view, encoder, statics) for b in view.branches])
         if view.without:
             steps, table = _leave_out(
