@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ontoweir.checker.model.normal_form import FoldedValue, NormalForm, ValueClass
 from ontoweir.diagnostics import Label, Reason
 from ontoweir.errors import Source
+from ontoweir.mappings.expressions.derive_column import read_columns
 from ontoweir.mappings.model.catalog import Catalog, Column, FloatType, IntType, Stream, StringType
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op, SpjUnion, View, output_attributes
@@ -62,8 +63,16 @@ def _undeclared_origins(
     return Reason(f"{name} is made from several columns; each must be bounded", because=(*leaves,))
 
 
-def _undeclared(stream: Stream, column: Column, ends: tuple[object, object]) -> Reason:
-    name, kind = f"{stream.name}.{column.name}", name_column_type(column.type)
+def _undeclared(table: Stream, column: Column, ends: tuple[object, object]) -> Reason:
+    name, kind = f"{table.name}.{column.name}", name_column_type(column.type)
+    if column.expression is not None:
+        read = read_columns(table, [column.name])
+        sources = [c for c in table.columns if c.name in read]
+        open_ = [c for c in sources if c.enum is None and None in (c.minimum, c.maximum)]
+        return Reason(
+            f"{name} is computed for each row, and has no finite domain",
+            because=tuple(_undeclared(table, c, (c.minimum, c.maximum)) for c in open_),
+        )
     if column.bucket is not None:
         return Reason(f"{name} is a bucket of time, of which there are always new ones")
     match column.type:

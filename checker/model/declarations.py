@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from ontoweir.errors import Source
+from ontoweir.mappings.expressions.derive_column import read_columns
 from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Reference, Relation, Stream
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.mappings.model.show_values import show_values
@@ -45,8 +46,10 @@ def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, .
             continue
         keys = list_stream_keys(stream)
         keyed = {column for key in keys for column in key}
+        mine = {a.column for a in used if a.alias == occurrence.alias}
+        wanted = mine | read_columns(stream, mine) | keyed
         for column in stream.columns:
-            if Attribute(occurrence.alias, column.name) not in used and column.name not in keyed:
+            if column.name not in wanted:
                 continue
             if column.enum is not None or not (column.minimum is None and column.maximum is None):
                 declarations[domain_declaration(stream, column)] = None

@@ -20,6 +20,7 @@ from ontoweir.checker.repair.changes import (
     name_times,
     rank_change,
 )
+from ontoweir.mappings.expressions.derive_column import read_columns
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, Column, Stream, TimestampType
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Attribute, SpjUnion, View, output_attributes
@@ -41,7 +42,7 @@ def propose_changes(
     declared, catalog = catalog, extend_catalog(catalog, union)
     for form in forms:
         changes.update(dict.fromkeys(_keys(form, declared, views)))
-        changes.update(dict.fromkeys(_columns(form, declared, views)))
+        changes.update(dict.fromkeys(_columns(form, declared, catalog, views)))
         changes.update(dict.fromkeys(_times(form, catalog)))
         changes.update(dict.fromkeys(_variables(form, union)))
         changes.update(dict.fromkeys(_groups(form, union)))
@@ -50,9 +51,11 @@ def propose_changes(
     return tuple(sorted(changes, key=rank_change))
 
 
-def _columns(form: NormalForm, catalog: Catalog, views: Mapping[str, View]) -> Iterator[Change]:
+def _columns(
+    form: NormalForm, catalog: Catalog, extended: Catalog, views: Mapping[str, View]
+) -> Iterator[Change]:
     """A domain, or a reference, for every unbounded value that someone else needs; of a view's
-    column, for the columns that it is made from."""
+    column, for the columns that it is made from, and of a derived one for those that it reads."""
     tables = {o.alias: o.table for o in form.query.occurrences}
     for group in form.classes:
         if group.domain.finite or not _matters(form, group):
@@ -60,12 +63,14 @@ def _columns(form: NormalForm, catalog: Catalog, views: Mapping[str, View]) -> I
         for attribute, _ in group.attributes:
             for table, name in find_origins(tables[attribute.alias], attribute.column, views):
                 stream = catalog.streams.get(table)
-                column = None if stream is None else stream.column(name)
-                if stream is None or column is None:
+                if stream is None:
                     continue
-                if not isinstance(column.type, BooleanType | TimestampType):
-                    yield DeclareDomain(stream.name, column.name, _start(form, group, attribute))
-                yield from _references(stream, column, catalog)
+                read = read_columns(extended.table(table), [name])
+                start = _start(form, group, attribute) if read == {name} else 0
+                for column in (c for c in stream.columns if c.name in read):
+                    if not isinstance(column.type, BooleanType | TimestampType):
+                        yield DeclareDomain(stream.name, column.name, start)
+                    yield from _references(stream, column, catalog)
 
 
 def _start(form: NormalForm, group: ValueClass, attribute: Attribute) -> int:

@@ -15,8 +15,9 @@ from ontoweir.checker.witness.evaluate_naively import TooLongError
 from ontoweir.checker.witness.is_legal import is_legal
 from ontoweir.checker.witness.layout.construct_witness import Statics, construct_witness
 from ontoweir.checker.witness.layout.copies import Spread
+from ontoweir.checker.witness.layout.derive_rows import without_derived
 from ontoweir.checker.witness.layout.plan_layouts import Layout, plan_layouts
-from ontoweir.checker.witness.witness import Witness
+from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import phase
@@ -85,7 +86,7 @@ def _find(
                 ):
                     continue
                 if _has_room(form, union, catalog, layout, size, spread, constructed[1]):
-                    return constructed[0]
+                    return _without_derived(constructed[0], catalog)
     return None
 
 
@@ -112,3 +113,19 @@ def _has_room(
         if statics and not confirm_witness(union, catalog, larger[0], by_median=layout.ranked):
             return False
     return True
+
+
+def _without_derived(witness: Witness, catalog: Catalog) -> Witness:
+    """The data of a witness: derived columns are not in it."""
+
+    def strip(rows: Sequence[WitnessRow]) -> tuple[WitnessRow, ...]:
+        return tuple(
+            replace(r, values=without_derived(r.values, catalog.table(r.table))) for r in rows
+        )
+
+    return replace(
+        witness,
+        fixed=strip(witness.fixed),
+        optional=strip(witness.optional),
+        suffixes=tuple(map(strip, witness.suffixes)),
+    )

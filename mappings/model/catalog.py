@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from ontoweir.errors import CatalogError, Source
+from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.time_bucket import TimeBucket
 
 
@@ -59,7 +60,8 @@ Scalar: TypeAlias = int | Decimal | float | str | bool
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column; `minimum`, `maximum` (inclusive) and `enum` are domains that ingestion enforces.
-    `bucket`: it is not in the data, but says in which bucket of time a row lies."""
+    `bucket`: it is not in the data, but says in which bucket of time a row lies; `expression`: it
+    is not in the data, but computed from other columns of the row."""
 
     name: str
     type: ColumnType
@@ -68,6 +70,7 @@ class Column:
     enum: tuple[Scalar, ...] | None = None
     source: Source | None = None
     bucket: TimeBucket | None = None
+    expression: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,7 +219,7 @@ def _read_one(
         selected = (
             column
             for e in tree.expressions
-            for _, column in _read_projection(e, scope)
+            for _, column in read_projection(e, scope)
             if isinstance(column, SourceColumn)
         )
         scope.known = frozenset(selected)
@@ -235,7 +235,7 @@ def _read_one(
         if made is not None:
             values.append((e.alias_or_name or e.sql("spark"), made))
         else:
-            projections.extend(projected := _read_projection(e, scope))
+            projections.extend(projected := read_projection(e, scope))
             values.extend(projected)
     return SelectShape(
         tuple(tables),
@@ -330,7 +330,12 @@ def _add_table(tree: "exp.Expr", scope: Scope, tables: list[SourceTable]) -> Non
     tables.append(SourceTable(alias, table.name))
 
 
-def _read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
+def read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
+    """The columns that an item of SELECT is.
+
+    Raises:
+        SqlRefusal: it is neither a column, nor * nor a constant.
+    """
     from sqlglot import exp
 
     name = tree.alias_or_name

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import assert_never
 
+from ontoweir.mappings.expressions.derive_column import read_columns
 from ontoweir.mappings.model.catalog import Catalog, Scalar
 from ontoweir.mappings.model.show_values import show_values
 from ontoweir.rewriter.model.spj import (
@@ -69,11 +70,14 @@ def list_domains(query: SpjQuery, catalog: Catalog) -> tuple[DomainFilter, ...]:
     for _, output in query.outputs:
         used.update(dict.fromkeys(output_attributes(output)))
     tables = {o.alias: o.table for o in query.occurrences}
+    for attribute in list(used):
+        for name in read_columns(catalog.table(tables[attribute.alias]), [attribute.column]):
+            used.setdefault(Attribute(attribute.alias, name))
     domains = []
     for attribute in used:
         stream = catalog.streams.get(tables[attribute.alias])
         column = None if stream is None else stream.column(attribute.column)
-        if column is None:
+        if column is None or column.expression is not None:
             continue
         known = fixed.get(attribute, [])
         made = DomainFilter(

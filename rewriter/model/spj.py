@@ -12,6 +12,7 @@ from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Column, Relation, Scalar, Stream
 from ontoweir.mappings.model.column_types import XSD
+from ontoweir.mappings.model.expression import Expression
 from ontoweir.rewriter.model.aggregation import Aggregation
 
 SHOWN_AXIOMS = 3
@@ -336,6 +337,8 @@ class SpjUnion:
     """The tables of `disjuncts` that are not in the catalog."""
     buckets: tuple[tuple[str, Column], ...] = ()
     """Streams (or views), and a column that says in which bucket of time each row lies."""
+    derived: tuple[tuple[str, Expression], ...] = ()
+    """Tables (or views), and the expressions of their rows that are columns."""
 
 
 def first_axioms(axioms: tuple[str, ...]) -> tuple[str, ...]:
@@ -377,12 +380,9 @@ def term_kind(output: Output) -> str:
 
 def compare_scalars(left: Scalar, op: Op, right: Scalar) -> bool:
     """`left op right` for constants of one type."""
-    if isinstance(left, str) or isinstance(right, str):
-        if not (isinstance(left, str) and isinstance(right, str)):
-            return op is Op.NE
-        before, equal = left < right, left == right
-    else:
-        before, equal = left < right, left == right
+    if isinstance(left, str) != isinstance(right, str):
+        return op is Op.NE
+    before, equal = left < right, left == right  # type: ignore[operator]
     match op:
         case Op.EQ:
             return equal

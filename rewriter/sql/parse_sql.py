@@ -6,6 +6,7 @@ from itertools import product
 from typing import assert_never
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.materialize.write_value import write_value
 from ontoweir.mappings.model.assertion import (
     SourceColumn,
@@ -16,8 +17,10 @@ from ontoweir.mappings.model.assertion import (
 )
 from ontoweir.mappings.model.catalog import Catalog, DecimalType, Scalar
 from ontoweir.mappings.model.column_types import XSD, name_column_type
+from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectShape, parse_sql_text, read_select_tree
+from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -70,6 +73,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     """
     try:
         tree, catalog, buckets = read_sql_buckets(parse_sql_text(text), catalog)
+        tree, catalog, derived = derive_query_columns(tree, catalog)
         tree, aggregation = read_sql_aggregation(tree, catalog, file)
         union = read_select_tree(tree, catalog, nulls=aggregation is not None)
         grouped = None if aggregation is None else len(aggregation.group)
@@ -118,6 +122,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         source=Source(file, 1),
         aggregation=aggregation,
         buckets=buckets,
+        derived=derived,
         views=tuple(sets.views),
     )
     _refuse_ungrouped(made, columns)
@@ -214,7 +219,7 @@ def _disjuncts(
             disjuncts.append(SpjQuery(tables, conditions, tuple(outputs)))
         else:
             of = {t.alias: t.table for t in select.tables}
-            always = [c for c in selected if (of[c.attribute.alias], c.attribute.column) in buckets]
+            always = [c for c in selected if _has_value(c.attribute, select, of, buckets)]
             query = SpjQuery(tables, (*conditions, *dict.fromkeys(always)), tuple(outputs))
             disjuncts += _split_nulls(query, selected, select.line)
     return disjuncts
@@ -243,6 +248,18 @@ def _split_nulls(query: SpjQuery, group: list[NotNull], line: int | None) -> lis
         )
         disjuncts.append(replace(query, conditions=(*query.conditions, *more), outputs=outputs))
     return disjuncts
+
+
+def _has_value(
+    attribute: Attribute, select: SelectShape, of: dict[str, str], buckets: Set[tuple[str, str]]
+) -> bool:
+    """Whether a computed column has a value in every row."""
+    if (of[attribute.alias], attribute.column) in buckets:
+        return True
+    table = select.scope.tables[attribute.alias]
+    column = table.column(attribute.column)
+    expression = None if column is None else column.expression
+    return expression is not None and not may_be_null(expression, never_null(table))
 
 
 def _attribute(column: SourceColumn) -> Attribute:

@@ -12,6 +12,7 @@ from ontoweir.rewriter.buckets.make_column import is_bucket
 from ontoweir.rewriter.model.spj import NotNull
 from ontoweir.rewriter.sql.print_buckets import print_buckets
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_condition, print_domain
+from ontoweir.rewriter.sql.print_derived import print_derived
 from ontoweir.rewriter.sql.shorten_aliases import rename_tables, shorten_aliases
 from ontoweir.rewriter.sql.unite_filters import Conjunct, Either, Selection
 
@@ -66,6 +67,7 @@ def print_select(
     if distinct:
         tree.distinct(copy=False)
     print_buckets(tree, types, dialect)
+    print_derived(tree, types)
     rename_tables(tree, aliases)
     if dialect in _CONCAT:
         return tree

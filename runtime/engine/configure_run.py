@@ -20,6 +20,7 @@ from ontoweir.runtime.ingest.list_references import EnforcedReference, list_refe
 from ontoweir.runtime.ingest.resolve_breakpoints import list_static_breaks
 from ontoweir.runtime.ingest.tested_columns import tested_columns
 from ontoweir.runtime.results.render_results import result_schema
+from ontoweir.runtime.sources.derive_values import derived_columns, read_columns
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.views.feed_views import fill_relations
 from ontoweir.runtime.views.prepare_view import list_columns
@@ -179,12 +180,14 @@ def configure_run(
         tables = extend_catalog(catalog, job.union)
         for plan in job.plans:
             columns, tested = needed_columns(plan.form, tables), tested_columns(plan.form, tables)
-            _add(needed, columns)
-            _add(valued, {t: {c for c in cs if (t, c) not in tested} for t, cs in columns.items()})
+            _add(needed, read_columns(tables, columns))
+            tested -= derived_columns(tables, columns)
+            looked = {t: {c for c in cs if (t, c) not in tested} for t, cs in columns.items()}
+            _add(valued, read_columns(tables, looked))
             for table, column in list_static_breaks(plan):
-                _add(valued, {table: {column}})
+                _add(valued, read_columns(tables, {table: {column}}))
         for view in views:
-            _add(valued, list_columns(view, tables))
+            _add(valued, read_columns(tables, list_columns(view, tables)))
         for key in job.watched:
             _add(valued, {key.stream: set(key.columns)})
         names |= base_tables(read, views) & catalog.streams.keys()

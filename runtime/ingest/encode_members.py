@@ -17,6 +17,7 @@ from ontoweir.runtime.ingest.find_buckets import find_buckets
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import Codes, TextTable, take_rows
+from ontoweir.runtime.sources.derive_values import derive_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class MemberEncoder:
         self.found: dict[tuple[str, Selection | None, str, int], _Found] = {}
         self.coded: dict[tuple[str, Selection | None, str, int], _Coded] = {}
         self.buckets: dict[tuple[str, str], pa.ChunkedArray] = {}
+        self.derived: dict[tuple[str, str], pa.ChunkedArray] = {}
 
     def arrival(
         self, member: Member, form: NormalForm, pool: StringPool, selection: Selection
@@ -66,7 +68,7 @@ class MemberEncoder:
         rows = self.admitted[name]
         columns = sorted({a.column for a in form.class_of if a.alias == member.alias})
         absent = {a.column for a in null_attributes(form) if a.alias == member.alias}
-        present = {c: find_present(rows.table.column(c)) for c in absent}
+        present = {c: find_present(self.values(name, c)) for c in absent}
         index = self.candidates(name, selection)
         if index is None:
             encoded = {c: self._encode(name, c, form.unit, pool) for c in columns}
@@ -115,7 +117,7 @@ class MemberEncoder:
     def _ends(self, stream: str, name: str) -> tuple[int, int] | None:
         """The least and the greatest whole number of a column (None: there is none)."""
         if (stream, name) not in self.ends:
-            column = self._values(stream, name)
+            column = self.values(stream, name)
             extremes: tuple[int, int] | None = None
             if pa.types.is_signed_integer(column.type) and column.null_count < len(column):
                 ends = pc.min_max(column).as_py()
@@ -145,7 +147,7 @@ class MemberEncoder:
         """A column of whole numbers as it is, NULL as any, in the pieces that were read: to put
         them together costs more than to look at them."""
         if (stream, name) not in self.plain:
-            column = self._values(stream, name)
+            column = self.values(stream, name)
             arrays: Sequence[Array] | None = None
             if pa.types.is_signed_integer(column.type):
                 whole = pc.fill_null(column, 0) if column.null_count else column
@@ -157,7 +159,7 @@ class MemberEncoder:
         if name in self.admitted[stream].filled:
             return _filled(len(self.admitted[stream].steps))
         column = self._column(stream, name)
-        values = self._values(stream, name)
+        values = self.values(stream, name)
         if isinstance(column.type, StringType):
             return self._look_up((stream, None, name), lambda: values, pool)
         key = (stream, name, unit)
@@ -178,14 +180,14 @@ class MemberEncoder:
             return _filled(len(index))
         column = self._column(stream, name)
         if isinstance(column.type, StringType):
-            values = self._values(stream, name)
+            values = self.values(stream, name)
             return self._look_up((stream, selection, name), lambda: take_rows(values, index), pool)
         if (known := self.known.get((stream, name, unit))) is not None:
             return known.take(index)
         key = (stream, selection, name, unit)
         if key in self.some:
             return self.some[key]
-        values = self._values(stream, name)
+        values = self.values(stream, name)
         plain = self._plain(stream, name) if values.null_count == 0 else None
         some = values.take(pa.array(index)) if plain is None else pa.array(_pick(plain, index))
         self.some[key] = _encode_values(some, column, unit, pool, f"{stream}.{name}")
@@ -221,9 +223,21 @@ class MemberEncoder:
             self.coded[whole] = _Coded(pool.permanent, pool.others, encoded)
         return self.coded[whole].codes
 
-    def _values(self, stream: str, name: str) -> "pa.ChunkedArray":
-        """A column as it is in the data; or, of a bucket of time, as the timestamps say."""
+    def values(self, stream: str, name: str) -> "pa.ChunkedArray":
+        """A column as it is in the data; a bucket of time as the timestamps say, and a derived
+        column as it is computed.
+
+        Raises:
+            DataError: an expression has no value for a row.
+        """
         column = self._column(stream, name)
+        if column.expression is not None:
+            if (stream, name) not in self.derived:
+                rows = self.admitted[stream]
+                source = self.catalog.streams[stream]
+                made = derive_values(column.expression, source, rows.steps, rows.table)
+                self.derived[stream, name] = made
+            return self.derived[stream, name]
         if column.bucket is None:
             return self.admitted[stream].table.column(name)
         if (stream, name) not in self.buckets:

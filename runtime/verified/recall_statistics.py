@@ -1,62 +1,69 @@
-"""What static relations say of themselves, kept with what was verified: a replay that asks nothing
-else of them does not read them."""
+"""Recall and keep what is known of static relations whose files were held to their declarations."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
-from ontoweir.cache.encode_values import decode_values, encode_values
-from ontoweir.cache.open_cache import Cache
 from ontoweir.checker.model.normal_form import ColumnStatistics, Statistics
-from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.runtime.verified.identify_streams import Identity, identify_relations
+from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.runtime.verified.verification import Verification
 
 _WHAT = "statistics"
 """How entries of the cache are called."""
+_DECIMAL = "decimal"
 
 
-@dataclass(frozen=True, slots=True)
-class RecalledStatistics:
-    """Statistics of relations by name, and the identities of the others, whose are not known, from
-    before anything of them was read."""
-
-    known: Mapping[str, Statistics]
-    unknown: Mapping[str, Identity]
-
-
-def recall_statistics(cache: Cache, catalog: Catalog, names: Iterable[str]) -> RecalledStatistics:
-    """The statistics of relations whose rows were held to what is declared of them before, and
-    whose files and declarations are as they were.
+def recall_statistics(verification: Verification, names: Iterable[str]) -> Statistics:
+    """Of those relations that were verified, rows and columns: their rows need no check.
 
     Args:
-        cache: where they are kept.
-        catalog: the declarations.
-        names: the relations wanted; those that are no local files are never known.
+        verification: where it is kept.
+        names: the relations wanted.
     """
-    known, unknown = {}, {}
-    for name, identity in identify_relations(catalog, names).items():
-        found = cache.read(_WHAT, identity, _decode)
-        if found is None:
-            unknown[name] = identity
-        else:
-            rows, columns = found
-            known[name] = Statistics({name: rows}, {(name, c): held for c, held in columns})
-    return RecalledStatistics(known, unknown)
+    rows: dict[str, int] = {}
+    columns: dict[tuple[str, str], ColumnStatistics] = {}
+    for name in names:
+        if name not in verification.relations or verification.again:
+            continue
+        held = verification.cache.read(_WHAT, verification.relations[name], _decode)
+        if held is not None:
+            rows[name] = held[0]
+            columns.update({(name, column): known for column, known in held[1].items()})
+    return Statistics(rows, columns)
 
 
-def keep_statistics(
-    cache: Cache, catalog: Catalog, recalled: RecalledStatistics, found: Statistics
-) -> None:
-    """Keep what was found of relations that are as they were before they were read."""
-    now = identify_relations(catalog, recalled.unknown)
-    for name, identity in recalled.unknown.items():
-        if name in found.rows and now.get(name) == identity:
-            columns = tuple(
-                (c, held) for (table, c), held in found.columns.items() if table == name
-            )
-            cache.write(_WHAT, identity, encode_values((found.rows[name], columns)))
+def keep_statistics(verification: Verification, known: Statistics, names: Iterable[str]) -> None:
+    """Keep what was found of relations all of whose declared columns were read and held to what is
+    declared of them. That their files are as they were is seen when it is recalled.
+
+    Args:
+        verification: where, and how the files were before.
+        known: of the relations, with all columns.
+        names: those relations.
+    """
+    for name in names:
+        if name in verification.relations:
+            columns = {
+                column: [held.distinct, _encode(held.minimum), _encode(held.maximum)]
+                for (table, column), held in known.columns.items()
+                if table == name
+            }
+            content = {"rows": known.rows[name], "columns": columns}
+            verification.cache.write(_WHAT, verification.relations[name], content)
 
 
-def _decode(held: Any) -> tuple[int, tuple[tuple[str, ColumnStatistics], ...]]:
-    rows, columns = decode_values(held, (ColumnStatistics,))
-    return int(rows), tuple(columns)
+def _encode(value: Scalar | None) -> Any:
+    return {_DECIMAL: str(value)} if isinstance(value, Decimal) else value
+
+
+def _scalar(held: Any) -> Scalar | None:
+    value: Scalar | None = Decimal(held[_DECIMAL]) if isinstance(held, dict) else held
+    return value
+
+
+def _decode(held: Any) -> tuple[int, dict[str, ColumnStatistics]]:
+    columns = {
+        str(column): ColumnStatistics(int(distinct), _scalar(low), _scalar(high))
+        for column, (distinct, low, high) in held["columns"].items()
+    }
+    return int(held["rows"]), columns

@@ -18,6 +18,7 @@ from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.sources.derive_values import derive_relation
 from ontoweir.runtime.views.prepare_view import (
     ONE_ROW,
     PreparedBranch,
@@ -60,14 +61,20 @@ def feed_views(
 def fill_relations(
     views: Sequence[View], catalog: Catalog, statics: Mapping[str, pa.Table]
 ) -> dict[str, pa.Table]:
-    """The rows of the views over static relations, by name."""
-    filled: dict[str, pa.Table] = {}
+    """The rows of the views over static relations, by name; and those of relations that have
+    derived columns, with these."""
+    filled = {
+        name: table
+        for name, given in statics.items()
+        if (table := derive_relation(catalog.relations[name], given)) is not given
+    }
     for view in views:
         if not isinstance(view.table, Relation):
             continue
         there = {**statics, **filled}
         prepared = prepare_view(view, catalog, there)
-        filled[view.name] = _select_static(prepared.branches, prepared, there)
+        made = _select_static(prepared.branches, prepared, there)
+        filled[view.name] = derive_relation(view.table, made)
     return filled
 
 
@@ -120,7 +127,10 @@ def _select(
     types = Types(view.catalog, prepared.branch.occurrences)
 
     def pick(attribute: Attribute) -> pa.ChunkedArray:
-        column = tables[attribute.alias].column(attribute.column)
+        if attribute.alias == member.alias:
+            column = encoder.values(member.stream, attribute.column)
+        else:
+            column = tables[attribute.alias].column(attribute.column)
         kind = arrow_type(types.type_of(attribute))
         place = places[attribute.alias]
         if not _is_all(place, len(column)):
@@ -130,7 +140,7 @@ def _select(
     steps = rows.steps[places[member.alias]]
     good = np.ones(len(steps), dtype=np.bool_)
     for attribute in prepared.present:
-        if attribute.column in tables[attribute.alias].column_names:
+        if types.step_of(attribute) is None:
             column = pick(attribute)
             if column.null_count:
                 good &= pc.is_valid(column).to_numpy()

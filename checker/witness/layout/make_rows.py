@@ -8,6 +8,11 @@ from typing import Any, assert_never
 
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.model.solve_differences import Var
+from ontoweir.checker.witness.layout.derive_rows import (
+    compute_derived,
+    derive_values,
+    find_scale,
+)
 from ontoweir.checker.witness.layout.plan_layouts import Layout, is_single
 from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
 from ontoweir.checker.witness.witness import Witness, WitnessRow
@@ -23,9 +28,14 @@ def make_rows(
     solution: Mapping[Var, int | Fraction],
     val: Any,
 ) -> Witness:
-    """The witness that a solution of the layout's constraints stands for (theory §9)."""
+    """The witness that a solution of the layout's constraints stands for (theory §9).
+
+    Raises: NoRowError (it is not known what makes the values of a derived column).
+    """
     spare = UnusedColumns(catalog)
     absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
+    scales = {c.index: find_scale(form, c, catalog) for c in form.classes}
+    derives = _list_deriving(form, catalog)
     texts = {c.index: _choose_text(form, c) for c in form.classes if c.kind is Kind.STRING}
     statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
 
@@ -33,26 +43,28 @@ def make_rows(
         alias: str, table: str, copy: int, *, whole: bool = True
     ) -> tuple[tuple[str, Any], ...]:
         declared = catalog.table(table)
-        unknown = [
-            c.name for c in declared.columns if Attribute(alias, c.name) not in form.class_of
-        ]
+        known = {a.column for a in form.class_of if a.alias == alias}
+        unknown = [c.name for c in declared.columns if c.name not in known and not c.expression]
         others = spare.fill(table, unknown) if whole else {}
         distinct = []
         for column in declared.columns:
             index = form.class_of.get(Attribute(alias, column.name))
             if index is None:
-                if whole:
+                if column.name in others:
                     missing = Attribute(alias, column.name) in absent
                     distinct.append((column.name, None if missing else others[column.name]))
                 continue
             group = form.classes[index]
+            number = solution.get(val(index, copy), 0)
             shift = dict(group.attributes)[Attribute(alias, column.name)]
-            number = solution.get(val(index, copy), 0) + shift
-            if group.kind is Kind.STRING:
-                start, alone = texts[index]
-                distinct.append((column.name, start if alone else f"{start}{number}"))
-                continue
-            distinct.append((column.name, decode_value(number, form.unit, group.kind, column)))
+            if index in texts:
+                made: Any = _write_text(*texts[index], number + shift)
+            else:
+                units = number + shift if (scale := scales[index]) is None else scale(number)
+                made = decode_value(units, form.unit, group.kind, column)
+            distinct.append((column.name, made))
+        if whole and table in derives:
+            return derive_values(declared, alias, dict(distinct), form)
         return tuple(distinct)
 
     fixed: list[WitnessRow] = []
@@ -88,6 +100,20 @@ def make_rows(
     rows = [*fixed, *optional, *(r for s in suffixes for r in s)]
     referenced = _referenced(catalog, rows, list(statics.values()), spare)
     return Witness(size, (*statics.values(), *referenced, *fixed), tuple(optional), tuple(suffixes))
+
+
+def _write_text(start: str, alone: bool, number: int | Fraction) -> str:
+    return start if alone else f"{start}{number}"
+
+
+def _list_deriving(form: NormalForm, catalog: Catalog) -> set[str]:
+    """The tables that have derived columns."""
+    tables = {o.table for o in form.query.occurrences}
+    return {
+        name
+        for name in tables
+        if any(column.expression is not None for column in catalog.table(name).columns)
+    }
 
 
 def _choose_text(form: NormalForm, group: ValueClass) -> tuple[str, bool]:
@@ -151,12 +177,14 @@ def _referenced(
                 continue
             target = dict(zip(ref.to, wanted, strict=True))
             relation = catalog.relations[ref.relation]
-            unknown = [c.name for c in relation.columns if c.name not in target]
+            unknown = [
+                c.name for c in relation.columns if c.name not in target and c.expression is None
+            ]
             others = spare.fill(ref.relation, unknown)
+            plain = [c.name for c in relation.columns if c.expression is None]
+            content = {name: target.get(name, others.get(name)) for name in plain}
             made[(ref.relation, wanted)] = WitnessRow(
-                ref.relation,
-                None,
-                tuple((c.name, target.get(c.name, others.get(c.name))) for c in relation.columns),
+                ref.relation, None, tuple(compute_derived(relation, content).items())
             )
     return list(made.values())
 

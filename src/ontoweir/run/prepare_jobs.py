@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ontoweir.runtime.engine.query_job import QueryJob
     from ontoweir.runtime.statics.load_statics import Session
+    from ontoweir.runtime.verified.verification import Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def prepare_jobs(
     beside: Path | None = None,
     here: bool = True,
     allow_unbounded: bool = False,
-    recall: bool = False,
+    verification: "Verification | None" = None,
 ) -> PreparedJobs:
     """Load the static relations of queries, and make their plans again with what these say, which
     only tightens them.
@@ -52,8 +53,8 @@ def prepare_jobs(
         beside: large static relations are written next to it for a moment.
         here: local text is read in this process where it can be.
         allow_unbounded: a query that is not bounded keeps whatever it needs (plan_unbounded).
-        recall: relations that streams only reference are not loaded where the cache knows what they
-            say (recall_statistics).
+        verification: what an earlier run has found of the relations' files; of these, rows are not
+            loaded.
 
     Raises:
         QueryError: a query is not bounded, and that is not allowed.
@@ -61,53 +62,47 @@ def prepare_jobs(
         RunError: Spark does not start.
     """
     from ontoweir.runtime.statics.gather_statistics import gather_statistics
-    from ontoweir.runtime.verified.recall_statistics import (
-        RecalledStatistics,
-        keep_statistics,
-        recall_statistics,
-    )
+    from ontoweir.runtime.verified.recall_statistics import keep_statistics
 
-    compiled = [query for query, _ in decided]
-    catalog, cache = workspace.project.catalog, workspace.cache
-    recalled = RecalledStatistics({}, {})
-    if recall and cache is not None:
-        recalled = recall_statistics(cache, catalog, _only_referenced(compiled, catalog))
-    known = recalled.known.keys()
-    statics = load_relations(workspace, compiled, spark, beside=beside, here=here, known=known)
-    found = gather_statistics(statics)
-    if cache is not None:
-        keep_statistics(cache, catalog, recalled, found)
+    compiled, catalog = [query for query, _ in decided], workspace.project.catalog
+    recalled = _recall(compiled, catalog, verification)
+    statics = load_relations(
+        workspace, compiled, spark, beside=beside, here=here, without=recalled.rows.keys()
+    )
     made = []
     for query, verdict in decided:
-        views = gather_statistics(fill_views(query, catalog, statics))
-        said = _unite([found, views, *recalled.known.values()])
-        made.append(make_job(workspace, query, verdict, said, allow_unbounded=allow_unbounded))
+        found = gather_statistics(fill_views(query, catalog, statics))
+        if verification is not None:
+            keep_statistics(verification, found, statics)
+        known = Statistics({**found.rows, **recalled.rows}, {**found.columns, **recalled.columns})
+        made.append(make_job(workspace, query, verdict, known, allow_unbounded=allow_unbounded))
     return PreparedJobs(tuple(job for job, _ in made), tuple(v for _, v in made), statics)
+
+
+def _recall(
+    compiled: Sequence[CompiledQuery], catalog: Catalog, verification: "Verification | None"
+) -> Statistics:
+    """What is known of the relations whose rows need not be loaded to prepare queries: of none
+    where a view has to be filled."""
+    if verification is None or any(query.union.views for query in compiled):
+        return Statistics()
+    from ontoweir.runtime.verified.recall_statistics import recall_statistics
+
+    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
+    if any(catalog.relations[name].data.view is not None for name in names):
+        return Statistics()
+    return recall_statistics(verification, names)
 
 
 def fill_views(
     compiled: CompiledQuery, catalog: Catalog, statics: "Mapping[str, pa.Table]"
 ) -> "dict[str, pa.Table]":
-    """The rows of a query's views over static relations."""
+    """The static relations, and the rows of a query's views over them."""
     from ontoweir.runtime.views.feed_views import fill_relations
 
     union = compiled.union
-    return fill_relations(union.views, extend_catalog(catalog, union), statics)
-
-
-def _only_referenced(compiled: Sequence[CompiledQuery], catalog: Catalog) -> set[str]:
-    """The relations that queries' streams reference, and nothing else is asked of; none where a
-    relation is a view, which may be of any."""
-    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
-    if any(catalog.relations[name].data.view is not None for name in names):
-        return set()
-    return names - {n for c in compiled for n in tables_of(c.union)}
-
-
-def _unite(found: Sequence[Statistics]) -> Statistics:
-    rows = {name: count for said in found for name, count in said.rows.items()}
-    columns = {place: held for said in found for place, held in said.columns.items()}
-    return Statistics(rows, columns)
+    filled = fill_relations(union.views, extend_catalog(catalog, union), statics)
+    return {**statics, **filled}
 
 
 def load_relations(
@@ -117,10 +112,10 @@ def load_relations(
     *,
     beside: Path | None = None,
     here: bool = True,
-    known: Set[str] = frozenset(),
+    without: Set[str] = frozenset(),
 ) -> "dict[str, pa.Table]":
-    """The static relations that queries read, or that their streams reference (load_statics),
-    without those that are `known`.
+    """The static relations that queries read, or that their streams reference (load_statics), but
+    those `without`.
 
     Raises:
         DataError: static data is missing, or breaks what is declared of it.
@@ -130,7 +125,7 @@ def load_relations(
 
     catalog = workspace.project.catalog
     names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
-    return load_statics(spark, catalog, names - known, beside, here=here)
+    return load_statics(spark, catalog, names - without, beside, here=here)
 
 
 def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:

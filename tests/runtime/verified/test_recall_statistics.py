@@ -1,6 +1,7 @@
 """A relation that is only referenced is not read again, while its file and declaration stay."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,16 @@ import pytest
 
 from ontoweir.cache.open_cache import Cache
 from ontoweir.checker.model.normal_form import Statistics
-from ontoweir.errors import DataError
+from ontoweir.errors import DataError, RunError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.replay_query import ReplayOptions, replay_query
+from ontoweir.runtime.replay import replay as replaying
+from ontoweir.runtime.sources import identify_file as module
 from ontoweir.runtime.statics import load_statics as loading
 from ontoweir.runtime.statics.gather_statistics import gather_statistics
-from ontoweir.runtime.verified import identify_streams as module
 from ontoweir.runtime.verified.recall_statistics import keep_statistics, recall_statistics
+from ontoweir.runtime.verified.verification import begin_verification
 from tests.runtime.harness import make_catalog
 
 TOML = """
@@ -61,7 +64,7 @@ class Project:
     """A project with a cache; notes which relations are read."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder, self.read = folder, Counter[str]()
+        self.folder, self.read, self.columns = folder, Counter[str](), set[str]()
         self.cache = Cache(folder / "cache")
         self.cache.folder.mkdir()
         times = pa.array(range(0, 60_000_000, 1_000_000), pa.int64()).cast(pa.timestamp("us"))
@@ -72,6 +75,7 @@ class Project:
 
         def noted(relation: Any, *rest: Any) -> Any:
             self.read[relation.name] += 1
+            self.columns = {c.name for c in relation.columns}
             return read(relation, *rest)
 
         monkeypatch.setattr(loading, "read_relation", noted)
@@ -116,20 +120,48 @@ def test_statistics_are_those_that_were_kept(tmp_path: Path) -> None:
     catalog, cache = make_catalog(tmp_path, TOML), Cache(tmp_path / "cache")
     cache.folder.mkdir()
     found = gather_statistics({"R": write_register(tmp_path, *KEYS)})
-    before = recall_statistics(cache, catalog, ["R"])
-    assert (before.known, set(before.unknown)) == ({}, {"R"})
-    keep_statistics(cache, catalog, before, found)
-    assert recall_statistics(cache, catalog, ["R"]).known == {"R": found}
-    assert isinstance(found, Statistics)
+    before = begin_verification(cache, catalog, ["S", "R"], again=False)
+    assert recall_statistics(before, ["R"]) == Statistics()
+    keep_statistics(before, found, ["R"])
+    assert recall_statistics(before, ["R"]) == found
+    assert recall_statistics(replace(before, again=True), ["R"]) == Statistics()
     write_register(tmp_path, *KEYS)
-    assert recall_statistics(cache, catalog, ["R"]).known == {}
+    after = begin_verification(cache, catalog, ["S", "R"], again=False)
+    assert recall_statistics(after, ["R"]) == Statistics()
 
 
 def test_what_changes_while_it_is_read_is_not_kept(tmp_path: Path) -> None:
     catalog, cache = make_catalog(tmp_path, TOML), Cache(tmp_path / "cache")
     cache.folder.mkdir()
     table = write_register(tmp_path, *KEYS)
-    before = recall_statistics(cache, catalog, ["R"])
+    before = begin_verification(cache, catalog, ["R"], again=False)
     write_register(tmp_path, *KEYS, "b")
-    keep_statistics(cache, catalog, before, gather_statistics({"R": table}))
-    assert recall_statistics(cache, catalog, ["R"]).known == {}
+    keep_statistics(before, gather_statistics({"R": table}), ["R"])
+    after = begin_verification(cache, catalog, ["R"], again=False)
+    assert recall_statistics(after, ["R"]) == Statistics()
+
+
+def test_what_changes_while_it_is_replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is answered by rows that were held to nothing."""
+    project = Project(tmp_path, monkeypatch)
+    project.run(NAMED)
+    load: Any = vars(replaying)["load_statics"]
+
+    def late(*given: Any, **named: Any) -> Any:
+        loaded = load(*given, **named)
+        write_register(tmp_path, *KEYS, "b")
+        return loaded
+
+    monkeypatch.setattr(replaying, "load_statics", late)
+    (tmp_path / "out.parquet").unlink()
+    with pytest.raises(RunError, match="the files of R, S changed while they were replayed"):
+        project.run(NAMED)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_only_columns_in_use_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = Project(tmp_path, monkeypatch)
+    first = project.run(NAMED)
+    assert project.columns == {"k", "n", "day"}
+    assert project.run(NAMED) == first
+    assert project.columns == {"k", "n"}

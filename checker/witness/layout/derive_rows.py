@@ -1,0 +1,141 @@
+"""Derived columns in the rows of witnesses: what they are computed from is chosen, so that they
+have the values wanted; and then they are computed, as of any row."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
+from ontoweir.errors import DataError
+from ontoweir.mappings.expressions.evaluate import evaluate
+from ontoweir.mappings.expressions.find_inverse import Line, find_line
+from ontoweir.mappings.expressions.value_types import to_array, to_scalars
+from ontoweir.mappings.model.catalog import Catalog, IntType, Relation, Stream
+from ontoweir.mappings.model.expression import Expression, fields_of
+from ontoweir.rewriter.model.spj import Attribute, Compare, IsNull, NotNull, OneOf, Op
+
+
+class NoRowError(Exception):
+    """No row is known that has the values wanted."""
+
+
+Scale: TypeAlias = Callable[[int | Fraction], Fraction]
+
+
+def find_scale(form: NormalForm, group: ValueClass, catalog: Catalog) -> Scale | None:
+    """How the values of a class, in units, may be stretched so that each is one of a derived
+    column: of a class whose values are only told apart; None: it is left as it is.
+
+    The values n, n + 1, … become f(n), f(n + 1), …, where f is the line that is computed.
+    """
+    if group.kind is not Kind.NUMBER or any(shift for _, shift in group.attributes):
+        return None
+    if any(f.value == group.index for f in form.folds or ()) or group.domain.finite:
+        return None
+    if any(group.index in (q.x, q.y) for q in form.inequalities):
+        return None
+    mine = {a for a, _ in group.attributes}
+    for c in form.query.conditions:
+        match c:
+            case Compare(left=left, op=op, right=right):
+                sides = {left, right}
+                if sides & mine and not (op is Op.EQ and sides <= mine and not c.offset):
+                    return None
+            case OneOf(attribute=attribute) | IsNull(attribute=attribute):
+                if attribute in mine:
+                    return None
+            case NotNull():
+                pass
+    tables = {o.alias: catalog.table(o.table) for o in form.query.occurrences}
+    lines = {
+        (line.slope, line.offset) if (line := find_line(e)) else None
+        for a in mine
+        if (e := _expression(tables[a.alias], a.column)) is not None
+    }
+    if len(lines) != 1 or (found := lines.pop()) is None:
+        return None
+    line = Line("", *found)
+    return lambda number: line.image(Fraction(number, group.grain)) * form.unit
+
+
+def derive_values(
+    table: Stream | Relation,
+    alias: str,
+    content: dict[str, Any],
+    form: NormalForm,
+) -> tuple[tuple[str, Any], ...]:
+    """A row's values, with the columns that derived ones of an alias are computed from so that
+    these have theirs; columns that the query mentions stay as they are.
+
+    Raises:
+        NoRowError: it is not known what makes a value.
+    """
+    for column in table.columns:
+        if column.expression is None or Attribute(alias, column.name) not in form.class_of:
+            continue
+        line = find_line(column.expression)
+        source = None if line is None else table.column(line.column)
+        if line is None or source is None or _is_referenced(table, source.name):
+            raise NoRowError
+        if Attribute(alias, source.name) not in form.class_of:
+            number = line.inverse(Fraction(content[column.name]))
+            content[source.name] = _as_number(number, whole=isinstance(source.type, IntType))
+    return tuple(compute_derived(table, content).items())
+
+
+def compute_derived(table: Stream | Relation, content: dict[str, Any]) -> dict[str, Any]:
+    """A row with its derived columns computed.
+
+    Raises:
+        NoRowError: one has no value, or another one than it was to have.
+    """
+    for column in table.columns:
+        if column.expression is None:
+            continue
+        value = _compute(column.expression, content)
+        wanted = content.get(column.name, value)
+        if wanted != value:
+            raise NoRowError
+        content[column.name] = value
+    return content
+
+
+def without_derived(
+    values: tuple[tuple[str, Any], ...], table: Stream | Relation
+) -> tuple[tuple[str, Any], ...]:
+    """A row's values without those that are computed."""
+    derived = {c.name for c in table.columns if c.expression is not None}
+    return tuple((name, value) for name, value in values if name not in derived)
+
+
+def _compute(expression: Expression, content: Mapping[str, Any]) -> Any:
+    fields = fields_of(expression)
+    if not fields.keys() <= content.keys():  # the time of a row
+        raise NoRowError
+    try:
+        columns = {name: to_array([content[name]], f.type) for name, f in fields.items()}
+        made = to_scalars(evaluate(expression, columns, 1), expression.type)
+    except (DataError, ValueError, TypeError, OverflowError, ArithmeticError):
+        raise NoRowError from None
+    return made[0] if made else None
+
+
+def _expression(table: Stream | Relation, name: str) -> Expression | None:
+    column = table.column(name)
+    return None if column is None else column.expression
+
+
+def _is_referenced(table: Stream | Relation, name: str) -> bool:
+    """Whether a column's values are those of a static relation, however many they are."""
+    return isinstance(table, Relation) or any(name in r.columns for r in table.references)
+
+
+def _as_number(number: Fraction, *, whole: bool) -> Any:
+    if number.denominator == 1:
+        return int(number)
+    if whole:
+        raise NoRowError
+    with localcontext() as context:
+        context.prec = 1_000
+        return Decimal(number.numerator) / Decimal(number.denominator)

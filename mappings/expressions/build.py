@@ -1,0 +1,219 @@
+"""Build typed expressions: promotion of numbers, and the types of results.
+
+Both languages promote whole numbers to decimals, and decimals to doubles; the results of whole
+numbers and decimals are exact.
+"""
+
+from collections.abc import Sequence
+
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    ColumnType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    StringType,
+    TimestampType,
+)
+from ontoweir.mappings.model.column_types import name_column_type, parse_constant, type_family
+from ontoweir.mappings.model.expression import Call, Case, Expression, Function, Value
+
+DIGITS = 38
+"""So many digits decimals have at most."""
+_WHOLE = 19
+"""So many digits whole numbers of 64 bits have at most."""
+
+
+class TypeClash(Exception):
+    """An operation on types that do not go together; the reader knows the place."""
+
+
+def null(kind: ColumnType) -> Value:
+    """NULL of a type."""
+    return Value(None, kind)
+
+
+def arithmetic(function: Function, left: Expression, right: Expression) -> Expression:
+    """`+`, `-`, `*` or MOD of two numbers.
+
+    Raises:
+        TypeClash: they are no numbers, or the result has too many places.
+    """
+    for side in (left, right):
+        _require_number(side, function.value)
+    if isinstance(left.type, FloatType) or isinstance(right.type, FloatType):
+        both = cast(left, FloatType()), cast(right, FloatType())
+        return Call(function, both, FloatType())
+    if isinstance(left.type, IntType) and isinstance(right.type, IntType):
+        return Call(function, (left, right), IntType())
+    left, right = _as_decimal(left), _as_decimal(right)
+    assert isinstance(left.type, DecimalType)
+    assert isinstance(right.type, DecimalType)
+    scale = max(left.type.scale, right.type.scale)
+    whole = max(s.type.precision - s.type.scale for s in (left, right))  # type: ignore[union-attr]
+    match function:
+        case Function.MULTIPLY:
+            scale = left.type.scale + right.type.scale
+            digits = left.type.precision + right.type.precision
+        case Function.MODULO:
+            digits = whole + scale
+            if digits > _WHOLE - 1:
+                raise TypeClash(f"MOD of decimals of {digits} digits: 18 at most")
+        case _:
+            digits = whole + scale + 1
+    if scale > DIGITS:
+        raise TypeClash(f"a decimal with {scale} places: {DIGITS} at most")
+    return Call(function, (left, right), DecimalType(min(digits, DIGITS), scale))
+
+
+def double_of(function: Function, *arguments: Expression) -> Expression:
+    """A function of doubles.
+
+    Raises:
+        TypeClash: an argument is no number.
+    """
+    for argument in arguments:
+        _require_number(argument, function.value)
+    return Call(function, tuple(cast(a, FloatType()) for a in arguments), FloatType())
+
+
+def rounded(function: Function, inner: Expression, places: int = 0) -> Expression:
+    """FLOOR, CEIL or ROUND to so many places.
+
+    Raises:
+        TypeClash: it is no number, or there are places before the point.
+    """
+    _require_number(inner, function.value)
+    if places < 0:
+        raise TypeClash(f"{function.value} to {places} places")
+    extra = (Value(places, IntType()),) if function is Function.ROUND else ()
+    kind = inner.type
+    if isinstance(kind, DecimalType):
+        if places >= kind.scale:
+            return inner
+        whole = kind.precision - kind.scale
+        kind = DecimalType(min(whole + 1 + places, DIGITS), places)
+    return inner if isinstance(kind, IntType) else Call(function, (inner, *extra), kind)
+
+
+def same_type(function: Function, inner: Expression) -> Expression:
+    """NEGATE or ABS of a number.
+
+    Raises:
+        TypeClash: it is no number.
+    """
+    _require_number(inner, function.value)
+    if function is Function.NEGATE and isinstance(inner, Value) and inner.value is not None:
+        assert not isinstance(inner.value, str)
+        return Value(-inner.value, inner.type)
+    return Call(function, (inner,), inner.type)
+
+
+def unify(expressions: Sequence[Expression]) -> tuple[Expression, ...]:
+    """Expressions in the one type that holds all their values.
+
+    Raises:
+        TypeClash: there is none.
+    """
+    known = [e.type for e in expressions if not _is_null(e)]
+    kind = known[0] if known else StringType()
+    for other in known[1:]:
+        kind = _common(kind, other, expressions)
+    return tuple(cast(e, kind) for e in expressions)
+
+
+def compare(function: Function, left: Expression, right: Expression) -> Expression:
+    """A comparison.
+
+    Raises:
+        TypeClash: the types do not compare.
+    """
+    return Call(function, unify((left, right)), BooleanType())
+
+
+def choose(
+    branches: Sequence[tuple[Expression, Expression]], otherwise: Expression | None
+) -> Expression:
+    """CASE.
+
+    Raises:
+        TypeClash: a condition is not boolean, or the values have no common type.
+    """
+    for condition, _ in branches:
+        require(condition, BooleanType(), "a condition of CASE")
+    values = [v for _, v in branches]
+    last = otherwise if otherwise is not None else null(StringType())
+    *made, ending = unify([*values, last])
+    pairs = tuple((c, v) for (c, _), v in zip(branches, made, strict=True))
+    return Case(pairs, ending, ending.type)
+
+
+def cast(inner: Expression, kind: ColumnType) -> Expression:
+    """A number, or NULL, in a type that holds it; a constant text as a date or time.
+
+    Raises:
+        TypeClash: the type does not hold it.
+    """
+    if inner.type == kind:
+        return inner
+    if isinstance(inner, Value):
+        if inner.value is None:
+            return null(kind)
+        if isinstance(inner.value, str) == isinstance(kind, DateType | TimestampType | StringType):
+            constant = parse_constant(str(inner.value), kind)
+            if constant is not None and not isinstance(kind, IntType):
+                return Value(constant, kind)
+    numbers = type_family(inner.type) == "number" and type_family(kind) == "number"
+    days = isinstance(inner.type, DateType) and isinstance(kind, TimestampType)
+    if not (numbers or days):
+        raise TypeClash(f"{name_column_type(inner.type)} and {name_column_type(kind)}")
+    return Call(Function.CAST, (inner,), kind)
+
+
+def require(inner: Expression, kind: ColumnType, what: str) -> None:
+    """Raise TypeClash where an expression is not of a type."""
+    if inner.type != kind and not _is_null(inner):
+        raise TypeClash(f"{what} is {name_column_type(inner.type)}, not {name_column_type(kind)}")
+
+
+def _require_number(inner: Expression, what: str) -> None:
+    if type_family(inner.type) != "number" and not _is_null(inner):
+        raise TypeClash(f"{what} of {name_column_type(inner.type)}, which is no number")
+
+
+def _is_null(expression: Expression) -> bool:
+    return isinstance(expression, Value) and expression.value is None
+
+
+def _as_decimal(inner: Expression) -> Expression:
+    if isinstance(inner.type, DecimalType):
+        return inner
+    if isinstance(inner, Value) and inner.value is not None:
+        return Value(inner.value, DecimalType(max(len(str(abs(int(inner.value)))), 1), 0))
+    return cast(inner, DecimalType(_WHOLE, 0))
+
+
+def _common(left: ColumnType, right: ColumnType, among: Sequence[Expression]) -> ColumnType:
+    if left == right:
+        return left
+    families = {type_family(left), type_family(right)}
+    if families == {"number"}:
+        if isinstance(left, FloatType) or isinstance(right, FloatType):
+            return FloatType()
+        shapes = [
+            (k.precision - k.scale, k.scale) if isinstance(k, DecimalType) else (_WHOLE, 0)
+            for k in (left, right)
+        ]
+        scale = max(s for _, s in shapes)
+        whole = max(w for w, _ in shapes)
+        if whole + scale > DIGITS:
+            raise TypeClash(f"decimals with {whole} digits before the point and {scale} behind it")
+        return DecimalType(whole + scale, scale)
+    if families == {"date", "timestamp"}:
+        return TimestampType()
+    for time in ("date", "timestamp"):
+        texts = [e for e in among if isinstance(e.type, StringType)]
+        if families == {time, "string"} and all(isinstance(e, Value) for e in texts):
+            return left if type_family(left) == time else right
+    raise TypeClash(f"{name_column_type(left)} and {name_column_type(right)}")

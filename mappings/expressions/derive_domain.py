@@ -1,0 +1,277 @@
+"""The domain of an expression, derived from those of the columns that it reads.
+
+A domain is finite values, or a range of numbers, or nothing is known. It may be greater than what
+occurs, never smaller: verdicts rest on it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from fractions import Fraction
+from itertools import product
+from math import isfinite
+from typing import TypeAlias, assert_never
+
+from ontoweir.errors import DataError
+from ontoweir.mappings.expressions.evaluate import evaluate
+from ontoweir.mappings.expressions.functions import DATE_PARTS
+from ontoweir.mappings.expressions.value_types import to_array, to_scalars
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    Column,
+    DecimalType,
+    IntType,
+    Scalar,
+)
+from ontoweir.mappings.model.expression import (
+    Call,
+    Case,
+    Expression,
+    Field,
+    Function,
+    Value,
+    fields_of,
+)
+
+LARGEST = 4096
+"""Of columns that have at most so many combinations of values, each is evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finite:
+    """One of some values, or NULL."""
+
+    values: frozenset[Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A number that is neither smaller nor greater than the ends there are, or NULL."""
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+
+Domain: TypeAlias = Finite | Range | None
+"""None: nothing is known."""
+
+
+def derive_domain(expression: Expression, columns: Sequence[Column]) -> Domain:
+    """Which values an expression can have.
+
+    Args:
+        expression: of one row.
+        columns: those of its table, with their domains.
+    """
+    declared = {c.name: c for c in columns}
+    listed = _evaluate_all(expression, declared)
+    return listed if listed is not None else _derive(expression, declared)
+
+
+def _evaluate_all(expression: Expression, declared: dict[str, Column]) -> Finite | None:
+    """All its values, where those of the columns that it reads can be listed."""
+    inputs: list[list[Scalar | None]] = []
+    size = 1
+    fields = fields_of(expression)
+    for name in fields:
+        values = _list_values(declared.get(name))
+        if values is None:
+            return None
+        inputs.append([*values, None])
+        size *= len(inputs[-1])
+        if size > LARGEST:
+            return None
+    rows = list(product(*inputs))
+    arrays = {}
+    for n, (name, field) in enumerate(fields.items()):
+        arrays[name] = to_array([row[n] for row in rows], field.type)
+    try:
+        made = evaluate(expression, arrays, len(rows))
+    except DataError:  # of some of them it has no value: of which cannot be told here
+        return None
+    values = to_scalars(made.unique(), expression.type)
+    if any(isinstance(v, float) and not isfinite(v) for v in values):
+        return None
+    return Finite(frozenset(values))
+
+
+def _list_values(column: Column | None) -> Sequence[Scalar] | None:
+    """The values of a small domain; None: it is not small."""
+    if column is None or column.bucket is not None:
+        return None
+    if column.enum is not None:
+        return column.enum
+    if isinstance(column.type, BooleanType):
+        return (True, False)
+    low, high = column.minimum, column.maximum
+    if isinstance(column.type, IntType) and low is not None and high is not None:
+        least, most = _whole(low, ROUND_CEILING), _whole(high, ROUND_FLOOR)
+        if most - least < LARGEST:
+            return range(least, most + 1)
+    return None
+
+
+def _whole(number: Scalar, rounding: str) -> int:
+    return int(Decimal(str(number)).to_integral_value(rounding=rounding))
+
+
+def _derive(expression: Expression, declared: dict[str, Column]) -> Domain:
+    match expression:
+        case Field(column=name):
+            return _declared(declared.get(name))
+        case Value(value=constant):
+            return Finite(frozenset() if constant is None else frozenset({constant}))
+        case Case(branches=branches, otherwise=otherwise):
+            domains = [_derive(value, declared) for _, value in branches]
+            return _unite([*domains, _derive(otherwise, declared)])
+        case Call():
+            return _derive_call(expression, declared)
+        case _:
+            assert_never(expression)
+
+
+def _declared(column: Column | None) -> Domain:
+    if column is None or column.bucket is not None:
+        return None
+    if column.enum is not None:
+        return Finite(frozenset(column.enum))
+    if isinstance(column.type, IntType | DecimalType):
+        return Range(_exact(column.minimum), _exact(column.maximum))
+    return None
+
+
+def _exact(number: Scalar | None) -> Fraction | None:
+    return None if number is None else Fraction(Decimal(str(number)))
+
+
+def _unite(domains: Sequence[Domain]) -> Domain:
+    if all(isinstance(d, Finite) for d in domains):
+        values = frozenset(v for d in domains if isinstance(d, Finite) for v in d.values)
+        return Finite(values) if len(values) <= LARGEST else None
+    ranges = [_range(d) for d in domains if not (isinstance(d, Finite) and not d.values)]
+    known = [r for r in ranges if r is not None]
+    if len(known) < len(ranges):
+        return None
+    lows = [r.low for r in known if r.low is not None]
+    highs = [r.high for r in known if r.high is not None]
+    return Range(
+        min(lows) if len(lows) == len(known) else None,
+        max(highs) if len(highs) == len(known) else None,
+    )
+
+
+def _range(domain: Domain) -> Range | None:
+    """The range in which numbers lie; None: they are none, or nothing is known."""
+    if isinstance(domain, Range):
+        return domain
+    if domain is None or any(isinstance(v, str | bool) for v in domain.values):
+        return None
+    numbers = [Fraction(Decimal(str(v))) for v in domain.values]
+    return Range(min(numbers), max(numbers)) if numbers else Range()
+
+
+def _derive_call(call: Call, declared: dict[str, Column]) -> Domain:
+    function = call.function
+    if function in DATE_PARTS:
+        low, high = DATE_PARTS[function]
+        return Range(Fraction(low), Fraction(high))
+    given = [_derive(a, declared) for a in call.arguments]
+    if function in (Function.COALESCE, Function.GREATEST, Function.LEAST):
+        return _unite(given)
+    if function in (Function.LENGTH, Function.POSITION):
+        return Range(Fraction(0))
+    exact = all(isinstance(a.type, IntType | DecimalType) for a in call.arguments)
+    if not exact or not isinstance(call.type, IntType | DecimalType):
+        return None
+    ranges = [_range(d) or Range() for d in given]
+    match function:
+        case Function.ADD:
+            return _add(ranges[0], ranges[1])
+        case Function.SUBTRACT:
+            return _add(ranges[0], _negate(ranges[1]))
+        case Function.NEGATE:
+            return _negate(ranges[0])
+        case Function.MULTIPLY:
+            return _multiply(ranges[0], ranges[1])
+        case Function.MODULO:
+            return _modulo(ranges[0], ranges[1], 1 if isinstance(call.type, IntType) else 0)
+        case Function.ABS:
+            return _absolute(ranges[0])
+        case Function.FLOOR | Function.CEIL | Function.ROUND | Function.ROUND_UP:
+            return _round(ranges[0])
+        case Function.CAST | Function.TRY_CAST:
+            return _round(ranges[0])
+        case _:
+            return None
+
+
+def _add(left: Range, right: Range) -> Range:
+    return Range(
+        None if left.low is None or right.low is None else left.low + right.low,
+        None if left.high is None or right.high is None else left.high + right.high,
+    )
+
+
+def _negate(inner: Range) -> Range:
+    return Range(
+        None if inner.high is None else -inner.high, None if inner.low is None else -inner.low
+    )
+
+
+def _multiply(left: Range, right: Range) -> Range:
+    """Of a range without an end, as far as the other one is a constant."""
+    ends = (left.low, left.high, right.low, right.high)
+    if all(e is not None for e in ends):
+        corners = [
+            a * b
+            for a in (left.low, left.high)
+            for b in (right.low, right.high)
+            if a is not None and b is not None
+        ]
+        return Range(min(corners), max(corners))
+    if left.low is not None and left.low == left.high:
+        left, right = right, left
+    factor = right.low
+    if factor is None or factor != right.high:
+        if left.low is not None and right.low is not None and left.low >= 0 and right.low >= 0:
+            return Range(left.low * right.low)
+        return Range()
+    if factor == 0:
+        return Range(Fraction(0), Fraction(0))
+    ends_made = (
+        None if left.low is None else left.low * factor,
+        None if left.high is None else left.high * factor,
+    )
+    return Range(*(ends_made if factor > 0 else reversed(ends_made)))
+
+
+def _modulo(left: Range, right: Range, nearer: int) -> Range:
+    """It has the sign of the dividend, and is nearer to 0 than the divisor (whole numbers by 1)."""
+    far = None
+    if right.low is not None and right.high is not None:
+        far = max(abs(right.low), abs(right.high), Fraction(nearer)) - nearer
+    lows = [] if far is None else [-far]
+    highs = [] if far is None else [far]
+    if left.low is not None:
+        lows.append(min(left.low, Fraction(0)))
+    if left.high is not None:
+        highs.append(max(left.high, Fraction(0)))
+    return Range(max(lows, default=None), min(highs, default=None))
+
+
+def _absolute(inner: Range) -> Range:
+    low, high = inner.low, inner.high
+    if low is not None and low >= 0:
+        return inner
+    if high is not None and high <= 0:
+        return _negate(inner)
+    most = None if low is None or high is None else max(-low, high)
+    return Range(Fraction(0), most)
+
+
+def _round(inner: Range) -> Range:
+    """Rounding moves a number by less than 1 towards any end, to a whole number or place."""
+    return Range(
+        None if inner.low is None else Fraction(inner.low.__floor__()),
+        None if inner.high is None else Fraction(inner.high.__ceil__()),
+    )

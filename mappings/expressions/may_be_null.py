@@ -1,0 +1,40 @@
+"""Whether an expression may be NULL."""
+
+from collections.abc import Set
+from typing import assert_never
+
+from ontoweir.mappings.model.expression import Call, Case, Expression, Field, Function, Value
+
+
+def may_be_null(expression: Expression, present: Set[str]) -> bool:
+    """Whether it may be NULL in a row whose columns `present` are not.
+
+    >>> from ontoweir.mappings.model.catalog import IntType
+    >>> x = Field("x", IntType())
+    >>> may_be_null(Call(Function.ADD, (x, x), IntType()), {"x"})
+    False
+    >>> may_be_null(Call(Function.MODULO, (x, x), IntType()), {"x"})
+    True
+    """
+    match expression:
+        case Field(column=column):
+            return column not in present
+        case Value(value=value):
+            return value is None
+        case Case(branches=branches, otherwise=otherwise):
+            return any(may_be_null(v, present) for v in (*(v for _, v in branches), otherwise))
+        case Call(function=Function.IS_NULL):
+            return False
+        case Call(function=Function.TRY_CAST):
+            return True
+        case Call(function=Function.DIVIDE | Function.MODULO, arguments=(left, right)):
+            safe = isinstance(right, Value) and right.value not in (None, 0)
+            return not safe or may_be_null(left, present)
+        case Call(
+            function=Function.COALESCE | Function.GREATEST | Function.LEAST, arguments=arguments
+        ):
+            return all(may_be_null(a, present) for a in arguments)
+        case Call(arguments=arguments):
+            return any(may_be_null(a, present) for a in arguments)
+        case _:
+            assert_never(expression)

@@ -1,0 +1,169 @@
+"""Expressions over the columns of one row: what a derived column holds.
+
+An expression is typed by its reader (SQL, SPARQL): a function means one thing, whatever language
+it was written in. NULL stands for a value that is not there, and for SPARQL's errors.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from ontoweir.mappings.model.catalog import ColumnType, Scalar
+
+
+class Function(StrEnum):
+    """What a call computes. Unless it says otherwise, it is NULL where an argument is."""
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    """Of doubles; NULL where the divisor is 0."""
+    MODULO = "MOD"
+    """With the sign of the dividend; NULL where the divisor is 0."""
+    POWER = "POWER"
+    NEGATE = "NEGATE"
+    ABS = "ABS"
+    FLOOR = "FLOOR"
+    CEIL = "CEIL"
+    ROUND = "ROUND"
+    """To a constant number of places; halves away from 0."""
+    ROUND_UP = "ROUND_HALF_UP"
+    """To a whole number; halves towards infinity."""
+    SQRT = "SQRT"
+    GREATEST = "GREATEST"
+    """Of the arguments that are not NULL."""
+    LEAST = "LEAST"
+    """Of the arguments that are not NULL."""
+
+    EQUAL = "="
+    UNEQUAL = "<>"
+    LESS = "<"
+    AT_MOST = "<="
+    GREATER = ">"
+    AT_LEAST = ">="
+    AND = "AND"
+    """False where one argument is false, whatever the other."""
+    OR = "OR"
+    """True where one argument is true, whatever the other."""
+    NOT = "NOT"
+    IS_NULL = "IS NULL"
+    """Never NULL."""
+    COALESCE = "COALESCE"
+    """The first argument that is not NULL."""
+
+    CONCAT = "||"
+    UPPER = "UPPER"
+    LOWER = "LOWER"
+    TRIM = "TRIM"
+    LTRIM = "LTRIM"
+    RTRIM = "RTRIM"
+    LENGTH = "LENGTH"
+    """In characters."""
+    SUBSTRING = "SUBSTRING"
+    """From a constant place (1 is the first), of a constant length or to the end."""
+    RIGHT = "RIGHT"
+    """The last characters, of a constant number."""
+    REPLACE = "REPLACE"
+    """Every occurrence of a constant text by another."""
+    CONTAINS = "CONTAINS"
+    STARTS_WITH = "STARTS_WITH"
+    ENDS_WITH = "ENDS_WITH"
+    POSITION = "POSITION"
+    """Where a constant text occurs first (1 is the first place, 0: nowhere)."""
+    LIKE = "LIKE"
+    ILIKE = "ILIKE"
+    MATCHES = "REGEXP_MATCHES"
+    """Whether a constant regular expression (RE2) matches somewhere."""
+    REGEX_REPLACE = "REGEXP_REPLACE"
+    """Every match of a constant regular expression (RE2) by a constant text."""
+
+    YEAR = "YEAR"
+    QUARTER = "QUARTER"
+    MONTH = "MONTH"
+    WEEK = "WEEK"
+    """Of the year in ISO 8601."""
+    DAY = "DAY"
+    DAY_OF_YEAR = "DAYOFYEAR"
+    DAY_OF_WEEK = "ISODOW"
+    """1 is Monday, 7 Sunday."""
+    HOUR = "HOUR"
+    MINUTE = "MINUTE"
+    SECOND = "SECOND"
+    """The whole seconds of the minute."""
+
+    CAST = "CAST"
+    """To a type that holds every value of the argument's, or all that occur."""
+    TRY_CAST = "TRY_CAST"
+    """NULL where the type does not hold the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of the row; a stream's timestamp is one too."""
+
+    column: str
+    type: "ColumnType"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A constant (None: NULL) of a type. Dates and times are ISO texts, as in the catalog."""
+
+    value: "Scalar | None"
+    type: "ColumnType"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of arguments, whose types are as it wants them."""
+
+    function: Function
+    arguments: "tuple[Expression, ...]"
+    type: "ColumnType"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value of the first branch (condition, value) whose condition is true, else
+    `otherwise`."""
+
+    branches: "tuple[tuple[Expression, Expression], ...]"
+    otherwise: "Expression"
+    type: "ColumnType"
+
+
+Expression: TypeAlias = Field | Value | Call | Case
+"""A closed union."""
+
+
+def fields_of(expression: Expression) -> dict[str, Field]:
+    """The columns that an expression reads, by name, in order."""
+    match expression:
+        case Field(column=column):
+            return {column: expression}
+        case Value():
+            return {}
+        case Call(arguments=arguments):
+            parts: tuple[Expression, ...] = arguments
+        case Case(branches=branches, otherwise=otherwise):
+            parts = (*(e for branch in branches for e in branch), otherwise)
+    return {name: field for part in parts for name, field in fields_of(part).items()}
+
+
+def map_fields(expression: Expression, replaced: "dict[str, Expression]") -> Expression:
+    """The expression with columns replaced by others, or by expressions of their types."""
+    match expression:
+        case Field(column=column):
+            return replaced.get(column, expression)
+        case Value():
+            return expression
+        case Call(function=function, arguments=arguments, type=kind):
+            return Call(function, tuple(map_fields(a, replaced) for a in arguments), kind)
+        case Case(branches=branches, otherwise=otherwise, type=kind):
+            return Case(
+                tuple((map_fields(c, replaced), map_fields(v, replaced)) for c, v in branches),
+                map_fields(otherwise, replaced),
+                kind,
+            )

@@ -1,0 +1,25 @@
+"""Derived columns in printed SQL: their expressions in the place of their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.expressions.write_expression import write_expression
+from ontoweir.rewriter.algebra.equality_classes import Types
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def print_derived(tree: exp.Expr, types: Types) -> None:
+    """Replace the columns that are derived, in place; `types`: of the tree's tables."""
+    from sqlglot import exp, parse_one
+
+    for column in list(tree.find_all(exp.Column)):
+        table = types.tables.get(column.table)
+        declared = None if table is None else table.column(column.name)
+        if declared is None or declared.expression is None:
+            continue
+        made = parse_one(write_expression(declared.expression, column.table), dialect="duckdb")
+        open_ = isinstance(made, (exp.Binary, exp.Unary, exp.Between, exp.In))
+        column.replace(exp.Paren(this=made) if open_ else made)
