@@ -236,6 +236,8 @@ def _encoder(
     work: ExecutionContext, plans: Sequence[PreparedPlan], admitted: Mapping[str, Admitted]
 ) -> MemberEncoder:
     """Encodes what was admitted, and the rows that it makes in views."""
+    for prepared in plans:
+        prepared.memory.begin_chunk()
     views = {v.view.name: v for prepared in plans for v in prepared.views}
     fed = feed_views(tuple(views.values()), work.catalog, admitted, work.statics)
     return MemberEncoder(work.catalog, fed)
