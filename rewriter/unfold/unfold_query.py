@@ -16,6 +16,7 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.buckets.add_buckets import add_buckets, list_buckets
 from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.expressions.attach_computation import attach_computation
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of, used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
@@ -140,6 +141,8 @@ def unfold_query(
     matches = [unfolder.find_matches(query) for query in ucq]
     catalog = unfolder.catalog = add_buckets(sets.catalog, first.buckets)
     head = first.aggregation.variables if first.aggregation and first.buckets else named
+    if first.computation is not None:
+        head = (*named, *(bucket.name for bucket in first.buckets))
     candidates = (
         Candidate(_name_outputs(disjunct, named, head), query)
         for query, found in zip(ucq, matches, strict=True)
@@ -175,6 +178,8 @@ def unfold_query(
     catalog, union = sets.catalog, replace(union, disjuncts=dated)
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = _add_columns(replace(union, views=used_views(read, sets.views)), catalog, first)
+    if first.computation is not None:
+        union = attach_computation(union, extend_catalog(catalog, union), first.computation)
     check_aggregates(union, extend_catalog(catalog, union))
     return union
 
