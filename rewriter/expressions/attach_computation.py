@@ -104,7 +104,13 @@ class _Attacher:
         computed = {c.variable.name: c for c in self.computation.computed}
         conditions: list[Condition] = []
         for one in self.computation.computed:
-            values[one.variable.name] = self._type(one, outputs, values, types)
+            same = (
+                outputs.get(one.expression.name) if isinstance(one.expression, Variable) else None
+            )
+            if same is not None and not one.bound:
+                outputs[one.variable.name] = same
+            else:
+                values[one.variable.name] = self._type(one, outputs, values, types)
         for expression, source in self.computation.filters:
             whole = ComputedVariable(_FILTER, expression, source)
             made = truth(self._type(whole, outputs, values, types))
@@ -167,7 +173,8 @@ class _Attacher:
             if constant is None:
                 raise QueryError(
                     "an expression never has a value",
-                    why="it is an error for every solution, as of types that do not go together",
+                    why="it is an error for every solution, or all that one triples map makes, as "
+                    "of types that do not go together",
                     fix="correct it, or leave it out",
                     source=source,
                 )
@@ -200,6 +207,8 @@ class _Attacher:
                 name: Field(a.column, fields[name].type) for name, a in own.items() if a is not None
             }
             expression = map_fields(value, renamed)
+            if isinstance(expression, Field):
+                return Attribute(alias, expression.column)
             table = next(o.table for o in self.query.occurrences if o.alias == alias)
             self.derived[table, expression] = None
             return Attribute(alias, write_expression(expression))

@@ -78,7 +78,8 @@ class ComputationReader:
 
     def close_group(self) -> None:
         """A group ends: what it computes is seen by the one around it."""
-        self.scopes[-2] |= self.scopes.pop()
+        inner = self.scopes.pop()
+        self.scopes[-1] |= inner
 
     def add_bind(
         self, node: object, variable: Variable, bound: frozenset[Variable], line: int

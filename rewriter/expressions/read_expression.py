@@ -89,6 +89,8 @@ def uses_functions(node: object) -> bool:
         return any(map(uses_functions, node))
     if not isinstance(node, Node):
         return False
+    if node.name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
+        return False
     if node.name.startswith("Builtin_") or node.name == "Function":
         return True
     if node.name == "MultiplicativeExpression" and "op" in node:
@@ -140,7 +142,7 @@ def _read_cast(
     iri = read_term(node["iri"])
     given = _listed(node.get("expr", ()))
     if not isinstance(iri, Iri) or iri.value not in CASTS or len(given) != 1:
-        raise NotReadError(f"the function <{iri.value}>" if isinstance(iri, Iri) else "a function")
+        raise NotReadError(f"a function call, <{iri.value}>" if isinstance(iri, Iri) else "a call")
     return Operation(iri.value, (read(given[0]),))
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ontoweir.mappings.expressions import build
+from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     ColumnType,
@@ -21,7 +22,7 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.mappings.model.column_types import XSD, datatype_family, parse_constant, type_family
-from ontoweir.mappings.model.expression import Call, Expression, Function, Value
+from ontoweir.mappings.model.expression import Call, Expression, Function, Value, fields_of
 from ontoweir.rewriter.model.query import Iri, Literal, Operation, TermExpression, Variable
 
 Given: TypeAlias = Sequence[Expression]
@@ -167,6 +168,8 @@ def _connect(function: Function) -> Callable[[Given], Expression]:
 def _choose(given: Given) -> Expression:
     """IF: an error in the condition is one of the whole."""
     condition = truth(given[0])
+    if not may_be_null(condition, fields_of(condition).keys()):
+        return build.choose([(condition, given[1])], given[2])
     negated = Call(Function.NOT, (condition,), BooleanType())
     return build.choose([(condition, given[1]), (negated, given[2])], None)
 

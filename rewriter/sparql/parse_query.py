@@ -1,6 +1,6 @@
 """Parse a SPARQL SELECT into a union of conjunctive queries over states at points in time.
 
-SPARQL 1.1 as rdflib parses it: patterns with finite paths, UNION, VALUES, BIND of a constant,
+SPARQL 1.1 as rdflib parses it: patterns with finite paths, UNION, VALUES, BIND,
 `GRAPH ?t { … }` for the state at time ?t, and FILTER. What is outside is refused by name. rdflib
 keeps no positions: lines are found again by following its triples, which stand in order of
 appearance, through the tokens.
@@ -49,8 +49,8 @@ from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
 
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
-    "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND of a "
-    "constant, FILTER, GROUP BY and aggregates"
+    "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND, FILTER, "
+    "GROUP BY and aggregates"
 )
 _COMPARISONS = {"<", "<=", "=", ">=", ">", "!=", "IN"}
 _REFUSED = {

@@ -133,7 +133,7 @@ class _Reader:
 
     def is_computed(self, condition: object) -> bool:
         """Whether it is (expression AS ?name), and no bucket of time."""
-        if not isinstance(condition, Node) or condition.name != "GroupAs":
+        if not isinstance(condition, Node) or "var" not in condition:
             return False
         call = _unwrap(condition["expr"])
         if not isinstance(call, Node) or call.name != "Function":
@@ -236,7 +236,7 @@ def _plain(node: object) -> Variable | None:
 
 def _unwrap(node: object) -> object:
     """An expression without the levels that rdflib puts around it."""
-    while isinstance(node, Node) and set(node) == {"expr"}:
+    while isinstance(node, Node) and set(node) == {"expr"} and not node.name.startswith("Unary"):
         node = node["expr"]
     return node
 

@@ -140,9 +140,7 @@ def unfold_query(
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
     catalog = unfolder.catalog = add_buckets(sets.catalog, first.buckets)
-    head = first.aggregation.variables if first.aggregation and first.buckets else named
-    if first.computation is not None:
-        head = (*named, *(bucket.name for bucket in first.buckets))
+    head = _name_columns(first, named)
     candidates = (
         Candidate(_name_outputs(disjunct, named, head), query)
         for query, found in zip(ucq, matches, strict=True)
@@ -178,16 +176,25 @@ def unfold_query(
     catalog, union = sets.catalog, replace(union, disjuncts=dated)
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = _add_columns(replace(union, views=used_views(read, sets.views)), catalog, first)
-    if first.computation is not None:
-        union = attach_computation(union, extend_catalog(catalog, union), first.computation)
     check_aggregates(union, extend_catalog(catalog, union))
     return union
 
 
+def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of the matches, in order."""
+    if query.computation is not None:
+        return (*named, *(bucket.name for bucket in query.buckets))
+    return query.aggregation.variables if query.aggregation and query.buckets else named
+
+
 def _add_columns(union: SpjUnion, catalog: Catalog, query: ConjunctiveQuery) -> SpjUnion:
-    """The union with the columns of its streams, and views, that are buckets of time."""
+    """The union with the columns of its streams, and views, that are buckets of time; and with what
+    the query computes."""
     tables = tables_of(union) | {o.table for q in union.disjuncts for o in q.occurrences}
-    return replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets))
+    union = replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets))
+    if query.computation is None:
+        return union
+    return attach_computation(union, extend_catalog(catalog, union), query.computation)
 
 
 def _is_mixed(ucq: Sequence[ConjunctiveQuery]) -> bool:
