@@ -146,7 +146,7 @@ def _make_uuids(random: np.random.Generator, count: int) -> list[str]:
 def _write_project(case: Case, catalog: dict[str, str], register: pa.Table | None) -> str:
     form = "json" if case.form == "jsonl" else case.form
     more = ', options = { header = "true" }' if case.form == "csv" else ""
-    more += ", sort = true" if case.shape == "unordered" else ""
+    more += ", sort = true, keep = true" if case.shape == "unordered" else ""
     lines = ["[project]", 'mappings = ["mapping.ttl"]', 'queries = ["*.rq"]', "[streams.readings]"]
     lines.append(f'source = {{ format = "{form}", path = "readings.{case.form}"{more} }}')
     lines.append('timestamp = { column = "ts", unit = "1 second" }')

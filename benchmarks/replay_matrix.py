@@ -5,7 +5,8 @@
 
 Formats, shapes and queries are those of matrix_data.py; all of them if not named. A way answers a
 query in a process of its own, REPEAT times; the best counts. What ours verified of the files in
-the first replay is known in the next ones, as `ontoweir replay` has it. Imports, and the start of
+the first replay is known in the next ones, as `ontoweir replay` has it; so is the order of what was
+unordered (`keep = true`). Imports, and the start of
 Spark, are not counted; the memory is the peak above what the process has after its imports. A way
 that takes longer than LIMIT seconds is stopped, and shown so. Answers are compared, by count and
 hash. Prints a line for each case (in brackets CPU seconds), and the ratios (others' seconds ÷ ours:

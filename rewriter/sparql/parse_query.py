@@ -49,8 +49,8 @@ from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
 
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
-    "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND, FILTER, "
-    "GROUP BY and aggregates"
+    "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND, "
+    "FILTER, GROUP BY and aggregates"
 )
 _COMPARISONS = {"<", "<=", "=", ">=", ">", "!=", "IN"}
 _REFUSED = {

@@ -68,7 +68,9 @@ class StringPool:
         """The strings beside the permanent ones that are used, and for every code what it is when
         the others are forgotten (-1: forgotten)."""
         start = len(self.permanent)
-        kept = np.unique(used[(used >= start) & (used < len(self))])
+        wanted = np.zeros(len(self), dtype=np.bool_)
+        wanted[used[(used >= start) & (used < len(self))]] = True
+        kept = np.flatnonzero(wanted)
         moved = np.full(len(self), -1, dtype=np.int64)
         moved[:start] = np.arange(start)
         moved[kept] = start + np.arange(len(kept))

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +36,7 @@ from ontoweir.runtime.spark.count_cores import count_cores
 from ontoweir.runtime.spark.refuse_connect import is_connect
 from ontoweir.runtime.statics.load_statics import Session, load_statics
 from ontoweir.runtime.verified.keep_verified import keep_verified
+from ontoweir.runtime.verified.recall_statistics import recall_statistics
 from ontoweir.runtime.verified.recall_verified import recall_verified
 from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
@@ -83,6 +84,9 @@ def replay_history(
             area = StagingArea(_once(spark), folder, _span(request), request.text_here, progress)
             work = _make_context(config, verified, request, area, statics or {})
             choice, scanned = _replay(config, work, request, area, writer)
+            if request.verification is not None:
+                relations = tuple(recall_statistics(request.verification, config.relations).rows)
+                request.verification.ensure_unchanged(job.catalog, tuple(verified), relations)
             writer.commit()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -168,8 +172,7 @@ def _make_context(
     ]
     loaded = dict(statics)
     if missing := config.relations.keys() - loaded:
-        place = area.folder / "statics"
-        loaded |= load_statics(area.spark, catalog, missing, place, here=area.here)
+        loaded |= _load_missing(config, sorted(missing), request, area)
     return config.make_context(
         config.queries[0],
         histories,
@@ -177,6 +180,21 @@ def _make_context(
         key=uuid.uuid4().hex,
         span=area.span,
         rows_per_chunk=request.rows_per_chunk,
+    )
+
+
+def _load_missing(
+    config: RunConfig, missing: Sequence[str], request: ReplayRequest, area: StagingArea
+) -> dict[str, pa.Table]:
+    """Relations that were not given: of those that are verified, the columns in use alone."""
+    verified: dict[str, Collection[str]] = {}
+    views = any(config.catalog.relations[n].data.view is not None for n in missing)
+    if request.verification is not None and not views:
+        known = recall_statistics(request.verification, missing)
+        verified = {name: config.relations[name] for name in known.rows}
+    place = area.folder / "statics"
+    return load_statics(
+        area.spark, config.catalog, missing, place, here=area.here, verified=verified
     )
 
 

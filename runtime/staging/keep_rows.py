@@ -1,7 +1,8 @@
 """Keep the rows that were made of a stream's files beside the project, for the next replay.
 
 They are used again if the files, what is declared of the stream, the program, and the kept rows
-themselves are as they were: contents are compared, by SHA-256, and no times or sizes are trusted.
+themselves are as they were. That is seen by the identities of files (identify_files); where one is
+another, or too new, contents are compared, by SHA-256.
 """
 
 import json
@@ -10,7 +11,8 @@ import shutil
 import uuid
 from collections.abc import Callable, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from ontoweir.cache.digest_file import digest_program
 from ontoweir.errors import RunError, Source
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.sources.history import Piece
+from ontoweir.runtime.sources.identify_file import FileIdentity, identify_files
 from ontoweir.runtime.sources.read_source import Located, drop_empty, unreadable
 from ontoweir.runtime.staging.list_staged import list_staged
 
@@ -31,12 +34,15 @@ _MANIFEST = "manifest.json"
 class _Manifest:
     """Which folder has the rows, of what they were made, and what their files are.
 
-    `sources`: (path, hash); `parts`: (name, the file that messages name, hash), in order.
+    `sources`: (path, hash); `parts`: (name, the file that messages name, hash), in order; `seen`:
+    how all of them were when their hashes were compared, if that was long enough after they had
+    changed.
     """
 
     folder: str
     sources: tuple[tuple[str, str], ...]
     parts: tuple[tuple[str, str, str], ...]
+    seen: tuple[FileIdentity, ...] | None = None
 
 
 def keep_rows(
@@ -66,9 +72,15 @@ def keep_rows(
     """
     files = drop_empty(stream.data, located.files or ())
     place = project / _FOLDER / f"{stream.name}-{_digest_declared(stream, columns, spare)[:20]}"
-    sources = _digest(files)
     known = _read_manifest(place / _MANIFEST)
+    now = None if known is None else identify_files([*files, *_list_parts(place, known)])
+    if known is not None and now is not None and known.seen == now:
+        return _list(stream, columns, place, known)
+    sources = _digest(files)
     if known is not None and known.sources == sources and _is_whole(place, known):
+        if now is not None and now == identify_files([*files, *_list_parts(place, known)]):
+            with suppress(OSError):
+                _write_manifest(place / _MANIFEST, replace(known, seen=now))
         return _list(stream, columns, place, known)
     folder = place / uuid.uuid4().hex
     try:
@@ -127,7 +139,13 @@ def _read_manifest(file: Path) -> _Manifest | None:
         held = json.loads(file.read_bytes())
         sources = tuple((str(path), str(digest)) for path, digest in held["sources"])
         parts = tuple((str(n), str(shown), str(digest)) for n, shown, digest in held["parts"])
-        return _Manifest(os.path.basename(held["folder"]), sources, parts)
+        seen = None
+        if held.get("seen") is not None:
+            seen = tuple(
+                (str(path), int(device), int(node), int(size), int(written), int(changed), str(end))
+                for path, device, node, size, written, changed, end in held["seen"]
+            )
+        return _Manifest(os.path.basename(held["folder"]), sources, parts, seen)
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
@@ -137,6 +155,7 @@ def _write_manifest(file: Path, manifest: _Manifest) -> None:
         "folder": manifest.folder,
         "sources": manifest.sources,
         "parts": manifest.parts,
+        "seen": manifest.seen,
     }
     new = file.with_name(f"{file.name}.{uuid.uuid4().hex}.tmp")
     new.write_text(json.dumps(held), encoding="utf-8")
@@ -145,11 +164,15 @@ def _write_manifest(file: Path, manifest: _Manifest) -> None:
 
 def _is_whole(place: Path, known: _Manifest) -> bool:
     """Whether the kept files are as they were written."""
-    files = [place / known.folder / os.path.basename(name) for name, _, _ in known.parts]
-    if not known.sources or not all(file.is_file() for file in files):
+    files = _list_parts(place, known)
+    if not known.sources or not all(map(os.path.isfile, files)):
         return False
-    found = _digest([str(file) for file in files])
+    found = _digest(files)
     return [held for _, held in found] == [held for _, _, held in known.parts]
+
+
+def _list_parts(place: Path, known: _Manifest) -> list[str]:
+    return [str(place / known.folder / os.path.basename(name)) for name, _, _ in known.parts]
 
 
 def _list(

@@ -7,9 +7,11 @@ write them (materialize_frame), as their number is not known.
 
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -20,6 +22,7 @@ import pyarrow.parquet as pq
 from ontoweir.errors import CatalogError, DataError, Source
 from ontoweir.mappings.model.catalog import Catalog, FloatType, Relation
 from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
+from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.sources.read_source import (
     BAD,
     Located,
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 Session: TypeAlias = "SparkSession | Callable[[], SparkSession]"
 """A session, or what gives it where it is needed."""
 
+_NONE: Mapping[str, Collection[str]] = MappingProxyType({})
 _DENSE = 8
 """About how much more rows take than what is compressed."""
 
@@ -56,6 +60,7 @@ def load_statics(
     beside: Path | None = None,
     *,
     here: bool = True,
+    verified: Mapping[str, Collection[str]] = _NONE,
 ) -> dict[str, pa.Table]:
     """The declared columns of static relations, in their declared types.
 
@@ -66,6 +71,7 @@ def load_statics(
         beside: a file or folder to be, beside which Spark's tasks can write what this process sees
             (default: the system's temporary files).
         here: local text is read in this process where it can be, not by Spark.
+        verified: of those whose rows are known to keep what is declared, the columns wanted.
 
     Raises:
         DataError: a file or column is missing, or a row breaks a type, domain, key or max_rows.
@@ -74,7 +80,18 @@ def load_statics(
     """
     with ExitStack() as stack:
         loader = _Loader(spark, catalog, _find_folder(beside), stack, here=here)
-        return {name: loader.load(name) for name in sorted(set(names))}
+        checked = sorted(set(names) - verified.keys())
+        loaded = {name: loader.load(name) for name in checked}
+        for name, columns in verified.items():
+            loaded[name] = loader.read(_narrow(catalog.relations[name], columns))
+        return loaded
+
+
+def _narrow(relation: Relation, columns: Collection[str]) -> Relation:
+    """Some columns of a relation, of which nothing is declared but their types."""
+    kept = (c for c in relation.columns if c.name in columns)
+    plain = tuple(replace(c, minimum=None, maximum=None, enum=None) for c in kept)
+    return replace(relation, columns=plain, keys=(), max_rows=None)
 
 
 def _find_folder(beside: Path | None) -> Path:
@@ -150,11 +167,12 @@ class _Loader:
                     source=relation.source,
                 )
             self.open.append(name)
-            self.tables[name] = self._read(relation)
+            self.tables[name] = self.read(relation)
             self.open.pop()
         return self.tables[name]
 
-    def _read(self, relation: Relation) -> pa.Table:
+    def read(self, relation: Relation) -> pa.Table:
+        """The rows of a relation, held to its declarations."""
         view, place = relation.data.view, relation.data.path or self.catalog.file
         collected = False
         if view is None:
@@ -274,6 +292,9 @@ def _check(relation: Relation, table: pa.Table, source: Source | None) -> pa.Tab
 def _check_key(
     relation: Relation, table: pa.Table, key: tuple[str, ...], source: Source | None
 ) -> None:
+    rows = np.zeros(table.num_rows, dtype=np.int64)
+    if not find_repeated_keys(rows, [table.column(name) for name in key]).any():
+        return
     numbered = table.select(list(dict.fromkeys(key))).append_column(
         "__row", pa.array(np.arange(table.num_rows))
     )

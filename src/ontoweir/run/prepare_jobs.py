@@ -1,7 +1,7 @@
 """Turn decided queries into jobs that run: static data loaded, plans refined by it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ontoweir.runtime.engine.query_job import QueryJob
     from ontoweir.runtime.statics.load_statics import Session
+    from ontoweir.runtime.verified.verification import Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def prepare_jobs(
     beside: Path | None = None,
     here: bool = True,
     allow_unbounded: bool = False,
+    verification: "Verification | None" = None,
 ) -> PreparedJobs:
     """Load the static relations of queries, and make their plans again with what these say, which
     only tightens them.
@@ -51,6 +53,8 @@ def prepare_jobs(
         beside: large static relations are written next to it for a moment.
         here: local text is read in this process where it can be.
         allow_unbounded: a query that is not bounded keeps whatever it needs (plan_unbounded).
+        verification: what an earlier run has found of the relations' files; of these, rows are not
+            loaded.
 
     Raises:
         QueryError: a query is not bounded, and that is not allowed.
@@ -58,20 +62,36 @@ def prepare_jobs(
         RunError: Spark does not start.
     """
     from ontoweir.runtime.statics.gather_statistics import gather_statistics
+    from ontoweir.runtime.verified.recall_statistics import keep_statistics
 
-    compiled = [query for query, _ in decided]
-    statics = load_relations(workspace, compiled, spark, beside=beside, here=here)
-    made = [
-        make_job(
-            workspace,
-            query,
-            verdict,
-            gather_statistics(fill_views(query, workspace.project.catalog, statics)),
-            allow_unbounded=allow_unbounded,
-        )
-        for query, verdict in decided
-    ]
+    compiled, catalog = [query for query, _ in decided], workspace.project.catalog
+    recalled = _recall(compiled, catalog, verification)
+    statics = load_relations(
+        workspace, compiled, spark, beside=beside, here=here, without=recalled.rows.keys()
+    )
+    made = []
+    for query, verdict in decided:
+        found = gather_statistics(fill_views(query, catalog, statics))
+        if verification is not None:
+            keep_statistics(verification, found, statics)
+        known = Statistics({**found.rows, **recalled.rows}, {**found.columns, **recalled.columns})
+        made.append(make_job(workspace, query, verdict, known, allow_unbounded=allow_unbounded))
     return PreparedJobs(tuple(job for job, _ in made), tuple(v for _, v in made), statics)
+
+
+def _recall(
+    compiled: Sequence[CompiledQuery], catalog: Catalog, verification: "Verification | None"
+) -> Statistics:
+    """What is known of the relations whose rows need not be loaded to prepare queries: of none
+    where a view has to be filled."""
+    if verification is None or any(query.union.views for query in compiled):
+        return Statistics()
+    from ontoweir.runtime.verified.recall_statistics import recall_statistics
+
+    names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
+    if any(catalog.relations[name].data.view is not None for name in names):
+        return Statistics()
+    return recall_statistics(verification, names)
 
 
 def fill_views(
@@ -92,8 +112,10 @@ def load_relations(
     *,
     beside: Path | None = None,
     here: bool = True,
+    without: Set[str] = frozenset(),
 ) -> "dict[str, pa.Table]":
-    """The static relations that queries read, or that their streams reference (load_statics).
+    """The static relations that queries read, or that their streams reference (load_statics), but
+    those `without`.
 
     Raises:
         DataError: static data is missing, or breaks what is declared of it.
@@ -103,7 +125,7 @@ def load_relations(
 
     catalog = workspace.project.catalog
     names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
-    return load_statics(spark, catalog, names, beside, here=here)
+    return load_statics(spark, catalog, names - without, beside, here=here)
 
 
 def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:

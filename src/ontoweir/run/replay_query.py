@@ -204,6 +204,7 @@ def replay_query(
         beside=_find_beside(options.output),
         here=here,
         allow_unbounded=options.allow_unbounded,
+        verification=verification,
     )
     (job,) = prepared.jobs
     if options.final and compiled.union.aggregation is None:
@@ -237,15 +238,13 @@ def replay_query(
 def _identify(
     workspace: Workspace, compiled: CompiledQuery, *, again: bool
 ) -> "Verification | None":
-    """How the files of the query's streams are, before any is read (None: nothing is kept)."""
-    from ontoweir.runtime.verified.identify_streams import identify_streams
-    from ontoweir.runtime.verified.verification import Verification
+    """How the files of the query's tables are, before any is read (None: nothing is kept)."""
+    from ontoweir.runtime.verified.verification import begin_verification
 
     cache, catalog = workspace.cache, workspace.project.catalog
     if cache is None:
         return None
-    names = [n for n in list_tables(compiled, catalog) if n in catalog.streams]
-    return Verification(cache, identify_streams(catalog, names), again)
+    return begin_verification(cache, catalog, list_tables(compiled, catalog), again=again)
 
 
 def _needs_spark(name: str) -> UsageError:

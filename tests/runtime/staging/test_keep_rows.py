@@ -13,6 +13,7 @@ import pytest
 from ontoweir.errors import CatalogError
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
+from ontoweir.runtime.sources import identify_file
 from ontoweir.runtime.staging import keep_rows as module
 from tests.runtime.harness import make_catalog, make_sql_job, read_rows
 
@@ -53,16 +54,37 @@ def _run(folder: Path, sql: str = SQL, toml: str = TOML) -> tuple[list[str], boo
     return sorted(map(str, read_rows(output))), told.prepared > 0
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A folder with a stream of two files, whose rows are kept."""
+@pytest.fixture(params=["hashes", "identities"])
+def project(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A folder with a stream of two files, whose rows are kept: new ones, which are compared by
+    their hashes, or such that were seen before, when they had not changed for long."""
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "a.csv").write_text("\n".join(LINES))
     (tmp_path / "s" / "b.csv").write_text("k,v,ts\n3,3,2020-01-01 00:00:05\n")
     rows, read = _run(tmp_path)
     assert len(rows) == 2
     assert read
+    if request.param == "identities":
+        monkeypatch.setattr(identify_file, "_SETTLED", -(10**12))
+        assert not _run(tmp_path)[1]
+        manifest = next((tmp_path / ".ontoweir" / "kept").rglob("manifest.json"))
+        assert len(json.loads(manifest.read_text())["seen"]) == 3
     return tmp_path
+
+
+def test_what_was_seen_is_not_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest, hashed = module._digest, []
+
+    def noted(files: list[str]) -> tuple[tuple[str, str], ...]:
+        hashed.extend(files)
+        return digest(files)
+
+    monkeypatch.setattr(module, "_digest", noted)
+    settled = identify_file._SETTLED < 0
+    assert not _run(project)[1]
+    assert bool(hashed) == (not settled)
 
 
 def _kept(project: Path) -> list[Path]:
@@ -173,7 +195,8 @@ def test_what_is_kept_was_tampered_with(project: Path, harm: Callable[[Path], No
     (kept,) = _kept(project)
     harm(kept)
     rows, read = _run(project)
-    assert (rows, read) == (sorted(map(str, before)), True)
+    trusted = harm is _forget_hash and identify_file._SETTLED < 0  # which nobody looks at then
+    assert (rows, read) == (sorted(map(str, before)), not trusted)
     assert not _run(project)[1]
 
 

@@ -16,10 +16,10 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.replay.replay_summary import ReplaySummary
+from ontoweir.runtime.sources import identify_file as module
 from ontoweir.runtime.sources.read_chunk import RowGroups
-from ontoweir.runtime.verified import identify_streams as module
 from ontoweir.runtime.verified.identify_streams import identify_streams
-from ontoweir.runtime.verified.verification import Verification
+from ontoweir.runtime.verified.verification import begin_verification
 from tests.runtime.harness import Row, make_catalog, make_sql_job, read_rows
 
 TOML = """
@@ -102,7 +102,7 @@ class Replays:
         """The answers, and the summary; `known`: what was verified is used, and kept."""
         verification = None
         if known:
-            verification = Verification(self.cache, identify_streams(catalog, ["S"]), again)
+            verification = begin_verification(self.cache, catalog, ["S", "R"], again=again)
         self.read.clear()
         output = self.folder / "out.parquet"
         chunk = {"rows_per_chunk": 90, **options}
