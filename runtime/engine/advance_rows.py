@@ -150,7 +150,8 @@ def _advance_plans(
     for key in work.watched:
         if key.stream in admitted:
             stream, rows = work.catalog.streams[key.stream], admitted[key.stream]
-            watch_keys(work.watch or work.key, stream, [key.columns], rows.steps, rows.table)
+            steps = rows.steps.all()
+            watch_keys(work.watch or work.key, stream, [key.columns], steps, rows.table)
     kernels, texts = [], []
     answered: list[PlanResults] = []
     encoded = _encoder(work, plans, admitted)
@@ -238,6 +239,8 @@ def _encoder(
     work: ExecutionContext, plans: Sequence[PreparedPlan], admitted: Mapping[str, Admitted]
 ) -> MemberEncoder:
     """Encodes what was admitted, and the rows that it makes in views."""
+    for prepared in plans:
+        prepared.memory.begin_chunk()
     views = {v.view.name: v for prepared in plans for v in prepared.views}
     fed = feed_views(tuple(views.values()), work.catalog, admitted, work.statics)
     return MemberEncoder(work.catalog, fed)

@@ -39,6 +39,12 @@ class TextMemory:
         self.table = TextTable()
         self.kept: dict[int, tuple[pa.LargeStringArray, Array]] = {}
 
+    def begin_chunk(self) -> None:
+        """Remember nothing where no plan uses any: a chunk's own strings are found sooner."""
+        if not any(len(texts) for texts, _ in self.kept.values()):
+            self.table = TextTable()
+            self.kept.clear()
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedPlan:

@@ -239,11 +239,14 @@ def _cut(
             continue
         times = rows.column(time).to_numpy()
         ready = times <= limit
-        if ready.all():
+        count = int(ready.sum())
+        if count == len(times):
             table = rows
-        else:
+        else:  # what is left is copied, as it may stay for long, and the whole batch with it
             left[name] = rows.filter(pa.array(~ready))
-            table, times = rows.filter(pa.array(ready)), times[ready]
+            first = bool(ready[:count].all())
+            table = rows.slice(0, count) if first else rows.filter(pa.array(ready))
+            times = times[ready]
         if not bool((times[1:] >= times[:-1]).all()):
             order = np.argsort(times, kind="stable")
             table, times = table.take(pa.array(order)), times[order]

@@ -18,12 +18,17 @@ TEXT = pa.large_string()
 _SAMPLE = 2_048
 """Rows that are looked at to see whether texts of a column repeat."""
 
+_SMALL = 1 << 16
+"""Up to so many texts, Arrow indexes a table for a column that is not shorter in less time than it
+takes to find the column's texts here, as the index stays in the processor's cache."""
+
 
 class TextTable:
     """Distinct texts with codes 0, 1, …, in the order in which they were added.
 
-    Texts are found by hash and compared exactly. A look-up costs time in proportion to the
-    column, not to the table; adding costs time in proportion to the table where something is new.
+    Texts are found by hash and compared exactly, by Arrow where the table is small. A look-up costs
+    time in proportion to the column, not to the table; adding costs time in proportion to the table
+    where something is new.
     Columns are of strings, or dictionaries of strings; of these the texts that rows have are looked
     up once, also where several columns have the same dictionary.
     """
@@ -42,7 +47,7 @@ class TextTable:
         """The codes of texts."""
         if not len(self):
             return np.full(len(column), EMPTY, dtype=np.int64)
-        return self._look_up(column, lambda texts: self._find(texts, hash_texts(texts)), new=False)
+        return self._look_up(column, self._find, new=False)
 
     def add(self, column: "pa.Array | pa.ChunkedArray") -> Codes:
         """The codes of texts, which get new ones where they are not there; NULL has none."""
@@ -56,7 +61,7 @@ class TextTable:
         """The codes here for codes of another table, each text of which is looked up once."""
         texts, known = self._translated.get(id(other), (None, np.zeros(0, dtype=np.int64)))
         if texts is not other.texts:
-            known = np.append(self._find(other.texts, other._slots.hashes), EMPTY)
+            known = np.append(self.find(other.texts), EMPTY)
             self._translated[id(other)] = other.texts, known
         return known[codes]
 
@@ -76,16 +81,11 @@ class TextTable:
         *,
         new: bool,
     ) -> Codes:
-        """Look a column up, by its distinct texts where it has them or where they repeat; `new`:
-        those that are not there get codes."""
+        """Look a column up, by its dictionaries where it has them; `new`: texts that are not there
+        get codes."""
         if not pa.types.is_dictionary(column.type):
             whole = column.cast(TEXT)
-            if isinstance(whole, pa.ChunkedArray):
-                whole = whole.combine_chunks()
-            if not _repeats(whole):
-                return look_up(whole)
-            coded = whole.dictionary_encode()
-            return spread(look_up(coded.dictionary), coded.indices)
+            return look_up(whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole)
         pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         found = [
             self._dictionaries.look_up(
@@ -95,19 +95,35 @@ class TextTable:
         ]
         return found[0] if len(found) == 1 else np.concatenate([*found, np.zeros(0, np.int64)])
 
-    def _find(self, texts: "pa.LargeStringArray", hashes: NDArray[np.uint64]) -> Codes:
+    def _find(self, texts: "pa.LargeStringArray") -> Codes:
+        if not len(self):
+            return np.full(len(texts), EMPTY, dtype=np.int64)
+        if len(self) <= min(len(texts), _SMALL):
+            found = pc.fill_null(pc.index_in(texts, value_set=self.texts), EMPTY)
+            places: Codes = found.to_numpy(zero_copy_only=False).astype(np.int64)
+            return places
+        if not _repeats(texts):
+            return self._probe(texts)
+        coded = texts.dictionary_encode()
+        return spread(self._probe(coded.dictionary), coded.indices)
+
+    def _probe(self, texts: "pa.LargeStringArray") -> Codes:
+        """The codes of texts, by their hashes; those of the table are hashed when they are looked
+        up so for the first time."""
+
         def same(rows: Codes | None, codes: Codes) -> NDArray[np.bool_]:
             mine = texts if rows is None else texts.take(pa.array(rows))
             return _equal(mine, self.take(codes))
 
+        if len(self._slots) < len(self):
+            self._slots.append(hash_texts(self.texts.slice(len(self._slots))))
         rows: Codes | None = None
         if texts.null_count:
             rows = np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
-        return self._slots.find(hashes, same, rows)
+        return self._slots.find(hash_texts(texts), same, rows)
 
     def _add(self, texts: "pa.LargeStringArray") -> Codes:
-        hashes = hash_texts(texts)
-        codes = self._find(texts, hashes)
+        codes = self._find(texts)
         missing = codes == EMPTY
         if texts.null_count:
             missing &= texts.is_valid().to_numpy(zero_copy_only=False)
@@ -115,25 +131,12 @@ class TextTable:
         if len(rows) == 0:
             return codes
         missed = texts if len(rows) == len(texts) else texts.take(pa.array(rows))
-        ordered = np.sort(hashes[rows])
-        if not (ordered[1:] == ordered[:-1]).any():  # different hashes are of different texts
-            codes[rows] = len(self) + np.arange(len(rows))
-            self._append(missed, hashes[rows])
-            return codes
         coded = missed.dictionary_encode()
-        inner = coded.indices.to_numpy().astype(np.int64)
-        codes[rows] = len(self) + inner
-        first = np.zeros(len(coded.dictionary), dtype=np.int64)
-        first[inner[::-1]] = rows[::-1]
-        self._append(coded.dictionary, hashes[first])
-        return codes
-
-    def _append(self, texts: "pa.LargeStringArray", hashes: NDArray[np.uint64]) -> None:
-        """Add distinct texts that are not there."""
+        codes[rows] = len(self) + coded.indices.to_numpy().astype(np.int64)
         self._compared.clear()
         self._translated.clear()
-        self.texts = pa.concat_arrays([self.texts, texts])
-        self._slots.append(hashes)
+        self.texts = pa.concat_arrays([self.texts, coded.dictionary])
+        return codes
 
 
 def take_rows(column: "pa.Array | pa.ChunkedArray", rows: Codes) -> "pa.Array | pa.ChunkedArray":

@@ -67,6 +67,13 @@ def test_codes_are_those_of_a_dict(columns: list[list[str | None]], way: int) ->
     assert len(set(table.texts.to_pylist())) == len(table)
 
 
+@given(COLUMNS, st.integers(0, 3))
+def test_texts_are_found_by_their_hashes_alone(columns: list[list[str | None]], way: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_table, "_SMALL", 0)
+        test_codes_are_those_of_a_dict.hypothesis.inner_test(columns, way)  # type: ignore[attr-defined]
+
+
 @given(COLUMNS, st.integers(0, 3), st.integers(1, 2))
 def test_pieces_of_one_dictionary(columns: list[list[str | None]], way: int, chunks: int) -> None:
     """Slices share their dictionary; what is known of it is not what came later."""
@@ -104,6 +111,7 @@ def test_rows_of_dictionaries(columns: list[list[str | None]], data: st.DataObje
 def test_texts_whose_hashes_coincide_are_told_apart(columns: list[list[str | None]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_table, "hash_texts", lambda texts: hash_texts(texts) % np.uint64(2))
+        patch.setattr(text_table, "_SMALL", 0)
         test_codes_are_those_of_a_dict.hypothesis.inner_test(columns, 0)  # type: ignore[attr-defined]
 
 
