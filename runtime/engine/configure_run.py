@@ -101,7 +101,7 @@ class RunConfig:
         """
         job = query.job
         catalog = extend_catalog(self.catalog, job.union)
-        tables = {n: statics[n].select(columns) for n, columns in self.relations.items()}
+        tables = {n: _select(statics[n], columns) for n, columns in self.relations.items()}
         return ExecutionContext(
             key=key,
             plans=job.plans,
@@ -120,6 +120,12 @@ class RunConfig:
             watch=watch,
             views=job.union.views,
         )
+
+
+def _select(table: pa.Table, columns: Sequence[str]) -> pa.Table:
+    """Some columns of a static relation; of none, one that says how many rows there are, which a
+    table without columns does not know any more where it was sent to."""
+    return table.select(columns) if columns else pa.table({"": pa.nulls(table.num_rows)})
 
 
 def configure_query(job: QueryJob) -> QueryConfig:

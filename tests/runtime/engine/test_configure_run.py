@@ -1,5 +1,6 @@
 """Replays and live runs derive the same from a query and the catalog."""
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,3 +62,14 @@ def test_groups_are_not_made_distinct_again(tmp_path: Path) -> None:
     config = configure_query(replace(job, union=replace(grouped, distinct=True)))
     assert not config.distinct
     assert config.schema.names == ["k", "n", "at"]
+
+
+def test_a_relation_without_a_column_in_use_keeps_its_rows_where_it_is_sent(tmp_path: Path) -> None:
+    more = '[relations.q]\nsource = { format = "csv", path = "q.csv" }\ncolumns.z = "int"\n'
+    catalog = make_catalog(tmp_path, TOML + more)
+    job = make_sql_job("SELECT s.k FROM s, q", catalog)
+    statics = {"r": pa.table({"id": [1]}), "q": pa.table({"z": [1, 2, 3]})}
+    config = configure_run([job], catalog)
+    context = config.make_context(config.queries[0], (), statics, key="q")
+    assert config.relations["q"] == ()
+    assert pickle.loads(pickle.dumps(context.statics["q"])).num_rows == 3
