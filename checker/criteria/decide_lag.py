@@ -226,17 +226,17 @@ def _inequalities(form: NormalForm) -> list[Failure]:
         )
     for d in form.disequalities:
         x, y = form.classes[d.x], form.classes[d.y]
-        apart = _apart(form, d.x, d.y)
+        apart, unit = _apart(form, d.x, d.y), form.unit_of(x.kind)
         if (x.domain.finite and y.domain.finite) or apart is None:
             continue
         discrete = x.grain and y.grain and x.kind is not Kind.STRING
         if (x.domain.known or y.domain.known) and (
             discrete
-            or break_at(form.classes, form.unit, d.x, d.y, d.shift) is not None
-            or break_at(form.classes, form.unit, d.y, d.x, -d.shift) is not None
+            or break_at(form.classes, unit, d.x, d.y, d.shift) is not None
+            or break_at(form.classes, unit, d.y, d.x, -d.shift) is not None
         ):
             continue
-        if overlap_unequal(form.classes, form.unit, d.x, d.y, d.shift) is not None:
+        if overlap_unequal(form.classes, unit, d.x, d.y, d.shift) is not None:
             continue
         failures.append(
             Failure(

@@ -167,8 +167,12 @@ def _limit(
     form: NormalForm, bounds: DifferenceBounds, a: Element, b: Element, *, strict: bool
 ) -> None:
     """Add a <= b, or a < b."""
-    x, shift_x = _node(form, a)
-    y, shift_y = _node(form, b)
+    kinds = {form.kinds[e] for e in (a, b) if isinstance(e, Attribute)}
+    units = {form.unit_of(kind) for kind in kinds}
+    if len(units) != 1:  # constants alone, or numbers that the query does not compare
+        return
+    x, shift_x = _node(form, a, *units)
+    y, shift_y = _node(form, b, *units)
     if x or y:
         bounds.add(x, y, Limit(_whole(shift_y - shift_x), strict))
 
@@ -177,8 +181,8 @@ def _whole(number: Fraction) -> int | Fraction:
     return int(number) if number.denominator == 1 else number
 
 
-def _node(form: NormalForm, element: Element) -> tuple[int, Fraction]:
+def _node(form: NormalForm, element: Element, unit: int) -> tuple[int, Fraction]:
     if isinstance(element, Attribute):
         group = form.classes[form.class_of[element]]
         return form.class_nodes[group.index], Fraction(dict(group.attributes)[element])
-    return 0, element * form.unit
+    return 0, element * unit

@@ -166,7 +166,7 @@ class ConstraintGraph:
             shift: int | Fraction
             if isinstance(condition.right, Attribute):
                 right = self.values[condition.right]
-                exact = Fraction(condition.offset) * self.units.unit
+                exact = Fraction(condition.offset) * self.units.of(kind)
                 shift = int(exact) if exact.denominator == 1 else exact
             else:
                 right = ZERO_NODE

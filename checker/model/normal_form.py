@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import assert_never
 
 from ontoweir.checker.model.difference_bounds import DifferenceBounds
 from ontoweir.errors import Source
@@ -101,6 +102,19 @@ class Member:
         return self.last is not None or self.total is not None
 
 
+def unit_of(kind: Kind, numbers: int, floats: int) -> int:
+    """How many units one is, of values of a kind, where numbers and doubles have these."""
+    match kind:
+        case Kind.NUMBER:
+            return numbers
+        case Kind.FLOAT:
+            return floats
+        case Kind.STRING | Kind.BOOLEAN | Kind.DATE | Kind.TIMESTAMP:
+            return 1
+        case _:
+            assert_never(kind)
+
+
 @dataclass(frozen=True, slots=True)
 class ValueClass:
     """Attributes made equal: `attribute = value + shift` (units) for every listed one.
@@ -180,14 +194,16 @@ class FoldedValue:
 class NormalForm:
     """One disjunct, ready to be decided.
 
-    `unit`: numbers are stored as whole multiples of 1/unit. `lag[i][j]` = sup(t_j - t_i), None:
-    infinite (theory §7). `strings`: codes of the string constants.
+    `unit`: numbers are stored as whole multiples of 1/unit, doubles as multiples of 1/floats.
+    `lag[i][j]` = sup(t_j - t_i), None: infinite (theory §7). `strings`: codes of the string
+    constants.
     """
 
     query: SpjQuery
     distinct: bool
     satisfiable: bool
     unit: int
+    floats: int
     members: tuple[Member, ...]
     classes: tuple[ValueClass, ...]
     class_of: Mapping[Attribute, int]
@@ -213,6 +229,10 @@ class NormalForm:
 
     folds: tuple[FoldedValue, ...] | None = None
     """What is folded over the matches of a group; None: the matches themselves are the answer."""
+
+    def unit_of(self, kind: Kind) -> int:
+        """How many units one is, of values of a kind."""
+        return unit_of(kind, self.unit, self.floats)
 
     def has_unbounded_lag(self, i: int, j: int) -> bool:
         """Whether a tuple of member i may have to wait for one of member j for ever (finitely

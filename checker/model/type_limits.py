@@ -23,7 +23,7 @@ def type_limits(form: NormalForm, catalog: Catalog, group: ValueClass, var: Var)
         var: its value in one copy.
     """
     if group.kind in (Kind.DATE, Kind.TIMESTAMP):
-        units = Units(1, {})
+        units = Units(1, {}, 1)
         first, last = (units.value(text, group.kind) for text in _CALENDAR)
         shifts = [shift for _, shift in group.attributes]
         yield var, _ZERO, last - max(shifts)
@@ -56,6 +56,6 @@ def listed_values(form: NormalForm, group: ValueClass) -> list[int]:
     """The values of an enumerated class of numbers or dates, in units; empty: it is none."""
     if group.domain.values is None or group.kind in (Kind.STRING, Kind.BOOLEAN):
         return []
-    units = Units(form.unit, {})
+    units = Units(form.unit, {}, form.floats)
     numbers = (units.value(value, group.kind) for value in group.domain.values)
     return sorted({int(number) for number in numbers if number == int(number)})

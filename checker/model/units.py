@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import assert_never
 
 from ontoweir.checker.model.declarations import mentioned_attributes
-from ontoweir.checker.model.normal_form import Kind
+from ontoweir.checker.model.normal_form import Kind, unit_of
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
+    Column,
     ColumnType,
     DateType,
     DecimalType,
@@ -21,7 +22,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.rewriter.model.spj import Compare, Constant, OneOf, SpjQuery
+from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, OneOf, SpjQuery
 
 _MAX_PLACES = 6
 """Constants with more decimal places do not refine the unit of numbers."""
@@ -29,10 +30,19 @@ _MAX_PLACES = 6
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """How values become whole numbers: numbers in 1/unit, strings by code."""
+    """How values become whole numbers: numbers in 1/unit, strings by code.
+
+    `floats`: doubles are multiples of 1/floats. It is 1 where none of them is compared with a
+    decimal or a whole number: in units of decimals several doubles are one number.
+    """
 
     unit: int
     strings: Mapping[str, int]
+    floats: int
+
+    def of(self, kind: Kind) -> int:
+        """How many units one is."""
+        return unit_of(kind, self.unit, self.floats)
 
     def grain(self, kind: ColumnType) -> int:
         """Values of a column of this type are multiples of this many units (0: dense)."""
@@ -59,7 +69,7 @@ class Units:
                 if isinstance(value, bool | str):
                     raise ValueError(f"{value!r} is not a number")
                 exact = Fraction(str(value)) if isinstance(value, float) else Fraction(value)
-                scaled = exact * self.unit
+                scaled = exact * self.of(kind)
                 return int(scaled) if scaled.denominator == 1 else scaled
             case Kind.STRING:
                 if not isinstance(value, str):
@@ -110,7 +120,32 @@ def choose_units(query: SpjQuery, catalog: Catalog) -> Units:
                 # where decimals set a unit, a float must be able to equal this constant in it
                 places = Decimal(str(value)).normalize().as_tuple().exponent
                 scale = max(scale, min(-int(places), _MAX_PLACES))
-    return Units(10**scale, {text: code for code, text in enumerate(sorted(strings))})
+    unit = 10**scale
+    floats = unit if _compares_floats(query, catalog) else 1
+    return Units(unit, {text: code for code, text in enumerate(sorted(strings))}, floats)
+
+
+def _compares_floats(query: SpjQuery, catalog: Catalog) -> bool:
+    """Whether a double is compared with another number, in the selection or by a reference."""
+    tables = {o.alias: catalog.table(o.table) for o in query.occurrences}
+
+    def is_mixed(left: Column | None, right: Column | None) -> bool:
+        if left is None or right is None:  # timestamps
+            return False
+        return {kind_of(left.type), kind_of(right.type)} == {Kind.NUMBER, Kind.FLOAT}
+
+    for c in query.conditions:
+        if isinstance(c, Compare) and isinstance(c.right, Attribute):
+            left = tables[c.left.alias].column(c.left.column)
+            if is_mixed(left, tables[c.right.alias].column(c.right.column)):
+                return True
+    return any(
+        is_mixed(table.column(name), catalog.relations[reference.relation].column(to))
+        for table in tables.values()
+        for reference in table.references
+        for name, to in zip(reference.columns, reference.to, strict=True)
+        if reference.relation in catalog.relations
+    )
 
 
 def kind_of(kind: ColumnType) -> Kind:

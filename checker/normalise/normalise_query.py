@@ -118,6 +118,7 @@ def _assemble(work: ConstraintGraph) -> NormalForm:
         distinct=work.distinct,
         satisfiable=satisfiable,
         unit=work.units.unit,
+        floats=work.units.floats,
         members=members,
         classes=classes,
         class_of=class_of,

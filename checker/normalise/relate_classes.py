@@ -77,7 +77,7 @@ def relate_inequalities(
             source=step.source,
         )
         if not clips and any(
-            break_for(classes, work.units.unit, v, q) is not None for v in (q.x, q.y)
+            break_for(classes, work.units.of(classes[v].kind), v, q) is not None for v in (q.x, q.y)
         ):
             q = replace(q, clips=True)
         inequalities.append(q)
@@ -105,7 +105,7 @@ def relate_disequalities(
         x, y = classes[class_of[condition.left]], classes[class_of[condition.right]]
         if x.index == y.index:
             continue
-        offset = Fraction(Decimal(condition.offset)) * work.units.unit
+        offset = Fraction(Decimal(condition.offset)) * work.units.of(x.kind)
         shift = offset - dict(x.attributes)[condition.left] + dict(y.attributes)[condition.right]
         nodes = work.values[condition.left], work.values[condition.right]
         if bounds.implies(*nodes, Limit(offset, True)) or bounds.implies(
@@ -134,7 +134,7 @@ def contradicts_disequality(work: ConstraintGraph, bounds: DifferenceBounds) -> 
         if isinstance(condition.right, Attribute):
             right, shift = (
                 work.values[condition.right],
-                Fraction(condition.offset) * work.units.unit,
+                Fraction(condition.offset) * work.units.of(kind),
             )
         else:
             right, shift = ZERO_NODE, Fraction(work.units.value(condition.right.value, kind))

@@ -25,9 +25,9 @@ def bound_open_groups(
     assert form.query.closing is not None
     alias = form.query.closing.alias
     member = next(m.index for m in form.members if m.alias == alias)
-    longest, shortest = bucket.buckets.longest_us, bucket.buckets.shortest_us
+    longest = bucket.buckets.longest_us
     steps = -(-longest // step_us) + wait_for_matches(form) + 1
-    buckets = -(-(longest + wait_for_matches(form) * step_us) // shortest) + 1
+    buckets = bucket.buckets.count_within(longest + wait_for_matches(form) * step_us)
     rate = form.rates[member]
     shown = form.members[member].alias
     tuples = Factor(

@@ -24,10 +24,9 @@ def coarsen_key(
         unequal: what it must differ from, as (class, shift).
     """
     pending = list(pending)
-    breaks = [break_for(form.classes, form.unit, value, q) for q in pending]
-    breaks += [
-        break_unequal(form.classes, form.unit, value, other, shift) for other, shift in unequal
-    ]
+    unit = form.unit_of(form.classes[value].kind)
+    breaks = [break_for(form.classes, unit, value, q) for q in pending]
+    breaks += [break_unequal(form.classes, unit, value, other, shift) for other, shift in unequal]
     known = [b for b in breaks if b is not None]
     ranked = Key(value)
     if len(known) == len(breaks):

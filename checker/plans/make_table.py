@@ -250,12 +250,12 @@ def _must_differ(form: NormalForm) -> set[int]:
 
 def _tells_few(form: NormalForm, group: ValueClass, other: int, shift: int | Fraction) -> bool:
     """Whether what must differ from a class tells only finitely many values of it apart."""
-    partner = form.classes[other]
+    partner, unit = form.classes[other], form.unit_of(group.kind)
     discrete = group.grain > 0 and partner.grain > 0 and group.kind is not Kind.STRING
-    if overlap_unequal(form.classes, form.unit, group.index, other, shift) is not None:
+    if overlap_unequal(form.classes, unit, group.index, other, shift) is not None:
         return True
     return partner.domain.known and (
-        discrete or break_at(form.classes, form.unit, group.index, other, shift) is not None
+        discrete or break_at(form.classes, unit, group.index, other, shift) is not None
     )
 
 

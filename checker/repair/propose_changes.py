@@ -79,7 +79,7 @@ def _start(form: NormalForm, group: ValueClass, attribute: Attribute) -> int:
         return 0
     shift = dict(group.attributes)[attribute]
     low, high = (
-        None if limit is None else floor(Fraction(limit + shift) / form.unit)
+        None if limit is None else floor(Fraction(limit + shift) / form.unit_of(group.kind))
         for limit in (group.domain.low, group.domain.high)
     )
     if low is not None and low >= NUMBERS:

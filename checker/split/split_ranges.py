@@ -82,7 +82,7 @@ def _at(
     number = Fraction(threshold) + shift
     match group.kind:
         case Kind.NUMBER | Kind.FLOAT:
-            exact = number / form.unit
+            exact = number / form.unit_of(group.kind)
             constant = Constant(
                 int(exact)
                 if exact.denominator == 1

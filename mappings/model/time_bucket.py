@@ -5,29 +5,23 @@ of a time zone, so that a day there may have 23 hours.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 from zoneinfo import ZoneInfo
 
 CalendarUnit = Literal["day", "week", "month", "quarter", "year"]
 """A week begins on Monday."""
 
-_SHORTEST_US = {
-    "day": 22 * 3_600_000_000,
-    "week": 166 * 3_600_000_000,
-    "month": 27 * 86_400_000_000,
-    "quarter": 89 * 86_400_000_000,
-    "year": 364 * 86_400_000_000,
-}
-"""No bucket is shorter, whatever a zone does to its clocks on a day."""
-_LONGEST_US = {
-    "day": 26 * 3_600_000_000,
-    "week": 170 * 3_600_000_000,
-    "month": 32 * 86_400_000_000,
-    "quarter": 93 * 86_400_000_000,
-    "year": 367 * 86_400_000_000,
-}
+_SHORTEST_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+_LONGEST_DAYS = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
+_DAY_US = 86_400_000_000
+_MOVED_US = 26 * 3_600_000_000
+"""No zone's clock was ever moved by more, all in all: those of the Pacific changed the side of the
+date line, which leaves out a day, or repeats one."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_800_000_000
+"""The years 1 to 9999, in which all times lie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +32,13 @@ class FixedBuckets:
     origin_us: int = 0
 
     @property
-    def shortest_us(self) -> int:
-        """The least width."""
-        return self.width_us
-
-    @property
     def longest_us(self) -> int:
         """The greatest width."""
         return self.width_us
+
+    def count_within(self, span_us: int) -> int:
+        """How many buckets an interval of a length meets, at most."""
+        return -(-span_us // self.width_us) + 1
 
     def start(self, time_us: int) -> int:
         """Where the bucket of a time begins (µs since 1970)."""
@@ -64,35 +57,67 @@ class CalendarBuckets:
     zone: str = "UTC"
 
     @property
-    def shortest_us(self) -> int:
-        """No bucket is shorter."""
-        return _SHORTEST_US[self.unit]
-
-    @property
     def longest_us(self) -> int:
         """No bucket is longer."""
-        return _LONGEST_US[self.unit]
+        return _LONGEST_DAYS[self.unit] * _DAY_US + self._moved_us
+
+    @property
+    def _moved_us(self) -> int:
+        return 0 if self.zone == "UTC" else _MOVED_US
+
+    def count_within(self, span_us: int) -> int:
+        """How many buckets an interval of a length meets, at most."""
+        return -(-(span_us + self._moved_us) // (_SHORTEST_DAYS[self.unit] * _DAY_US)) + 1
 
     def start(self, time_us: int) -> int:
         """Where the bucket of a time begins (µs since 1970)."""
-        there = (_EPOCH + timedelta(microseconds=time_us)).astimezone(ZoneInfo(self.zone))
-        day = there.date()
-        match self.unit:
-            case "day":
-                pass
-            case "week":
-                day -= timedelta(days=day.weekday())
-            case "month":
-                day = day.replace(day=1)
-            case "quarter":
-                day = day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
-            case "year":
-                day = day.replace(month=1, day=1)
-        return _midnight(day.year, day.month, day.day, self.zone)
+        first = self._find(time_us)
+        return _FIRST_US if first is None else _begin_day(first, self.zone)
 
     def end(self, start_us: int) -> int:
         """Where the bucket ends that begins there."""
-        return self.start(start_us + self.longest_us)
+        first = self._find(start_us)
+        return _begin_day(date.min, self.zone) if first is None else self._end_of(first)
+
+    def _find(self, time_us: int) -> date | None:
+        """The first day of the last bucket that begins up to a time; also where the clock was put
+        back into the day before. None: it is not yet the year 1 there."""
+        moment = _EPOCH + timedelta(microseconds=time_us)
+        try:
+            day = moment.astimezone(ZoneInfo(self.zone)).date()
+        except OverflowError:
+            if moment.year == 1:
+                return None
+            day = date.max
+        first = self._first_day(day)
+        while self._end_of(first) <= time_us:
+            first = self._after(first)
+        return first
+
+    def _first_day(self, day: date) -> date:
+        match self.unit:
+            case "day":
+                return day
+            case "week":
+                return day - timedelta(days=day.weekday())
+            case "month":
+                return day.replace(day=1)
+            case "quarter":
+                return day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
+            case "year":
+                return day.replace(month=1, day=1)
+
+    def _end_of(self, first: date) -> int:
+        """Where the bucket ends whose first day it is; the last one with the year 9999."""
+        try:
+            after = self._after(first)
+        except OverflowError:
+            return _LAST_US
+        return _begin_day(after, self.zone)
+
+    def _after(self, first: date) -> date:
+        """The first day of the next bucket."""
+        return self._first_day(first + timedelta(days=_LONGEST_DAYS[self.unit]))
 
 
 Buckets = FixedBuckets | CalendarBuckets
@@ -111,10 +136,29 @@ class TimeBucket:
         return self.buckets.end(start) if self.ends else start
 
 
-def _midnight(year: int, month: int, day: int, zone: str) -> int:
-    """The first moment of a day there: where clocks go back at midnight, the later one."""
-    local = datetime(year, month, day, tzinfo=ZoneInfo(zone))
-    made = local.astimezone(UTC)
-    if made.astimezone(ZoneInfo(zone)).date() < local.date():
-        made = local.replace(fold=1).astimezone(UTC)
-    return (made - _EPOCH) // timedelta(microseconds=1)
+@lru_cache(maxsize=1 << 12)
+def _begin_day(day: date, zone: str) -> int:
+    """The first moment at which a clock there shows a day, or a later one where the day is left
+    out."""
+    there = ZoneInfo(zone)
+    try:
+        first, second = (
+            datetime(day.year, day.month, day.day, fold=fold, tzinfo=there).astimezone(UTC)
+            for fold in (0, 1)
+        )
+    except OverflowError:
+        return _FIRST_US
+    if first < second:  # the clock is put back over midnight, which is there twice or once
+        return _micros(first if first.astimezone(there).date() >= day else second)
+    low, high = _micros(second) - 1, _micros(first)
+    while high - low > 1:  # the clock is put forward over midnight
+        middle = (low + high) // 2
+        if (_EPOCH + timedelta(microseconds=middle)).astimezone(there).date() >= day:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _micros(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(microseconds=1)

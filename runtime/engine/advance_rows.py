@@ -150,7 +150,8 @@ def _advance_plans(
     for key in work.watched:
         if key.stream in admitted:
             stream, rows = work.catalog.streams[key.stream], admitted[key.stream]
-            watch_keys(work.watch or work.key, stream, [key.columns], rows.steps, rows.table)
+            steps = rows.steps.all()
+            watch_keys(work.watch or work.key, stream, [key.columns], steps, rows.table)
     kernels, texts = [], []
     answered: list[PlanResults] = []
     encoded = _encoder(work, plans, admitted)

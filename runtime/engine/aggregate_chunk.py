@@ -132,7 +132,8 @@ def read_numbers(
             if a
         }
     for place, fold in enumerate(form.folds or ()):
-        unit = _Unit(form.unit, scales[fold.name].scale, scales[fold.name].kind)
+        counted = form.unit_of(form.classes[fold.value].kind)
+        unit = _Unit(counted, scales[fold.name].scale, scales[fold.name].kind)
         if fold.function is FoldFunction.SUM:
             numbers[(MeasureKind.SUM, fold.name)] = unit.convert(results[total(place)])
             continue
@@ -170,7 +171,7 @@ def _read_value(
     assert isinstance(output, LiteralOutput)
     group = form.classes[form.class_of[output.value]]
     column = _shifted(results[value(group.index)], dict(group.attributes)[output.value])
-    return _Unit(form.unit, scale.scale, scale.kind).convert(column)
+    return _Unit(form.unit_of(group.kind), scale.scale, scale.kind).convert(column)
 
 
 def weight_of(part: AggregatePart) -> Measure:

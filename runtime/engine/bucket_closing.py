@@ -34,9 +34,9 @@ class BucketClosing:
         return ends[place] + self.wait_us
 
     def is_over(self, at: Array, now_us: int | None) -> Array:
-        """Which of some moments nothing that is still to come lies before; `now_us`: the last
-        timestamp that is finished."""
+        """Which of some moments nothing that is still to come lies before; `now_us`: nothing comes
+        up to it any more. It may lie between two steps: timestamps are whole steps."""
         if now_us is None:
             return np.zeros(len(at), dtype=np.bool_)
-        over: Array = at <= now_us + self.step_us
+        over: Array = at <= (now_us // self.step_us + 1) * self.step_us
         return over

@@ -15,6 +15,7 @@ from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import as_texts
 from ontoweir.runtime.columnar.find_repeated_keys import KeyColumn, find_repeated_keys, take_key
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
+from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.pool.text_table import Codes, TextTable
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Slice
@@ -48,7 +49,7 @@ class Admitted:
     lacks, of which none is NULL.
     """
 
-    steps: Array
+    steps: Steps
     times: Array
     table: pa.Table
     read: int
@@ -96,7 +97,7 @@ def admit_rows(
     else:
         coded = _reject_known(history, before, gate)
     first = np.flatnonzero(starts_of_runs(times))  # tuples often share their times
-    steps, off = _count_steps(times, stream.step_us, first)
+    steps, off = Steps(times, stream.step_us, first), _off_step(times, stream.step_us, first)
     if off is not None and (off & gate.good).any():
         if strict:
             raise _between_steps(history, before, times, int(np.flatnonzero(off & gate.good)[0]))
@@ -104,20 +105,21 @@ def admit_rows(
     if history.verified is None:
         _reject_repeats(stream, steps, table, coded, first if off is None else None, gate)
     if not strict:
-        _reject_rate(stream, steps, gate)
+        _reject_rate(stream, steps.all(), gate)
     if not gate.good.all():
         index = np.flatnonzero(gate.good)
-        steps, times, table = steps[index], times[index], table.take(pa.array(index))
+        times, table = times[index], table.take(pa.array(index))
+        steps = Steps(times, stream.step_us)
         coded = {n: CodedTexts(c.table, c.codes[index]) for n, c in coded.items()}
         if strict:
-            _check_rate(history, steps, before, index)
+            _check_rate(history, steps.all(), before, index)
         marks = None
     else:
         marks = times[first]
         limit = stream.max_per_timestamp
         most = int(np.diff(first, append=len(times)).max()) if len(times) else 0
         if strict and limit is not None and most > limit:
-            _check_rate(history, steps, before, None)
+            _check_rate(history, steps.all(), before, None)
     counts = {reason: n for reason, n in gate.counts.items() if n}
     return Admitted(
         steps,
@@ -215,7 +217,7 @@ def _between_steps(history: History, before: Cursor, times: Array, row: int) -> 
 
 def _reject_repeats(
     stream: Stream,
-    steps: Array,
+    steps: Steps,
     table: pa.Table,
     coded: Mapping[str, CodedTexts],
     first: Array | None,
@@ -230,7 +232,7 @@ def _reject_repeats(
                 reason = f"{stream.name}.{name} is NULL, in the key ({', '.join(key)})"
                 gate.reject(reason, missing)
         columns = [coded[n].codes if n in coded else table.column(n) for n in names]
-        again = _repeating(steps, columns, gate.good, first)
+        again = _repeating(steps.all(), columns, gate.good, first)
         if again is not None:
             gate.reject(f"{stream.name} repeats the key ({', '.join(key)})", again)
 
@@ -244,14 +246,11 @@ def _limits(span: tuple[int | None, int | None]) -> Array:
     )
 
 
-def _count_steps(times: Array, step_us: int, first: Array) -> tuple[Array, Array | None]:
-    """Times in steps, and which lie between two (None: none); each time, by where it begins, is
-    divided once."""
-    distinct = times[first]
-    whole = distinct // step_us
-    off = whole * step_us != distinct
-    length = np.diff(first, append=len(times))
-    return np.repeat(whole, length), np.repeat(off, length) if off.any() else None
+def _off_step(times: Array, step_us: int, first: Array) -> Array | None:
+    """Which times lie between two steps (None: none); each, by where it begins, is looked at
+    once."""
+    off = times[first] % step_us != 0
+    return np.repeat(off, np.diff(first, append=len(times))) if off.any() else None
 
 
 def _repeating(

@@ -63,7 +63,7 @@ class MemberBuilder:
         pool: StringPool,
     ) -> None:
         self.form, self.catalog, self.statics, self.pool = form, catalog, statics, pool
-        self.units = Units(form.unit, {})
+        self.units = Units(form.unit, {}, form.floats)
         self.tables = {o.alias: catalog.table(o.table) for o in form.query.occurrences}
         self.grains = {a: self._grain(a) for a in form.class_of}
         self.absent = null_attributes(form)
@@ -214,7 +214,7 @@ class MemberBuilder:
                 continue
             if not isinstance(c.right, Attribute):
                 continue
-            offset = Fraction(Decimal(c.offset)) * self.form.unit
+            offset = Fraction(Decimal(c.offset)) * self.form.unit_of(self._kind(c.left))
             if c.left.alias == alias and c.right.alias in there:
                 ties.append((c.right, c.left, offset))
             elif c.right.alias == alias and c.left.alias in there:
@@ -253,7 +253,7 @@ class MemberBuilder:
         left = rows[c.left]
         right: Array | int | float
         if isinstance(c.right, Attribute):
-            scale = 1 if self._is_time(c.left) else self.form.unit
+            scale = 1 if self._is_time(c.left) else self.form.unit_of(self._kind(c.left))
             offset = Fraction(Decimal(c.offset)) * scale
             whole = left.dtype.kind != "f" and rows[c.right].dtype.kind != "f"
             if whole and offset.denominator != 1:
@@ -328,7 +328,7 @@ class MemberBuilder:
 
     def _among(self, values: tuple[Scalar, ...], kind: Kind) -> ValueSet:
         if kind is not Kind.STRING:
-            return allowed_numbers(values, kind, self.units.unit)
+            return allowed_numbers(values, kind, self.units.of(kind))
         return value_set(self.pool.encode(pa.array([str(v) for v in values], pa.string())))
 
     def _related(self, frame: Frame) -> Array:

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Member, NormalForm
 from ontoweir.mappings.model.catalog import Catalog, Column, StringType
+from ontoweir.rewriter.model.spj import Attribute
 from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import Admitted
@@ -51,7 +52,6 @@ class MemberEncoder:
         self.known: dict[tuple[str, str, int], Encoded] = {}
         self.plain: dict[tuple[str, str], Sequence[Array] | None] = {}
         self.masks: dict[tuple[str, Limits], Array | None] = {}
-        self.ends: dict[tuple[str, str], tuple[int, int] | None] = {}
         self.selected: dict[tuple[str, Selection], Array | None] = {}
         self.some: dict[tuple[str, Selection, str, int], Encoded] = {}
         self.found: dict[tuple[str, Selection | None, str, int], _Found] = {}
@@ -70,12 +70,13 @@ class MemberEncoder:
         absent = {a.column for a in null_attributes(form) if a.alias == member.alias}
         present = {c: find_present(self.values(name, c)) for c in absent}
         index = self.candidates(name, selection)
+        units = {c: form.unit_of(form.kinds[Attribute(member.alias, c)]) for c in columns}
         if index is None:
-            encoded = {c: self._encode(name, c, form.unit, pool) for c in columns}
-            return Arrival(rows.steps, encoded, present)
+            encoded = {c: self._encode(name, c, units[c], pool) for c in columns}
+            return Arrival(rows.steps.all(), encoded, present)
         return Arrival(
-            rows.steps[index],
-            {c: self._encode_some(name, c, form.unit, pool, selection, index) for c in columns},
+            rows.steps.at(index),
+            {c: self._encode_some(name, c, units[c], pool, selection, index) for c in columns},
             {c: mask[index] for c, mask in present.items()},
         )
 
@@ -102,28 +103,9 @@ class MemberEncoder:
 
     def _within(self, stream: str, limits: Limits) -> Array | None:
         """Which rows lie within limits (None: all, or not known)."""
-        column, low, high = limits
-        ends = self._ends(stream, column)
-        if ends is not None:  # limits that all values keep are not looked at
-            low = None if low is not None and low <= ends[0] else low
-            high = None if high is not None and ends[1] <= high else high
-        if low is None and high is None:
-            return None
-        tighter = (column, low, high)
-        if (stream, tighter) not in self.masks:
-            self.masks[stream, tighter] = self._compare(stream, tighter)
-        return self.masks[stream, tighter]
-
-    def _ends(self, stream: str, name: str) -> tuple[int, int] | None:
-        """The least and the greatest whole number of a column (None: there is none)."""
-        if (stream, name) not in self.ends:
-            column = self.values(stream, name)
-            extremes: tuple[int, int] | None = None
-            if pa.types.is_signed_integer(column.type) and column.null_count < len(column):
-                ends = pc.min_max(column).as_py()
-                extremes = (ends["min"], ends["max"])
-            self.ends[stream, name] = extremes
-        return self.ends[stream, name]
+        if (stream, limits) not in self.masks:
+            self.masks[stream, limits] = self._compare(stream, limits)
+        return self.masks[stream, limits]
 
     def _compare(self, stream: str, limits: Limits) -> Array | None:
         column, low, high = limits
@@ -235,13 +217,14 @@ class MemberEncoder:
             if (stream, name) not in self.derived:
                 rows = self.admitted[stream]
                 source = self.catalog.streams[stream]
-                made = derive_values(column.expression, source, rows.steps, rows.table)
+                made = derive_values(column.expression, source, rows.steps.all(), rows.table)
                 self.derived[stream, name] = made
             return self.derived[stream, name]
         if column.bucket is None:
             return self.admitted[stream].table.column(name)
         if (stream, name) not in self.buckets:
-            times = self.admitted[stream].steps * self.catalog.streams[stream].step_us
+            steps = self.admitted[stream].steps.all()
+            times = steps * self.catalog.streams[stream].step_us
             self.buckets[stream, name] = find_buckets(column.bucket, times)
         return self.buckets[stream, name]
 

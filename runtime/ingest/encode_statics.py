@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Kind, NormalForm
-from ontoweir.checker.model.units import Units
+from ontoweir.checker.model.units import Units, kind_of
 from ontoweir.mappings.model.catalog import Catalog, Relation, Scalar
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -105,7 +105,7 @@ def encode_static(
     relation: Relation,
     table: pa.Table,
     columns: set[str],
-    unit: int,
+    units: Units,
     pool: StringPool,
     absent: Set[str] = frozenset(),
 ) -> StaticData:
@@ -114,7 +114,11 @@ def encode_static(
         table.num_rows,
         {
             c.name: encode_column(
-                table.column(c.name), c.type, unit, pool, f"{relation.name}.{c.name}"
+                table.column(c.name),
+                c.type,
+                units.of(kind_of(c.type)),
+                pool,
+                f"{relation.name}.{c.name}",
             )
             for c in relation.columns
             if c.name in columns
@@ -140,9 +144,10 @@ def encode_statics(
     for name, relation in catalog.relations.items():
         if name in valued or name in absent:
             columns, nulls = valued.get(name, set()), frozenset(absent.get(name, set()))
-            key = (name, frozenset(columns), form.unit, nulls)
+            units = Units(form.unit, {}, form.floats)
+            key = (name, frozenset(columns), form.unit, form.floats, nulls)
             if key not in known:
-                known[key] = encode_static(relation, tables[name], columns, form.unit, pool, nulls)
+                known[key] = encode_static(relation, tables[name], columns, units, pool, nulls)
             encoded[name] = known[key]
     return encoded
 
@@ -155,7 +160,7 @@ def code_constant(constant: Scalar, kind: Kind, units: Units, pool: StringPool) 
     if isinstance(exact, int):
         return exact
     if kind is Kind.FLOAT:  # as a column's doubles, so that it equals them
-        scaled: float = scale_floats(np.array([float(constant)]), units.unit)[0].item()
+        scaled: float = scale_floats(np.array([float(constant)]), units.floats)[0].item()
         return scaled
     return float(exact)
 
@@ -163,7 +168,7 @@ def code_constant(constant: Scalar, kind: Kind, units: Units, pool: StringPool) 
 @lru_cache(maxsize=64)
 def allowed_numbers(values: tuple[Scalar, ...], kind: Kind, unit: int) -> ValueSet:
     """The numbers of a domain that has no strings; it is looked at in every chunk."""
-    units = Units(unit, {})
+    units = Units(unit, {}, unit)
     codes = [code_constant(v, kind, units, StringPool()) for v in values]
     there = [c for c in codes if isinstance(c, float) or -(1 << 63) <= c < 1 << 63]
     return value_set(np.array(there))

@@ -75,7 +75,7 @@ def _look_up(
 ) -> Array:
     match at:
         case Constants(values=values):
-            units = Units(form.unit, {})
+            units = Units(form.unit, {}, form.floats)
             codes = [code_constant(v, kind, units, pool) for v in values]
             whole = all(isinstance(code, int) for code in codes)
             numbers = np.array(codes, dtype=object if whole else np.float64)

@@ -69,4 +69,19 @@ def select_candidates(member: Member, form: NormalForm, stream: Stream) -> Selec
                     None if low is None else ceil(Fraction(low + shift) / form.unit),
                     None if high is None else floor(Fraction(high + shift) / form.unit),
                 )
-    return tuple((c, *ends) for c, ends in limits.items() if ends != (None, None))
+    left = ((c, *_tighter(stream, c, *ends)) for c, ends in limits.items())
+    return tuple(one for one in left if one[1:] != (None, None))
+
+
+def _tighter(
+    stream: Stream, name: str, low: int | None, high: int | None
+) -> tuple[int | None, int | None]:
+    """Limits without those that the column's declared domain keeps, which admission enforces."""
+    column = stream.column(name)
+    assert column is not None
+    least, most = column.minimum, column.maximum
+    if low is not None and isinstance(least, int) and low <= least:
+        low = None
+    if high is not None and isinstance(most, int) and most <= high:
+        high = None
+    return low, high

@@ -11,9 +11,10 @@ _FAR = float(1 << 61)
 def halve(low: Array, high: Array, unit: int) -> Array:
     """(low + high) / (2 · unit) as the nearest doubles."""
     if low.dtype == np.float64:
-        between: Array = low / 2 + high / 2  # as the sum of the greatest doubles is infinite
-        small = np.abs(low) + np.abs(high) < 1.0
-        return np.where(small, (low + high) / 2, between)
+        with np.errstate(over="ignore", invalid="ignore"):  # between both infinities is no number
+            between: Array = low / 2 + high / 2  # as the sum of the greatest doubles is infinite
+            small = np.abs(low) + np.abs(high) < 1.0
+            return np.where(small, (low + high) / 2, between)
     one = np.ones(len(low), dtype=np.int64)
     far = (np.abs(low.astype(np.float64)) > _FAR) | (np.abs(high.astype(np.float64)) > _FAR)
     quotient = divide(np.where(far, 0, low) + np.where(far, 0, high), one, 2 * unit)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.units import kind_of
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
@@ -178,7 +179,8 @@ class _Rendering:
 
     def _decode(self, codes: Array, attribute: Attribute) -> "pa.Array":
         """Values in units as Arrow values of the attribute's type."""
-        kind, unit = self.types.type_of(attribute), self.form.unit
+        kind = self.types.type_of(attribute)
+        unit = self.form.unit_of(kind_of(kind))
         if isinstance(kind, FloatType):
             return pa.array(unscale_floats(codes, unit))
         if codes.dtype != np.int64:

@@ -65,8 +65,10 @@ class AggregateValues:
         return AggregateValues(self.values[index], self.valid[index])
 
     def differs(self, other: "AggregateValues") -> Array:
-        """Which rows differ from another's."""
+        """Which rows differ from another's; what is not a number is equal to itself."""
         differ: Array = self.valid & (self.values != other.values)
+        if self.values.dtype == np.float64:
+            differ &= ~(np.isnan(self.values) & np.isnan(other.values))
         differ |= self.valid != other.valid
         return differ
 

@@ -7,7 +7,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Stream, StringType, TimestampType
-from ontoweir.runtime.columnar.convert_column import convert_column, plain_type
+from ontoweir.runtime.columnar.convert_column import (
+    FIRST_US,
+    LAST_US,
+    convert_column,
+    plain_type,
+)
 from ontoweir.runtime.columnar.decode_times import decode_times
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.coded_texts import keep_coded
@@ -42,6 +47,11 @@ def _find_far(table: pa.Table, time: str, kind: pa.DataType) -> list[tuple[str, 
     """The timestamps beyond the years 1 to 9999, of a column that has them as such."""
     if not (pa.types.is_timestamp(kind) or pa.types.is_integer(kind) or pa.types.is_date(kind)):
         return []  # text is none then
+    column = table.column(time)
+    if pa.types.is_timestamp(kind) and kind == column.type and kind.unit == "us":
+        ends = pc.min_max(column.cast(pa.timestamp("us")).cast(pa.int64())).as_py()
+        if ends["min"] is None or (ends["min"] >= FIRST_US and ends["max"] <= LAST_US):
+            return []
     values, valid = decode_times(table.column(time))
     wrong = ~valid & pc.is_valid(table.column(time)).to_numpy()
     return [(time, wrong)] if len(values) and wrong.any() else []

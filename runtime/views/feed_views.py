@@ -13,6 +13,7 @@ from ontoweir.rewriter.model.spj import Attribute, Constant, TextColumn, View, V
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.columnar.write_texts import encode_texts, write_texts
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.build_members import MemberBuilder
@@ -40,7 +41,8 @@ def feed_views(
     Args:
         views: those over streams; others are left alone.
         catalog: the tables.
-        admitted: of the streams that the views read, in order of time.
+        admitted: of streams, in order of time. Views of others, too, are left alone: a pass over
+            history that needs no view may not have read all of its streams.
         statics: the static relations that they read.
     """
     flowing = [v for v in views if isinstance(v.view.table, Stream)]
@@ -49,12 +51,14 @@ def feed_views(
     made = dict(admitted)
     encoder = MemberEncoder(catalog, made)  # of views that others are made from too
     for view in flowing:
+        if any(m.stream not in made for b in view.branches for m in b.form.members):
+            continue
         steps, table = _unite(view, [_select(b, view, encoder, statics) for b in view.branches])
         if view.without:
             steps, table = _leave_out(
                 view.view, steps, table, _select_static(view.without, view, statics)
             )
-        made[view.view.name] = Admitted(steps, steps, table, 0, {})
+        made[view.view.name] = Admitted(Steps(steps), steps, table, 0, {})
     return made
 
 
@@ -82,7 +86,7 @@ def _select_static(
     branches: Sequence[PreparedBranch], view: PreparedView, statics: Mapping[str, pa.Table]
 ) -> pa.Table:
     """The rows of branches over static relations."""
-    one = Admitted(np.zeros(1, np.int64), np.zeros(1, np.int64), _nothing(1), 1, {})
+    one = Admitted(Steps(np.zeros(1, np.int64)), np.zeros(1, np.int64), _nothing(1), 1, {})
     encoder = MemberEncoder(view.catalog, {ONE_ROW.name: one})
     return _unite(view, [_select(b, view, encoder, statics) for b in branches])[1]
 
@@ -137,7 +141,7 @@ def _select(
             column = column.take(pa.array(place))
         return column if column.type == kind else column.cast(kind)
 
-    steps = rows.steps[places[member.alias]]
+    steps = rows.steps.at(places[member.alias])
     good = np.ones(len(steps), dtype=np.bool_)
     for attribute in prepared.present:
         if types.step_of(attribute) is None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ontoweir.checker.model.normal_form import Kind
 from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.model.units import Units, kind_of
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
@@ -62,7 +63,12 @@ def run_kernel(
         sizes.append(state.rows)
         for i in range(results.rows):
             row = tuple(
-                _decode(results[value(c)][i].item() + s, form.kinds[a], form.unit, pool)
+                _decode(
+                    results[value(c)][i].item() + s,
+                    form.kinds[a],
+                    form.unit_of(form.kinds[a]),
+                    pool,
+                )
                 for a, c, s in outputs
             )
             at = int(results[EVENT][i])
@@ -117,7 +123,9 @@ def run_chunks(
     for name, relation in catalog.relations.items():
         columns, rows = data[name]
         mine = pa.table({c: column(name, c, [r[i] for r in rows]) for i, c in enumerate(columns)})
-        statics[name] = encode_static(relation, mine, used.get(name, set()), form.unit, pool)
+        statics[name] = encode_static(
+            relation, mine, used.get(name, set()), Units(form.unit, {}, form.floats), pool
+        )
     intake = MemberBuilder(form, catalog, statics, pool)
     plan = resolve_breaks(plan, statics, pool)
     state = KernelState()
@@ -134,7 +142,7 @@ def run_chunks(
                     c.name: encode_column(
                         column(name, c.name, [r[list(columns).index(c.name)] for r in batch]),
                         c.type,
-                        form.unit,
+                        form.unit_of(kind_of(c.type)),
                         pool,
                         c.name,
                     )

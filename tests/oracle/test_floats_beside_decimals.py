@@ -94,3 +94,28 @@ def test_what_is_shown_is_what_is_compared(value: float, unit: int) -> None:
     shown = unscale_floats(code, unit)
     assert scale_floats(shown, unit).tolist() == code.tolist()
     assert abs(shown[0] - value) <= np.spacing(abs(value))
+
+
+@pytest.mark.parametrize("condition", ["t.f = u.f", "t.f < u.f", "t.f <> u.f", "t.f >= u.f"])
+@pytest.mark.parametrize("near", [1.3000000000000005, 1.7e308, 5e-324])
+def test_doubles_that_no_decimal_is_compared_with_are_as_they_are(
+    condition: str, near: float
+) -> None:
+    """In hundredths the first is one number with its neighbour, and the second infinite."""
+    floats = Column("f", FloatType())
+    other = float(np.nextafter(near, np.inf))
+    case = _case(
+        f"SELECT t.f AS x, u.f AS y FROM s, t, u "
+        f"WHERE s.d > 0.05 AND {condition} AND s.ts = t.ts AND u.ts = t.ts",
+        [_stream("s", Column("d", DecimalType(6, 2))), _stream("t", floats), _stream("u", floats)],
+        {
+            "s": (["d", "ts"], [(1, 0)]),
+            "t": (["f", "ts"], [(near, 0), (other, 0)]),
+            "u": (["f", "ts"], [(near, 0), (other, 0)]),
+        },
+    )
+    verdict = check_query(case.query, case.catalog)
+    assert verdict.plans
+    expected = _oracle(case)
+    assert 1 <= sum(expected[-1].values()) <= 4
+    _check_run(case, verdict.plans, _one_by_one(case), expected)

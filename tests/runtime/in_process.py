@@ -16,6 +16,7 @@ from duckdb import DuckDBPyConnection
 from pyspark.sql import SparkSession
 
 from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.units import Units
 from ontoweir.mappings.model.catalog import Catalog, DataSource
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.engine.query_job import QueryJob
@@ -100,7 +101,9 @@ def encode_statics(case: Case, form: NormalForm, pool: StringPool) -> dict[str, 
         for table, column in group.domain.within:
             used.setdefault(table, set()).add(column)
     return {
-        name: encode_static(relation, arrow_table(case, name), used[name], form.unit, pool)
+        name: encode_static(
+            relation, arrow_table(case, name), used[name], Units(form.unit, {}, form.floats), pool
+        )
         for name, relation in case.catalog.relations.items()
         if name in used
     }

@@ -38,10 +38,10 @@ def _unequal(copies: Copies) -> list[Edge]:
         for copy in range(copies.size):
             if isinstance(c.right, Attribute):
                 y = form.classes[form.class_of[c.right]]
-                offset = Fraction(c.offset) * form.unit + dict(y.attributes)[c.right]
+                offset = Fraction(c.offset) * form.unit_of(x.kind) + dict(y.attributes)[c.right]
                 edges[(val(x.index, copy), val(y.index, copy), shift + offset)] = None
             elif x.kind is not Kind.STRING:
-                number = Units(form.unit, {}).value(c.right.value, x.kind)
+                number = Units(form.unit, {}, form.floats).value(c.right.value, x.kind)
                 edges[(val(x.index, copy), ("zero",), shift + number)] = None
     return list(edges)
 

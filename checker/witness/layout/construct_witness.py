@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
+from ontoweir.checker.model.normal_form import NormalForm, ValueClass
 from ontoweir.checker.model.solve_differences import Edge, Var, solve_differences
 from ontoweir.checker.model.type_limits import listed_values, type_limits
 from ontoweir.checker.witness.layout.constrain_copies import constrain_copies
@@ -224,6 +224,5 @@ def _solve(form: NormalForm, edges: Sequence[Edge]) -> dict[Var, int | Fraction]
 def _apart(form: NormalForm, unequal: Edge, above: bool) -> Edge:
     """`first - second` is more, or less, than what it must not be."""
     x, y, limit = unequal
-    number = x[0] == "v" and form.classes[x[1]].kind in (Kind.NUMBER, Kind.FLOAT)
-    step = form.unit if number else 1
+    step = form.unit_of(form.classes[x[1]].kind) if x[0] == "v" else 1
     return (y, x, -limit - step) if above else (x, y, limit - step)

@@ -61,7 +61,7 @@ def make_rows(
                 made: Any = _write_text(*texts[index], number + shift)
             else:
                 units = number + shift if (scale := scales[index]) is None else scale(number)
-                made = decode_value(units, form.unit, group.kind, column)
+                made = decode_value(units, form.unit_of(group.kind), group.kind, column)
             distinct.append((column.name, made))
         if whole and table in derives:
             return derive_values(declared, alias, dict(distinct), form)

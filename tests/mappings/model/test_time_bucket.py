@@ -1,6 +1,6 @@
 """Buckets of application time."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -20,9 +20,24 @@ from ontoweir.runtime.ingest.find_buckets import find_buckets
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 UNITS: tuple[CalendarUnit, ...] = ("day", "week", "month", "quarter", "year")
-# clocks go forward, or back, at midnight in the last two
-ZONES = ("UTC", "Europe/Berlin", "Asia/Kathmandu", "America/Sao_Paulo", "America/Havana")
-TIMES = st.integers(-(10**15), 4 * 10**15)
+ZONES = (
+    "UTC",
+    "Europe/Berlin",
+    "Asia/Kathmandu",
+    "America/Sao_Paulo",  # clocks go forward, or back, at midnight
+    "America/Havana",
+    "America/St_Johns",  # back over midnight, a minute after it
+    "America/Toronto",  # forward over midnight, in 1919
+    "Antarctica/Casey",  # days of 27 hours
+    "Pacific/Apia",  # a day is left out
+    "Pacific/Kwajalein",  # a day of 47 hours, in 1969
+)
+# and near what is odd in these zones
+MOMENTS = ("2009-11-01", "1919-03-31", "2023-03-09", "2011-12-30", "1969-09-30", "2018-11-04")
+NEAR = st.tuples(st.sampled_from(MOMENTS), st.integers(-3 * 10**11, 3 * 10**11))
+TIMES = st.integers(-(10**15), 4 * 10**15) | NEAR.map(
+    lambda near: us(datetime.fromisoformat(near[0]).replace(tzinfo=UTC)) + near[1]
+)
 BUCKETS = st.one_of(
     st.builds(FixedBuckets, st.integers(1, 10**12), st.integers(-(10**12), 10**12)),
     st.builds(CalendarBuckets, st.sampled_from(UNITS), st.sampled_from(ZONES)),
@@ -40,7 +55,33 @@ def test_every_time_lies_in_its_bucket(buckets: Buckets, time: int) -> None:
     assert start <= time < end
     assert buckets.start(start) == buckets.start(end - 1) == start
     assert buckets.start(end) == end
-    assert buckets.shortest_us <= end - start <= buckets.longest_us
+    assert end - start <= buckets.longest_us
+
+
+@given(BUCKETS, TIMES, st.integers(0, 4 * 10**12))
+def test_an_interval_meets_as_many_buckets_as_are_said(
+    buckets: Buckets, time: int, span: int
+) -> None:
+    if isinstance(buckets, FixedBuckets):
+        span %= 40 * buckets.width_us
+    edge, met = buckets.end(buckets.start(time)), 1
+    while edge < time + span:
+        edge, met = buckets.end(edge), met + 1
+    assert met <= buckets.count_within(span)
+
+
+@given(st.sampled_from(ZONES), TIMES, st.lists(st.integers(0, 10**12), max_size=20))
+def test_a_day_begins_when_a_clock_first_shows_it(zone: str, time: int, after: list[int]) -> None:
+    start = CalendarBuckets("day", zone).start(time)
+    end = CalendarBuckets("day", zone).end(start)
+
+    def show(moment: int) -> date:
+        return (EPOCH + timedelta(microseconds=moment)).astimezone(ZoneInfo(zone)).date()
+
+    assert show(start - 1) < show(start)
+    for moment in (time, *(start + a % (end - start) for a in after)):
+        assert show(moment) <= show(start)  # a clock may have been put back into the day before
+        assert show(end) > show(moment)
 
 
 @given(BUCKETS, st.lists(TIMES, max_size=5), st.booleans())
@@ -72,3 +113,15 @@ def test_calendar_units_are_those_of_the_zone(
     begins = buckets.start(us(datetime.fromisoformat(time).replace(tzinfo=zone)))
     assert begins == us(datetime.fromisoformat(start).replace(tzinfo=zone))
     assert buckets.end(begins) - begins == hours * 3_600_000_000
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Tokyo"])
+def test_the_first_and_the_last_bucket_end_with_all_times(unit: CalendarUnit, zone: str) -> None:
+    first, last = datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    buckets = CalendarBuckets(unit, zone)
+    for time in (us(first), us(first) + 1, us(last) - 1, us(last)):
+        start = buckets.start(time)
+        assert us(first) <= start <= time < buckets.end(start) <= us(last) + 1
+        column = find_buckets(TimeBucket(buckets), np.array([time])).cast(pa.int64())
+        assert column.to_pylist() == [start]

@@ -14,7 +14,8 @@ from ontoweir.mappings.model.catalog import Column, FloatType, IntType
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.frame import Frame, starts_of_runs
-from ontoweir.runtime.ingest.admit_rows import Admitted, _count_steps
+from ontoweir.runtime.columnar.steps import Steps
+from ontoweir.runtime.ingest.admit_rows import Admitted, _off_step
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.ingest.select_candidates import select_candidates
@@ -48,7 +49,7 @@ def test_candidates_are_never_too_few(seed: int) -> None:
         pieces = [table.slice(a, b - a) for a, b in zip([0, *cuts], ends, strict=True)]
         table = pa.concat_tables(pieces)
         steps = table.column(stream.timestamp).to_numpy().astype(np.int64)
-        admitted[name] = Admitted(steps, steps, table, len(steps), {})
+        admitted[name] = Admitted(Steps(steps), steps, table, len(steps), {})
     pool = StringPool()
     statics = encode_statics(case, form, pool)
     intake = MemberBuilder(form, case.catalog, statics, pool)
@@ -96,8 +97,15 @@ def test_extremes_say_what_every_value_does(values: list[int | None], kind: pa.D
 @given(st.lists(st.integers(-50, 50)), st.integers(1, 7), st.integers(1, 9))
 def test_steps_are_counted(times: list[int], step: int, repeat: int) -> None:
     stamps = np.repeat(np.array(sorted(times), dtype=np.int64), repeat)
-    steps, off = _count_steps(stamps, step, np.flatnonzero(starts_of_runs(stamps)))
-    assert steps.tolist() == [t // step for t in stamps.tolist()]
+    first = np.flatnonzero(starts_of_runs(stamps))
+    off = _off_step(stamps, step, first)
+    counted = [t // step for t in stamps.tolist()]
+    some = np.arange(0, len(stamps), 3)
+    for steps in (Steps(stamps, step, first), Steps(stamps, step)):
+        assert len(steps) == len(stamps)
+        assert steps.at(some).tolist() == counted[::3]
+        assert steps.all().tolist() == counted
+        assert steps.at(some).tolist() == counted[::3]
     wrong = [t % step != 0 for t in stamps.tolist()]
     assert (off.tolist() if off is not None else [False] * len(wrong)) == wrong
 
@@ -142,7 +150,7 @@ def test_candidates_of_conditions(condition: str, tmp_path: Path) -> None:
         }
     )
     steps = np.arange(30)
-    admitted = {"X": Admitted(steps, steps, table, 30, {})}
+    admitted = {"X": Admitted(Steps(steps), steps, table, 30, {})}
     pool = StringPool()
     intake = MemberBuilder(form, catalog, {}, pool)
     some, every = (MemberEncoder(catalog, admitted, few=n) for n in (1, 1 << 60))

@@ -17,6 +17,7 @@ from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.runtime.results.group_state import GroupState, add_groups
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.update_groups import (
+    AggregateValues,
     ChangedGroups,
     Deltas,
     Shown,
@@ -88,6 +89,12 @@ def test_what_does_not_change_is_not_told() -> None:
     changes = update_groups(show(AVG), keys("h"), [deltas((0, 4, 1, 1))], state)
     assert changes.codes.tolist() == []
     assert changes.after.changed.tolist() == [3, 3]
+
+
+def test_what_is_not_a_number_does_not_change() -> None:
+    values = AggregateValues(np.array([1.0, np.nan, np.nan, 1.0]), np.ones(4, dtype=np.bool_))
+    assert values.changes().tolist() == [True, False, True]
+    assert not values.differs(values).any()
 
 
 def test_a_minimum_starts_from_what_is_known() -> None:

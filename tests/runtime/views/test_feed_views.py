@@ -14,6 +14,7 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.views.feed_views import feed_views, fill_relations
 from ontoweir.runtime.views.prepare_view import list_columns, prepare_view
@@ -94,7 +95,7 @@ class Fed:
         if name in self.statics:
             return sorted(zip(*self.statics[name].to_pydict().values(), strict=True))
         found = self.fed[name]
-        steps = found.steps.tolist()
+        steps = found.steps.all().tolist()
         assert steps == sorted(steps)
         columns = found.table.to_pydict().values() if self._has_columns(name) else ()
         return sorted(zip(steps, *columns, strict=True))
@@ -118,7 +119,7 @@ def _table(
 def _admit(catalog: Catalog, name: str, table: pa.Table) -> Admitted:
     declared = catalog.streams[name]
     steps = table.column(declared.timestamp).to_numpy().astype(np.int64)
-    return Admitted(steps, steps, table, len(steps), {})
+    return Admitted(Steps(steps), steps, table, len(steps), {})
 
 
 def test_equal_rows_of_a_time_are_one_and_a_null_makes_none(tmp_path: Path) -> None:

@@ -1,0 +1,45 @@
+"""The timestamps of rows as steps, counted where they are asked for."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ontoweir.runtime.columnar.frame import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Rows' timestamps in steps.
+
+    `times`: in order, in µs, each a whole number of steps of `step_us`; `first`: of each time, the
+    number of its first row (None: not found yet), so that equal ones are divided once.
+    """
+
+    times: Array
+    step_us: int = 1
+    first: Array | None = None
+    _all: list[Array] = field(default_factory=list, compare=False, repr=False)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.times)
+
+    def at(self, index: Array) -> Array:
+        """Of some rows."""
+        if self._all:
+            return self._all[0][index]
+        return self.times[index] // self.step_us
+
+    def all(self) -> Array:
+        """Of all rows."""
+        if not self._all:
+            self._all.append(self._count())
+        return self._all[0]
+
+    def _count(self) -> Array:
+        if self.step_us == 1:
+            return self.times
+        if self.first is None:
+            return self.times // self.step_us
+        length = np.diff(self.first, append=len(self.times))
+        return np.repeat(self.times[self.first] // self.step_us, length)
