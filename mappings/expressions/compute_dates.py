@@ -1,5 +1,7 @@
 """Parts of dates and times."""
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,5 +31,11 @@ def compute_date_part(function: Function, values: "pa.Array") -> "pa.Array":
             return pc.minute(values)
         case Function.SECOND:
             return pc.second(values)
+        case Function.SECONDS:
+            parts = pc.add(pc.multiply(pc.millisecond(values), 1000), pc.microsecond(values))
+            micros = pc.add(pc.multiply(pc.second(values), 1_000_000), parts)
+            place = pa.scalar(Decimal("0.000001"), pa.decimal128(7, 6))
+            made = pc.multiply(micros.cast(pa.decimal128(19, 0)), place)
+            return made.cast(pa.decimal128(8, 6))
         case _:
             raise AssertionError(f"{function} is no part of a date")

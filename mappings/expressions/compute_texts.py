@@ -24,6 +24,10 @@ def compute_text(call: Call, evaluate: "Callable[[Expression], pa.Array]") -> "p
             return pc.utf8_upper(values)
         case Function.LOWER:
             return pc.utf8_lower(values)
+        case Function.UCASE:
+            return _map_values(values, str.upper)
+        case Function.LCASE:
+            return _map_values(values, str.lower)
         case Function.TRIM:
             return pc.utf8_trim(values, " ")
         case Function.LTRIM:
@@ -58,6 +62,13 @@ def compute_text(call: Call, evaluate: "Callable[[Expression], pa.Array]") -> "p
             return pc.replace_substring_regex(values, _text(rest[0]), _text(rest[1]))
         case _:
             raise AssertionError(f"{call.function} is no function of texts")
+
+
+def _map_values(values: "pa.Array", change: Callable[[str], str]) -> "pa.Array":
+    """Each distinct text changed once."""
+    distinct = values.unique().drop_null()
+    made = pa.array([change(text) for text in distinct.to_pylist()], pa.string())
+    return made.take(pc.index_in(values, distinct))
 
 
 def _position(values: "pa.Array", text: str) -> "pa.Array":

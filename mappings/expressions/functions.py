@@ -28,6 +28,8 @@ TEXTS = frozenset(
         Function.CONCAT,
         Function.UPPER,
         Function.LOWER,
+        Function.UCASE,
+        Function.LCASE,
         Function.TRIM,
         Function.LTRIM,
         Function.RTRIM,
@@ -57,5 +59,6 @@ DATE_PARTS = {
     Function.HOUR: (0, 23),
     Function.MINUTE: (0, 59),
     Function.SECOND: (0, 59),
+    Function.SECONDS: (0, 60),
 }
 """Between which numbers each lies: dates and times lie in the years 1 to 9999."""

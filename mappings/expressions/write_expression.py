@@ -105,6 +105,11 @@ def _write_call(call: Call, alias: str) -> str:
             return f"REGEXP_REPLACE({', '.join(given)}, 'g')"
         case Function.ROUND_UP:
             return f"FLOOR(({given[0]}) + 0.5)"
+        case Function.UCASE | Function.LCASE:
+            name = "UPPER" if function is Function.UCASE else "LOWER"
+            return f"{name}({given[0]})"
+        case Function.SECONDS:
+            return f"CAST(EXTRACT(MICROSECOND FROM {given[0]}) * 0.000001 AS DECIMAL(8, 6))"
         case Function.POSITION:
             return f"STRPOS({', '.join(given)})"
         case Function.WEEK | Function.DAY_OF_WEEK | Function.DAY_OF_YEAR:

@@ -56,6 +56,10 @@ class Function(StrEnum):
     CONCAT = "||"
     UPPER = "UPPER"
     LOWER = "LOWER"
+    """Both by single characters, as Unicode's simple mapping has it."""
+    UCASE = "UCASE"
+    LCASE = "LCASE"
+    """Both by Unicode's full mapping: of ß it is SS."""
     TRIM = "TRIM"
     LTRIM = "LTRIM"
     RTRIM = "RTRIM"
@@ -92,6 +96,9 @@ class Function(StrEnum):
     MINUTE = "MINUTE"
     SECOND = "SECOND"
     """The whole seconds of the minute."""
+
+    SECONDS = "SECONDS"
+    """The seconds of the minute, with six places."""
 
     CAST = "CAST"
     """To a type that holds every value of the argument's, or all that occur."""

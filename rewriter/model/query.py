@@ -123,6 +123,52 @@ def filter_variables(f: Filter) -> tuple[Variable, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator or function of SPARQL, by its name in capitals, or a cast by its datatype."""
+
+    name: str
+    arguments: "tuple[TermExpression, ...]"
+
+
+TermExpression: TypeAlias = Variable | Iri | Literal | Operation
+"""An expression of SPARQL. An error is no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedVariable:
+    """A variable that an expression gives a value; `bound`: it must have one in every solution."""
+
+    variable: Variable
+    expression: TermExpression
+    source: Source | None = None
+    bound: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """What is computed of each solution of the patterns.
+
+    `variables`: the answer variables (of aggregates: of the characteristic query), computed or not;
+    `computed`: in an order in which each uses earlier ones only; `filters`: hold of a solution.
+    """
+
+    variables: tuple[str, ...]
+    computed: tuple[ComputedVariable, ...]
+    filters: tuple[tuple[TermExpression, Source | None], ...]
+
+
+def expression_variables(expression: TermExpression) -> frozenset[Variable]:
+    """The variables of an expression."""
+    match expression:
+        case Variable():
+            return frozenset({expression})
+        case Operation(arguments=arguments):
+            return frozenset(v for a in arguments for v in expression_variables(a))
+        case Iri() | Literal():
+            return frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class NamedBuckets:
     """The bucket of a time as a variable of the group."""
 
@@ -157,3 +203,5 @@ class ConjunctiveQuery:
     what `buckets` gives."""
     buckets: tuple[NamedBuckets, ...] = ()
     """Groups of times: they are not in the head, as the times they are made from are no answers."""
+    computation: Computation | None = None
+    """What is computed of the solutions; the head is then what is needed for it."""

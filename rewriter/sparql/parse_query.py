@@ -1,6 +1,6 @@
 """Parse a SPARQL SELECT into a union of conjunctive queries over states at points in time.
 
-SPARQL 1.1 as rdflib parses it: patterns with finite paths, UNION, VALUES, BIND of a constant,
+SPARQL 1.1 as rdflib parses it: patterns with finite paths, UNION, VALUES, BIND,
 `GRAPH ?t { … }` for the state at time ?t, and FILTER. What is outside is refused by name. rdflib
 keeps no positions: lines are found again by following its triples, which stand in order of
 appearance, through the tokens.
@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import rdflib
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.expressions.read_computation import ComputationReader
+from ontoweir.rewriter.expressions.read_expression import is_computed, split_conjuncts
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.query import (
     Atom,
@@ -41,14 +43,14 @@ from ontoweir.rewriter.sparql.read_aggregation import aggregated_variables, read
 from ontoweir.rewriter.sparql.read_dataset import read_dataset
 from ontoweir.rewriter.sparql.read_terms import Terms
 from ontoweir.rewriter.sparql.read_values import ValuesReader
-from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
+from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
 
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
-    "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND of a "
-    "constant, FILTER, GROUP BY and aggregates"
+    "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND, "
+    "FILTER, GROUP BY and aggregates"
 )
 _COMPARISONS = {"<", "<=", "=", ">=", ">", "!=", "IN"}
 _REFUSED = {
@@ -91,6 +93,13 @@ class _Parser:
         self.terms = Terms(prologue, used, self.error)
         self.times: dict[Variable, Source] = {}
         self.first = tokens.line_of("SELECT", *_FORMS.values()) or 1
+        self.computed = ComputationReader(
+            self.terms.read,
+            self.terms.make_variable,
+            lambda: frozenset(self.times),
+            file,
+            self.error,
+        )
 
     def error(self, what: str, why: str, fix: str, line: int | None = None) -> QueryError:
         """A QueryError at a line."""
@@ -109,7 +118,7 @@ class _Parser:
             raise self.error("REDUCED", _OUTSIDE, fix, self.first)
         graphs = read_dataset(query, self.tokens, self.terms, self.error)
         aggregation, buckets = read_aggregation(
-            query, self.tokens, self.terms, self.file, self.error
+            query, self.tokens, self.terms, self.file, self.error, self.computed
         )
         if aggregation is None:
             distinct = query.get("modifier") == "DISTINCT"
@@ -139,8 +148,12 @@ class _Parser:
         self.check_names(aggregation, buckets, pattern)
         place = self.tokens.line_of("GROUP")
         check_buckets(buckets, self.times, branches, self.error, place)
+        answers = None if head is None else [v.name for v in head]
+        if aggregation is not None:
+            answers = list(aggregation.variables)
+        found = self.computed.finish(answers, bound_variables(pattern))
         head = check_variables(
-            head,
+            head if head is None or found is None else found.needed(head),
             pattern,
             branches,
             UsedVariables(
@@ -166,6 +179,7 @@ class _Parser:
                 choices=branch.choices,
                 aggregation=aggregation,
                 buckets=buckets,
+                computation=None if found is None else found.computation(head),
             )
             for number, branch in enumerate(branches)
         )
@@ -214,13 +228,10 @@ class _Parser:
         head: list[Variable] = []
         for item in query["projection"]:
             if "var" not in item:
-                raise self.error(
-                    f"an expression in SELECT, as ?{item['evar']}",
-                    _OUTSIDE,
-                    "select the variables, and compute on the results",
-                    self.tokens.line_of(f"?{item['evar']}"),
-                )
-            if (answer := Variable(str(item["var"]))) not in head:
+                name = str(item["evar"])
+                line = self.tokens.line_of(f"?{name}")
+                head.append(self.computed.name(item["expr"], name, f"SELECT, as ?{name},", line))
+            elif (answer := Variable(str(item["var"]))) not in head:
                 head.append(answer)
         return tuple(head)
 
@@ -230,6 +241,8 @@ class _Parser:
             self.refuse(group)
         parts: list[Pattern] = []
         filters: list[tuple[Formula, int]] = []
+        computed: list[tuple[object, int]] = []
+        self.computed.open_group()
         for part in group.get("part", ()):
             match part.name:
                 case "TriplesBlock":
@@ -239,11 +252,20 @@ class _Parser:
                             parts.append(self.read_triple(flat[i], flat[i + 1], flat[i + 2], time))
                 case "Filter":
                     line = self.tokens.next(lambda t: t.text.upper() == "FILTER")
-                    filters.append((self.read_filter(part["expr"], line), line))
+                    taken = [
+                        n for n in split_conjuncts(part["expr"]) if self.computed.takes_filter(n)
+                    ]
+                    computed += [(node, line) for node in taken]
+                    inside = self.tokens.skip_parentheses()
+                    for node in split_conjuncts(part["expr"]) if taken else [part["expr"]]:
+                        if node not in taken:
+                            filters.append((self.read_filter(node, line, inside), line))
                 case "GraphGraphPattern":
                     parts.append(self.read_graph(part))
                 case "GroupOrUnionGraphPattern":
+                    self.computed.choices += len(part["graph"]) > 1
                     branches = tuple(self.read_group(inner, time) for inner in part["graph"])
+                    self.computed.choices -= len(part["graph"]) > 1
                     parts.append(Union(branches) if len(branches) > 1 else branches[0])
                 case "InlineData":
                     line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
@@ -251,11 +273,20 @@ class _Parser:
                 case "Bind":
                     line = self.tokens.next(lambda t: t.text.upper() == "BIND")
                     self.tokens.skip_parentheses()
-                    parts.append(self.values.read_bind(part, Join(tuple(parts)), line))
+                    before = Join(tuple(parts))
+                    if is_computed(part["expr"]):
+                        self.computed.add_bind(
+                            part["expr"], Variable(str(part["var"])), bound_variables(before), line
+                        )
+                        continue
+                    parts.append(self.values.read_bind(part, before, line))
                 case _:
                     self.refuse(part)
         made = Join(tuple(parts), tuple(f for f, _ in filters), time)
         self.check_scope(made)
+        for node, line in computed:
+            self.computed.add_filter(node, bound_variables(made), line)
+        self.computed.close_group()
         return made
 
     def check_scope(self, group: Join) -> None:
@@ -334,25 +365,7 @@ class _Parser:
     def locate(self, o: object, p: object) -> int:
         """The line of the next triple's object, or of its predicate if the object is blank."""
         wanted = first_step(p) if isinstance(o, rdflib.BNode) else o
-        return self.tokens.next(lambda t: self.is_token(t, wanted))
-
-    def is_token(self, token: SparqlToken, node: object) -> bool:
-        """Does `token` stand for `node` as rdflib parsed it?"""
-        if isinstance(node, rdflib.Variable):
-            return token.kind == "var" and token.text[1:] == str(node)
-        if isinstance(node, rdflib.URIRef):
-            if node == rdflib.RDF.type and token.text == "a":
-                return True
-            return token.kind == "iri" and token.text[1:-1] == str(node)
-        if isinstance(node, Node) and node.name == "pname":
-            prefix = node.get("prefix", "")
-            name = f"{prefix}:{node.get('localname', '')}"
-            return token.kind == "pname" and token.text.replace("\\", "") == name
-        if isinstance(node, Node) and node.name == "literal":
-            return token.kind == "string"
-        if isinstance(node, rdflib.Literal):
-            return token.text == str(node)
-        return False
+        return self.tokens.next(lambda t: stands_for(t, wanted))
 
     def read_predicate(self, node: object, line: int) -> str:
         """The IRI of a predicate."""
@@ -366,9 +379,9 @@ class _Parser:
             line,
         )
 
-    def read_filter(self, node: object, line: int) -> Formula:
-        """The formula of a FILTER that starts at `line`; the cursor is behind its word."""
-        inside = iter(self.tokens.skip_parentheses())
+    def read_filter(self, node: object, line: int, tokens: Sequence[SparqlToken]) -> Formula:
+        """The formula of a FILTER, or a part of it, that starts at `line`; and its tokens."""
+        inside = iter(tokens)
 
         def locate() -> Source:
             token = next((t for t in inside if t.text.upper() in _COMPARISONS), None)

@@ -5,8 +5,10 @@ from typing import NoReturn
 import rdflib
 
 from ontoweir.errors import Source
+from ontoweir.rewriter.expressions.read_computation import ComputationReader
+from ontoweir.rewriter.expressions.read_expression import CASTS
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
-from ontoweir.rewriter.model.query import NamedBuckets, Variable
+from ontoweir.rewriter.model.query import Iri, NamedBuckets, Variable
 from ontoweir.rewriter.sparql.read_sparql_buckets import read_sparql_buckets
 from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
@@ -25,7 +27,12 @@ _NAMES = {
 
 
 def read_aggregation(
-    query: Node, tokens: Tokens, terms: Terms, file: str, refuse: Refuse
+    query: Node,
+    tokens: Tokens,
+    terms: Terms,
+    file: str,
+    refuse: Refuse,
+    computed: ComputationReader,
 ) -> tuple[Aggregation | None, tuple[NamedBuckets, ...]]:
     """The grouping and the aggregates of a query as rdflib parsed it (None if it has neither); and
     those variables of the group that are buckets of time.
@@ -36,13 +43,21 @@ def read_aggregation(
         QueryError: a column is neither a variable nor a standard aggregate of one, a selected
             variable is not grouped, or a grouped one is not selected.
     """
-    reader = _Reader(tokens, terms, file, refuse)
+    reader = _Reader(tokens, terms, file, refuse, computed)
     return reader.read(query), tuple(reader.buckets)
 
 
 class _Reader:
-    def __init__(self, tokens: Tokens, terms: Terms, file: str, refuse: Refuse) -> None:
+    def __init__(
+        self,
+        tokens: Tokens,
+        terms: Terms,
+        file: str,
+        refuse: Refuse,
+        computed: ComputationReader,
+    ) -> None:
         self.tokens, self.terms, self.file, self.refuse = tokens, terms, file, refuse
+        self.computed = computed
         self.buckets: list[NamedBuckets] = []
 
     def read(self, query: Node) -> Aggregation | None:
@@ -102,6 +117,12 @@ class _Reader:
         names: list[str] = []
         for condition in conditions:
             variable = _plain(condition)
+            if variable is None and self.is_computed(condition):
+                assert isinstance(condition, Node)
+                name = str(condition["var"])
+                variable = self.computed.name(
+                    condition["expr"], name, f"GROUP BY, as ?{name},", line
+                )
             if variable is None:
                 bucket = self.read_bucket(condition, line)
                 self.buckets.append(bucket)
@@ -109,6 +130,16 @@ class _Reader:
                 continue
             names.append(variable.name)
         return tuple(dict.fromkeys(names))
+
+    def is_computed(self, condition: object) -> bool:
+        """Whether it is (expression AS ?name), and no bucket of time."""
+        if not isinstance(condition, Node) or "var" not in condition:
+            return False
+        call = _unwrap(condition["expr"])
+        if not isinstance(call, Node) or call.name != "Function":
+            return True
+        iri = self.terms.read(call["iri"])
+        return isinstance(iri, Iri) and iri.value in CASTS
 
     def read_bucket(self, condition: object, line: int | None) -> NamedBuckets:
         """(ow:tumble(…) AS ?name)."""
@@ -151,12 +182,8 @@ class _Reader:
         argument = _plain(call.get("vars"))
         star = call.get("vars") == "*"
         if argument is None and not star:
-            raise self.refuse(
-                f"{function} of an expression, as ?{name}",
-                _WHY,
-                "map the value you aggregate to a property, and aggregate a variable",
-                line,
-            )
+            what = f"{function} of an expression, as ?{name},"
+            argument = self.computed.name(call["vars"], None, what, line, bound=True)
         if distinct and star:
             fix = "write COUNT(DISTINCT ?x) for one of the variables"
             raise self.refuse(f"COUNT(DISTINCT *), as ?{name}", _WHY, fix, line)
@@ -209,7 +236,7 @@ def _plain(node: object) -> Variable | None:
 
 def _unwrap(node: object) -> object:
     """An expression without the levels that rdflib puts around it."""
-    while isinstance(node, Node) and set(node) == {"expr"}:
+    while isinstance(node, Node) and set(node) == {"expr"} and not node.name.startswith("Unary"):
         node = node["expr"]
     return node
 

@@ -4,7 +4,10 @@ import re
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 
+import rdflib
+
 from ontoweir.errors import Source
+from ontoweir.rewriter.syntax.node import Node
 
 _TOKEN = re.compile(
     r"""(?P<skip>\s+|\#[^\n]*)
@@ -113,3 +116,22 @@ class Tokens:
         """The token at or after an offset in the text; the last one if there is none."""
         after = (t for t in self.tokens if t.offset + len(t.text) > offset)
         return next(after, self.tokens[-1] if self.tokens else None)
+
+
+def stands_for(token: SparqlToken, node: object) -> bool:
+    """Whether a token stands for a node as rdflib parsed it."""
+    if isinstance(node, rdflib.Variable):
+        return token.kind == "var" and token.text[1:] == str(node)
+    if isinstance(node, rdflib.URIRef):
+        if node == rdflib.RDF.type and token.text == "a":
+            return True
+        return token.kind == "iri" and token.text[1:-1] == str(node)
+    if isinstance(node, Node) and node.name == "pname":
+        prefix = node.get("prefix", "")
+        name = f"{prefix}:{node.get('localname', '')}"
+        return token.kind == "pname" and token.text.replace("\\", "") == name
+    if isinstance(node, Node) and node.name == "literal":
+        return token.kind == "string"
+    if isinstance(node, rdflib.Literal):
+        return token.text == str(node)
+    return False

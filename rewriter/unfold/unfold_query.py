@@ -16,6 +16,7 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.buckets.add_buckets import add_buckets, list_buckets
 from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.expressions.attach_computation import attach_computation
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of, used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
@@ -139,7 +140,7 @@ def unfold_query(
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
     catalog = unfolder.catalog = add_buckets(sets.catalog, first.buckets)
-    head = first.aggregation.variables if first.aggregation and first.buckets else named
+    head = _name_columns(first, named)
     candidates = (
         Candidate(_name_outputs(disjunct, named, head), query)
         for query, found in zip(ucq, matches, strict=True)
@@ -179,10 +180,21 @@ def unfold_query(
     return union
 
 
+def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of the matches, in order."""
+    if query.computation is not None:
+        return (*named, *(bucket.name for bucket in query.buckets))
+    return query.aggregation.variables if query.aggregation and query.buckets else named
+
+
 def _add_columns(union: SpjUnion, catalog: Catalog, query: ConjunctiveQuery) -> SpjUnion:
-    """The union with the columns of its streams, and views, that are buckets of time."""
+    """The union with the columns of its streams, and views, that are buckets of time; and with what
+    the query computes."""
     tables = tables_of(union) | {o.table for q in union.disjuncts for o in q.occurrences}
-    return replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets))
+    union = replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets))
+    if query.computation is None:
+        return union
+    return attach_computation(union, extend_catalog(catalog, union), query.computation)
 
 
 def _is_mixed(ucq: Sequence[ConjunctiveQuery]) -> bool:

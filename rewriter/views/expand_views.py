@@ -21,6 +21,7 @@ from ontoweir.rewriter.model.spj import (
     IriOutput,
     IsNull,
     NotNull,
+    NullOutput,
     Occurrence,
     OneOf,
     Output,
@@ -134,6 +135,9 @@ def _expand(
         made[Attribute(occurrence.alias, view.table.timestamp)] = rename(branch.time)
         for bucket in _buckets(query, occurrence.alias):
             made[bucket] = rename(Attribute(branch.time.alias, bucket.column))
+    known = made.keys() | texts.keys()
+    if any(a.alias == occurrence.alias and a not in known for a in query_attributes(query)):
+        raise _NoQueryError  # derived from the view's columns
     conditions: list[Condition] = [map_condition(c, rename) for c in branch.conditions]
     for condition in query.conditions:
         if not texts.keys().isdisjoint(condition_attributes(condition)):
@@ -174,11 +178,17 @@ def _expand(
 
 def _buckets(query: SpjQuery, alias: str) -> Iterator[Attribute]:
     """The buckets of time of an occurrence: all streams, and views, call them the same."""
-    used = [a for _, output in query.outputs for a in output_attributes(output)]
-    used += [a for condition in query.conditions for a in condition_attributes(condition)]
-    for attribute in dict.fromkeys(used):
+    for attribute in query_attributes(query):
         if attribute.alias == alias and is_bucket(attribute.column):
             yield attribute
+
+
+def query_attributes(query: SpjQuery) -> list[Attribute]:
+    """The attributes of a query's outputs and conditions, each once."""
+    used = [a for _, output in query.outputs for a in output_attributes(output)]
+    used += [o.value for _, o in query.outputs if isinstance(o, NullOutput)]
+    used += [a for condition in query.conditions for a in condition_attributes(condition)]
+    return list(dict.fromkeys(used))
 
 
 def _show(

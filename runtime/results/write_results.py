@@ -23,7 +23,7 @@ from ontoweir.files.find_output import (
     name_scratch,
     open_stream,
 )
-from ontoweir.runtime.columnar.join_parquet import ParquetJoiner
+from ontoweir.runtime.results.join_parquet import ParquetJoiner
 from ontoweir.runtime.results.plain_json import plain_json
 
 OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"]

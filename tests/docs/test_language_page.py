@@ -46,7 +46,7 @@ REFUSED = {
     "HAVING": f"SELECT (COUNT(*) AS ?n) {{ {BODY} }} GROUP BY ?s HAVING(COUNT(*) > 1)",
     "subquery": f"SELECT ?v {{ {{ SELECT ?v {{ {BODY} }} }} }}",
     "path": f"SELECT ?v {{ {BODY} ?s :monitors+ ?x }}",
-    "function": f"SELECT ?v {{ {BODY} FILTER(abs(?v) > 3) }}",
+    "function": f"SELECT ?v {{ {BODY} FILTER(md5(?v) = 3) }}",
     "predicate": "SELECT ?v { GRAPH ?t { ?r ?p ?v } }",
     "CONSTRUCT": f"CONSTRUCT {{ ?s :x ?v }} WHERE {{ {BODY} }}",
     "ASK": f"ASK {{ {BODY} }}",

@@ -58,7 +58,6 @@ HOURLY = 'ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration)'
     ("group", "pattern", "what"),
     [
         (HOURLY, GRAPH, "GROUP BY a function without a name"),
-        ("(?v + 1 AS ?b)", GRAPH, "GROUP BY an expression"),
         ("(:f(?t) AS ?b)", GRAPH, "GROUP BY <http://x/f>"),
         ('(ow:tumble(?v, "PT1H"^^xsd:dayTimeDuration) AS ?b)', GRAPH, "?v is not a time"),
         ("(ow:tumble(?t) AS ?b)", GRAPH, "without a time and a width"),

@@ -92,7 +92,7 @@ def database() -> duckdb.DuckDBPyConnection:
         "SELECT a.x theirs FROM a INNER JOIN b bb ON a.x = bb.x AND bb.z > 0",
         "(SELECT x FROM a)",
         "SELECT x FROM a WHERE x = x AND x < y + 1",
-        "SELECT x * 2 + y AS v, UPPER(w) AS t FROM a",
+        "SELECT x * 2 + y AS v, UPPER(w) AS t FROM a WHERE y IS NOT NULL AND w IS NOT NULL",
         "SELECT x FROM a WHERE w LIKE 'w%' AND NOT w LIKE '%3'",
         "SELECT x FROM a WHERE flag IS NOT TRUE",
         "SELECT x FROM a WHERE y * 2 = 4 OR w = 'w3'",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ontoweir.runtime.columnar.join_parquet import ParquetJoiner
+from ontoweir.runtime.results.join_parquet import ParquetJoiner
 
 SCHEMA = pa.schema(
     [

@@ -1,0 +1,336 @@
+"""Attach what a query computes to the disjuncts that its patterns were unfolded into."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.expressions import build
+from ontoweir.mappings.expressions.evaluate import evaluate
+from ontoweir.mappings.expressions.may_be_null import may_be_null
+from ontoweir.mappings.expressions.value_types import to_scalars
+from ontoweir.mappings.expressions.write_expression import write_expression
+from ontoweir.mappings.materialize.write_value import write_value
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    Catalog,
+    DecimalType,
+    FloatType,
+    IntType,
+    Scalar,
+    StringType,
+)
+from ontoweir.mappings.model.column_types import XSD, name_column_type, natural_datatype
+from ontoweir.mappings.model.expression import (
+    Call,
+    Expression,
+    Field,
+    Function,
+    Value,
+    fields_of,
+    map_fields,
+)
+from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
+from ontoweir.rewriter.expressions.type_expression import (
+    NOTHING,
+    NotExactError,
+    literal_value,
+    truth,
+    type_expression,
+)
+from ontoweir.rewriter.model.query import Computation, ComputedVariable, Literal, Variable
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    ConstantOutput,
+    IsNull,
+    LiteralOutput,
+    NotNull,
+    NullOutput,
+    Op,
+    Output,
+    SpjQuery,
+    SpjUnion,
+    TemplateLiteralOutput,
+)
+
+_SEPARATOR = "\0"
+"""Between alias and column in the names of fields, until it is known that they are of one row."""
+
+
+def attach_computation(union: SpjUnion, catalog: Catalog, computation: Computation) -> SpjUnion:
+    """The union whose outputs are the answer variables, computed or not, of the solutions that the
+    filters leave.
+
+    Args:
+        union: the patterns' disjuncts, whose outputs are all that expressions read.
+        catalog: its tables, with its views.
+        computation: what is computed.
+
+    Raises:
+        QueryError: an expression is of several rows, or not computed exactly as SPARQL has it; a
+            variable that must have a value may have none.
+    """
+    derived: dict[tuple[str, Expression], None] = {}
+    disjuncts = [
+        made
+        for query in union.disjuncts
+        for made in _Attacher(query, catalog, computation, derived).attach()
+    ]
+    return replace(
+        union,
+        variables=computation.variables,
+        disjuncts=tuple(disjuncts),
+        derived=(*union.derived, *derived),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Attacher:
+    """One disjunct."""
+
+    query: SpjQuery
+    catalog: Catalog
+    computation: Computation
+    derived: dict[tuple[str, Expression], None]
+
+    def attach(self) -> Iterator[SpjQuery]:
+        """The disjunct with what is computed: several where a variable may have no value."""
+        types = Types(self.catalog, self.query.occurrences)
+        outputs = dict(self.query.outputs)
+        values: dict[str, Expression] = {}
+        sources = {c.variable.name: c.source for c in self.computation.computed}
+        computed = {c.variable.name: c for c in self.computation.computed}
+        conditions: list[Condition] = []
+        for one in self.computation.computed:
+            same = (
+                outputs.get(one.expression.name) if isinstance(one.expression, Variable) else None
+            )
+            if same is not None and not one.bound:
+                outputs[one.variable.name] = same
+            else:
+                values[one.variable.name] = self._type(one, outputs, values, types)
+        for expression, source in self.computation.filters:
+            whole = ComputedVariable(_FILTER, expression, source)
+            made = truth(self._type(whole, outputs, values, types))
+            if isinstance(made, Value) or not fields_of(made):
+                if self._constant(made) is not True:
+                    return
+                continue
+            attribute = self._derive(made, source)
+            conditions.append(Compare(attribute, Op.EQ, Constant(True), source=source))
+        cases: list[tuple[tuple[Condition, ...], dict[str, Output]]] = [(tuple(conditions), {})]
+        for name in dict.fromkeys((*self.computation.variables, *_required(computed))):
+            if name in values:
+                shown = [*self._show(values[name], sources[name])]
+                if computed[name].bound and any(isinstance(o, NullOutput) for _, o in shown):
+                    raise _unbound(name, sources[name])
+                cases = [
+                    ((*given, *more), {**chosen, name: output})
+                    for given, chosen in cases
+                    for more, output in shown
+                ]
+        for given, chosen in cases:
+            yield replace(
+                self.query,
+                conditions=tuple(dict.fromkeys((*self.query.conditions, *given))),
+                outputs=tuple((v, chosen.get(v) or outputs[v]) for v in self.computation.variables),
+            )
+
+    def _type(
+        self,
+        one: ComputedVariable,
+        outputs: Mapping[str, Output],
+        values: Mapping[str, Expression],
+        types: Types,
+    ) -> Expression:
+        """An expression over columns, whose names say their aliases."""
+        try:
+            known = {name: term_value(output, types) for name, output in outputs.items()}
+            return type_expression(one.expression, _Lazy(known, values))
+        except NotExactError as error:
+            raise QueryError(
+                f"{error.what} is not computed",
+                why="it would not be exactly what SPARQL says, or not of a literal's value",
+                fix=error.fix,
+                source=one.source,
+            ) from None
+        except build.TypeClash as clash:
+            raise QueryError(
+                f"an expression mixes types: {clash}",
+                why="its values have no common type",
+                fix="cast one of them, as by xsd:double(?x)",
+                source=one.source,
+            ) from None
+
+    def _show(
+        self, value: Expression, source: Source | None
+    ) -> Iterator[tuple[tuple[Condition, ...], Output]]:
+        """A computed variable's outputs, and when it has each."""
+        if not fields_of(value):
+            constant = self._constant(value)
+            if constant is None:
+                raise QueryError(
+                    "an expression never has a value",
+                    why="it is an error for every solution, or all that one triples map makes, as "
+                    "of types that do not go together",
+                    fix="correct it, or leave it out",
+                    source=source,
+                )
+            datatype = natural_datatype(value.type)
+            text = str(constant).lower() if isinstance(constant, bool) else write_value(constant)
+            yield (), ConstantOutput(text, is_iri=False, datatype=datatype)
+            return
+        attribute = self._derive(value, source)
+        output = LiteralOutput(attribute, natural_datatype(value.type))
+        yield (NotNull(attribute, source),), output
+        if may_be_null(value, set(fields_of(value))):
+            yield (IsNull(attribute, source),), NullOutput(attribute)
+
+    def _constant(self, value: Expression) -> Scalar | None:
+        made = to_scalars(evaluate(value, {}, 1), value.type)
+        return made[0] if made else None
+
+    def _derive(self, value: Expression, source: Source | None) -> Attribute:
+        """The derived column of an expression, whose columns are of one row."""
+        classes = EqualityClasses(self.query.occurrences, self.query.conditions)
+        read = {name: _attribute(name) for name in fields_of(value)}
+        aliases = [o.alias for o in self.query.occurrences]
+        wanted = {a.alias for a in read.values()}
+        for alias in [*sorted(wanted), *(a for a in aliases if a not in wanted)]:
+            own = {name: _equal_in(alias, a, classes) for name, a in read.items()}
+            if any(a is None for a in own.values()):
+                continue
+            fields = fields_of(value)
+            renamed: dict[str, Expression] = {
+                name: Field(a.column, fields[name].type) for name, a in own.items() if a is not None
+            }
+            expression = map_fields(value, renamed)
+            if isinstance(expression, Field):
+                return Attribute(alias, expression.column)
+            table = next(o.table for o in self.query.occurrences if o.alias == alias)
+            self.derived[table, expression] = None
+            return Attribute(alias, write_expression(expression))
+        shown = " and ".join(sorted(str(a) for a in read.values()))
+        raise QueryError(
+            f"an expression computes with values of several rows, {shown}",
+            why="an expression is of one row: a value of two rows would need all pairs of them",
+            fix="declare a key of the stream, where both are of one row; compare an expression of "
+            "one with an expression of the other; or select the variables, and compute with them "
+            "in the results",
+            source=source,
+        )
+
+
+_FILTER = Variable("_filter")
+
+
+class _Lazy(dict[str, Expression]):
+    """What variables are; a term that is not computed with is an error only where it is used."""
+
+    def __init__(
+        self, terms: Mapping[str, Expression | NotExactError], values: Mapping[str, Expression]
+    ) -> None:
+        super().__init__(values)
+        self.terms = terms
+
+    def __missing__(self, name: str) -> Expression:
+        term = self.terms[name]
+        if isinstance(term, NotExactError):
+            raise term
+        return term
+
+
+def term_value(output: Output, types: Types) -> Expression | NotExactError:
+    """A term as a value that is computed with; or why it is none."""
+    match output:
+        case LiteralOutput(value=attribute, datatype=datatype, language=None):
+            kind = types.type_of(attribute)
+            field = Field(f"{attribute.alias}{_SEPARATOR}{attribute.column}", kind)
+            return _as_datatype(field, datatype)
+        case ConstantOutput(value=text, is_iri=False, datatype=datatype, language=None):
+            try:
+                return literal_value(Literal(text, datatype))
+            except NotExactError as error:
+                return error
+        case TemplateLiteralOutput(parts=parts, datatype=None, language=None):
+            made: list[Expression] = []
+            for part in parts:
+                if isinstance(part, str):
+                    made.append(Value(part, StringType()))
+                    continue
+                kind = types.type_of(part)
+                if not isinstance(kind, IntType | StringType):
+                    return NotExactError(f"a text made from {part}", "compute with the value")
+                field = Field(f"{part.alias}{_SEPARATOR}{part.column}", kind)
+                made.append(_as_text(field))
+            return Call(Function.CONCAT, tuple(made), StringType())
+        case NullOutput():
+            return NOTHING
+        case _:
+            return NotExactError(
+                "an IRI, a blank node or a text of a language in an expression",
+                "compute with the value of a property",
+            )
+
+
+def _as_datatype(field: Field, datatype: str | None) -> Expression | NotExactError:
+    """A column's value as the literal's datatype has it."""
+    kind = field.type
+    if datatype == natural_datatype(kind) or (
+        datatype == XSD + "string" and isinstance(kind, StringType)
+    ):
+        return field
+    match kind, (datatype or XSD + "string").removeprefix(XSD):
+        case IntType(), "int" | "long" | "short" | "byte" | "nonNegativeInteger":
+            return field
+        case IntType(), "decimal":
+            return build.cast(field, DecimalType(19, 0))
+        case ((IntType() | DecimalType()), "double"):
+            return build.cast(field, FloatType())
+        case ((IntType() | BooleanType()), "string"):
+            return _as_text(field)
+        case _:
+            return NotExactError(
+                f"a value of type {name_column_type(kind)} mapped to <{datatype}>",
+                "map the column with its own datatype",
+            )
+
+
+def _as_text(field: Field) -> Expression:
+    if isinstance(field.type, StringType):
+        return field
+    return Call(Function.TRY_CAST, (field,), StringType())
+
+
+def _attribute(name: str) -> Attribute:
+    alias, _, column = name.partition(_SEPARATOR)
+    return Attribute(alias, column)
+
+
+def _equal_in(alias: str, attribute: Attribute, classes: EqualityClasses) -> Attribute | None:
+    """The attribute, or an equal one, of an alias."""
+    if attribute.alias == alias:
+        return attribute
+    head = classes.find(attribute)
+    for representative, others in classes.members():
+        if representative == head:
+            mine = (a for a in (representative, *others) if a.alias == alias)
+            return next(mine, None)
+    return None
+
+
+def _required(computed: Mapping[str, ComputedVariable]) -> list[str]:
+    return [name for name, one in computed.items() if one.bound]
+
+
+def _unbound(name: str, source: Source | None) -> QueryError:
+    return QueryError(
+        "what is aggregated may have no value",
+        why="an error in an aggregate is one of the whole group (SPARQL 1.1, 18.5.1)",
+        fix="aggregate COALESCE(…, 0), or BIND it and FILTER(BOUND(?v))"
+        if name.startswith("_")
+        else f"give ?{name} a value in every solution, as by COALESCE",
+        source=source,
+    )

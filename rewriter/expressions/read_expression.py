@@ -1,0 +1,150 @@
+"""Read an expression of SPARQL from rdflib's tree."""
+
+from collections.abc import Callable
+
+import rdflib
+
+from ontoweir.mappings.model.column_types import XSD
+from ontoweir.rewriter.model.query import Iri, Operation, Term, TermExpression
+from ontoweir.rewriter.syntax.node import Node
+
+CASTS = {XSD + name for name in ("integer", "decimal", "double", "string", "boolean", "dateTime")}
+"""Datatypes that values are cast to."""
+_ARGUMENTS = {
+    "Builtin_REGEX": ("text", "pattern", "flags"),
+    "Builtin_REPLACE": ("arg", "pattern", "replacement", "flags"),
+    "Builtin_SUBSTR": ("arg", "start", "length"),
+}
+_LEVELS = (
+    "ConditionalOrExpression",
+    "ConditionalAndExpression",
+    "RelationalExpression",
+    "AdditiveExpression",
+    "MultiplicativeExpression",
+)
+
+
+class NotReadError(Exception):
+    """A part of an expression is not read; its text names it."""
+
+
+def read_expression(node: object, read_term: Callable[[object], Term]) -> TermExpression:
+    """The expression that is written.
+
+    Args:
+        node: what rdflib made of it.
+        read_term: reads an IRI, literal or variable.
+
+    Raises:
+        NotReadError: it has a function that is not read.
+    """
+
+    def read(inner: object) -> TermExpression:
+        return read_expression(inner, read_term)
+
+    if not isinstance(node, Node) or node.name in ("literal", "pname"):
+        return read_term(node)
+    match node.name:
+        case "ConditionalOrExpression" | "ConditionalAndExpression" if "other" in node:
+            name = "||" if node.name == "ConditionalOrExpression" else "&&"
+            made = read(node["expr"])
+            for other in node["other"]:
+                made = Operation(name, (made, read(other)))
+            return made
+        case "RelationalExpression" if "op" in node:
+            left, op, other = read(node["expr"]), str(node["op"]), node["other"]
+            if op in ("IN", "NOT IN"):
+                others = other if isinstance(other, list) else [other]
+                made = Operation("IN", (left, *map(read, others)))
+                return made if op == "IN" else Operation("!", (made,))
+            return Operation(op, (left, read(other)))
+        case "AdditiveExpression" | "MultiplicativeExpression" if "op" in node:
+            made = read(node["expr"])
+            ops = node["op"] if isinstance(node["op"], list) else [node["op"]]
+            others = node["other"] if isinstance(node["other"], list) else [node["other"]]
+            for op, other in zip(ops, others, strict=True):
+                made = Operation(str(op), (made, read(other)))
+            return made
+        case "UnaryNot":
+            return Operation("!", (read(node["expr"]),))
+        case "UnaryMinus":
+            return Operation("NEGATE", (read(node["expr"]),))
+        case "UnaryPlus":
+            return read(node["expr"])
+        case "Function":
+            return _read_cast(node, read, read_term)
+        case name if name in _LEVELS:
+            return read(node["expr"])
+        case name if name.startswith("Builtin_"):
+            keys = _ARGUMENTS.get(name, ("arg", "arg1", "arg2", "arg3"))
+            given = [a for key in keys if key in node for a in _listed(node[key])]
+            return Operation(name.removeprefix("Builtin_").upper(), tuple(map(read, given)))
+        case name:
+            raise NotReadError(name)
+
+
+def uses_functions(node: object) -> bool:
+    """Whether an expression has more than comparisons, sums and connectives."""
+    if isinstance(node, list):
+        return any(map(uses_functions, node))
+    if not isinstance(node, Node):
+        return False
+    if node.name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
+        return False
+    if node.name.startswith("Builtin_") or node.name == "Function":
+        return True
+    if node.name == "MultiplicativeExpression" and "op" in node:
+        return True
+    return any(uses_functions(v) for v in node.values())
+
+
+def is_computed(node: object) -> bool:
+    """Whether an expression is more than a constant, with a sign or without."""
+    if isinstance(node, list):
+        return any(map(is_computed, node))
+    if isinstance(node, rdflib.Variable):
+        return True
+    if not isinstance(node, Node):
+        return False
+    if "op" in node or "other" in node or uses_functions(node):
+        return True
+    return any(is_computed(v) for v in node.values())
+
+
+def split_conjuncts(node: object) -> list[object]:
+    """The parts that && joins."""
+    inner = node
+    while isinstance(inner, Node) and inner.name == "ConditionalOrExpression":
+        if "other" in inner:
+            return [node]
+        inner = inner["expr"]
+    if isinstance(inner, Node) and inner.name == "ConditionalAndExpression" and "other" in inner:
+        return [inner["expr"], *inner["other"]]
+    return [node]
+
+
+def list_variables(node: object) -> set[str]:
+    """The names of the variables in an expression."""
+    if isinstance(node, rdflib.Variable):
+        return {str(node)}
+    if isinstance(node, list):
+        return {name for part in node for name in list_variables(part)}
+    if isinstance(node, Node):
+        return {name for part in node.values() for name in list_variables(part)}
+    return set()
+
+
+def _read_cast(
+    node: Node,
+    read: Callable[[object], TermExpression],
+    read_term: Callable[[object], Term],
+) -> TermExpression:
+    iri = read_term(node["iri"])
+    given = _listed(node.get("expr", ()))
+    if not isinstance(iri, Iri) or iri.value not in CASTS or len(given) != 1:
+        raise NotReadError(f"a function call, <{iri.value}>" if isinstance(iri, Iri) else "a call")
+    return Operation(iri.value, (read(given[0]),))
+
+
+def _listed(part: object) -> list[object]:
+    return list(part) if isinstance(part, list | tuple) else [part]

@@ -1,0 +1,375 @@
+"""SPARQL's expressions, typed: what they compute where variables have values of known types.
+
+An error is no value: comparisons and functions of what has none have none, && and || know three
+values, COALESCE takes the first that there is.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+from ontoweir.mappings.expressions import build
+from ontoweir.mappings.expressions.may_be_null import may_be_null
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    ColumnType,
+    DecimalType,
+    FloatType,
+    IntType,
+    StringType,
+    TimestampType,
+)
+from ontoweir.mappings.model.column_types import XSD, datatype_family, parse_constant, type_family
+from ontoweir.mappings.model.expression import Call, Expression, Function, Value, fields_of
+from ontoweir.rewriter.model.query import Iri, Literal, Operation, TermExpression, Variable
+
+Given: TypeAlias = Sequence[Expression]
+
+NOTHING = Value(None, StringType())
+"""No value."""
+
+
+class NotExactError(Exception):
+    """What is not computed exactly as SPARQL has it; the text says what, and what to write."""
+
+    def __init__(self, what: str, fix: str) -> None:
+        super().__init__(what)
+        self.what, self.fix = what, fix
+
+
+def type_expression(expression: TermExpression, variables: Mapping[str, Expression]) -> Expression:
+    """The expression over the columns that variables are made from.
+
+    Args:
+        expression: of SPARQL.
+        variables: what each variable is.
+
+    Raises:
+        NotExactError: a function, or a combination of types, that is not read.
+    """
+    match expression:
+        case Variable(name=name):
+            return variables[name]
+        case Iri(value=value):
+            raise NotExactError(f"the IRI <{value}> in an expression", "compare it in a FILTER")
+        case Literal():
+            return literal_value(expression)
+        case Operation(name=name, arguments=arguments):
+            given = [type_expression(a, variables) for a in arguments]
+            try:
+                return _operate(name, given)
+            except build.TypeClash:
+                return NOTHING  # an error
+
+
+def literal_value(literal: Literal) -> Expression:
+    """A literal as a constant.
+
+    Raises:
+        NotExactError: it is of a language, or of a datatype that is not computed with.
+    """
+    if literal.language is not None:
+        raise NotExactError(
+            f'"{literal.lexical}"@{literal.language} in an expression', "write a plain string"
+        )
+    datatype, text = literal.datatype, literal.lexical
+    kinds: dict[str | None, ColumnType] = {
+        "string": StringType(),
+        "boolean": BooleanType(),
+        "timestamp": TimestampType(),
+    }
+    family = datatype_family(datatype)
+    if family == "number":
+        return _number(text, datatype)
+    if family not in kinds:
+        raise NotExactError(f"a literal of <{datatype}>", "compare it in a FILTER")
+    constant = parse_constant(text, kinds[family])
+    return build.null(kinds[family]) if constant is None else Value(constant, kinds[family])
+
+
+def truth(inner: Expression) -> Expression:
+    """The effective boolean value (SPARQL 1.1, 17.2.2)."""
+    kind = inner.type
+    if isinstance(inner, Value) and inner.value is None:
+        return build.null(BooleanType())
+    match kind:
+        case BooleanType():
+            return inner
+        case StringType():
+            size = Call(Function.LENGTH, (inner,), IntType())
+            return build.compare(Function.GREATER, size, Value(0, IntType()))
+        case IntType() | DecimalType() | FloatType():
+            return build.compare(Function.UNEQUAL, inner, Value(0, IntType()))
+        case _:
+            return build.null(BooleanType())
+
+
+def _number(text: str, datatype: str | None) -> Expression:
+    if datatype in (XSD + "double", XSD + "float"):
+        constant = parse_constant(text, FloatType())
+        return build.null(FloatType()) if constant is None else Value(constant, FloatType())
+    number = parse_constant(text, DecimalType(build.DIGITS, 0))
+    if number is None:
+        return build.null(IntType())
+    exact = Decimal(str(number))
+    if datatype != XSD + "decimal" and exact == exact.to_integral_value():
+        if abs(exact) < 2**63:
+            return Value(int(exact), IntType())
+        raise NotExactError(f"the number {text}", "write a number of 64 bits")
+    places = max(-int(exact.as_tuple().exponent), 0)
+    digits = max(len(exact.as_tuple().digits), places, 1)
+    if digits > build.DIGITS:
+        raise NotExactError(f"the number {text}", f"write at most {build.DIGITS} digits")
+    return Value(number, DecimalType(digits, places))
+
+
+def _operate(name: str, given: Given) -> Expression:
+    if name in _CONNECTIVES:
+        return _CONNECTIVES[name](given)
+    if any(isinstance(g, Value) and g.value is None for g in given):
+        return NOTHING
+    if name in _ARITHMETIC:
+        return build.arithmetic(_ARITHMETIC[name], given[0], given[1])
+    if name in _COMPARISONS:
+        return _compare(_COMPARISONS[name], given[0], given[1])
+    if name in _PARTS:
+        if not isinstance(given[0].type, TimestampType):
+            return NOTHING
+        kind = DecimalType(8, 6) if name == "SECONDS" else IntType()
+        return Call(_PARTS[name], (given[0],), kind)
+    if name.startswith(XSD):
+        return _cast(name, given[0])
+    if name in _NUMERIC:
+        return _numeric(name, given[0])
+    if name in _TEXTS:
+        if not all(isinstance(g.type, StringType) for g in given[: _TEXTS[name]]):
+            return NOTHING
+        return _text(name, given)
+    match name:
+        case "/":
+            return _divide(given[0], given[1])
+        case "NEGATE":
+            return build.same_type(Function.NEGATE, given[0])
+        case "IN":
+            equal = [_compare(Function.EQUAL, given[0], other) for other in given[1:]]
+            return _chain(Function.OR, equal)
+        case "STR":
+            return _cast(XSD + "string", given[0])
+        case _:
+            raise NotExactError(f"the function {name}", "leave it out, or compute it before")
+
+
+def _connect(function: Function) -> Callable[[Given], Expression]:
+    return lambda given: Call(function, tuple(truth(g) for g in given), BooleanType())
+
+
+def _choose(given: Given) -> Expression:
+    """IF: an error in the condition is one of the whole."""
+    condition = truth(given[0])
+    if not may_be_null(condition, fields_of(condition).keys()):
+        return build.choose([(condition, given[1])], given[2])
+    negated = Call(Function.NOT, (condition,), BooleanType())
+    return build.choose([(condition, given[1]), (negated, given[2])], None)
+
+
+def _coalesce(given: Given) -> Expression:
+    made = build.unify(list(given))
+    return made[0] if len(made) == 1 else Call(Function.COALESCE, made, made[0].type)
+
+
+def _is_bound(given: Given) -> Expression:
+    absent = Call(Function.IS_NULL, (given[0],), BooleanType())
+    return Call(Function.NOT, (absent,), BooleanType())
+
+
+_CONNECTIVES: dict[str, Callable[[Given], Expression]] = {
+    "&&": _connect(Function.AND),
+    "||": _connect(Function.OR),
+    "!": _connect(Function.NOT),
+    "IF": _choose,
+    "COALESCE": _coalesce,
+    "BOUND": _is_bound,
+}
+_ARITHMETIC = {"+": Function.ADD, "-": Function.SUBTRACT, "*": Function.MULTIPLY}
+_COMPARISONS = {
+    "=": Function.EQUAL,
+    "!=": Function.UNEQUAL,
+    "<": Function.LESS,
+    "<=": Function.AT_MOST,
+    ">": Function.GREATER,
+    ">=": Function.AT_LEAST,
+}
+_PARTS = {
+    "YEAR": Function.YEAR,
+    "MONTH": Function.MONTH,
+    "DAY": Function.DAY,
+    "HOURS": Function.HOUR,
+    "MINUTES": Function.MINUTE,
+    "SECONDS": Function.SECONDS,
+}
+_NUMERIC = {
+    "ABS": Function.ABS,
+    "FLOOR": Function.FLOOR,
+    "CEIL": Function.CEIL,
+    "ROUND": Function.ROUND_UP,
+}
+_TEXTS = {
+    "STRLEN": 1,
+    "UCASE": 1,
+    "LCASE": 1,
+    "SUBSTR": 1,
+    "CONCAT": 99,
+    "CONTAINS": 2,
+    "STRSTARTS": 2,
+    "STRENDS": 2,
+    "REGEX": 99,
+    "REPLACE": 99,
+}
+"""How many of the first arguments are strings."""
+
+
+def _compare(function: Function, left: Expression, right: Expression) -> Expression:
+    """A comparison of values of one family; of others it is an error."""
+    if type_family(left.type) != type_family(right.type):
+        return build.null(BooleanType())
+    return build.compare(function, left, right)
+
+
+def _numeric(name: str, inner: Expression) -> Expression:
+    if name == "ABS":
+        return build.same_type(Function.ABS, inner)
+    return build.rounded(_NUMERIC[name], inner)
+
+
+def _divide(left: Expression, right: Expression) -> Expression:
+    """Whole numbers and decimals give a decimal: exactly, where it has finitely many places."""
+    if not isinstance(right, Value) or isinstance(right.value, str | bool):
+        raise NotExactError(
+            "a division by what is no constant number",
+            "multiply instead; what decimals do not hold exactly is not computed",
+        )
+    assert right.value is not None
+    divisor = Fraction(Decimal(str(right.value)))
+    if isinstance(left.type, FloatType) or isinstance(right.type, FloatType):
+        if divisor == 0:
+            raise NotExactError("a division of doubles by 0", "leave it out")
+        return build.double_of(Function.DIVIDE, left, right)
+    if divisor == 0:
+        return NOTHING
+    inverse = 1 / divisor
+    places = next((n for n in range(build.DIGITS) if (inverse * 10**n).denominator == 1), None)
+    if places is None:
+        raise NotExactError(
+            f"a division by {right.value}, whose results have places without end",
+            "divide a double: xsd:double(?x) / …",
+        )
+    number = Decimal(int(inverse * 10**places)).scaleb(-places)
+    digits = max(len(str(abs(int(inverse * 10**places)))), places, 1)
+    return build.arithmetic(Function.MULTIPLY, left, Value(number, DecimalType(digits, places)))
+
+
+def _chain(function: Function, sides: Sequence[Expression]) -> Expression:
+    made = sides[0]
+    for side in sides[1:]:
+        made = Call(function, (made, side), BooleanType())
+    return made
+
+
+def _cast(datatype: str, inner: Expression) -> Expression:
+    kind, wanted = inner.type, datatype.removeprefix(XSD)
+    match wanted, kind:
+        case ("integer", IntType()) | ("double", FloatType()) | ("boolean", BooleanType()):
+            return inner
+        case ("decimal", DecimalType()) | ("string", StringType()) | ("dateTime", TimestampType()):
+            return inner
+        case "integer", StringType() | BooleanType():
+            return Call(Function.TRY_CAST, (inner,), IntType())
+        case "integer", DecimalType() | FloatType():
+            down = build.rounded(Function.FLOOR, inner)
+            up = build.rounded(Function.CEIL, inner)
+            positive = build.compare(Function.AT_LEAST, inner, Value(0, IntType()))
+            cut = build.choose([(positive, down)], up)
+            return Call(Function.TRY_CAST, (cut,), IntType())
+        case "decimal", IntType():
+            return build.cast(inner, DecimalType(19, 0))
+        case "double", IntType() | DecimalType():
+            return build.cast(inner, FloatType())
+        case "double", StringType():
+            return Call(Function.TRY_CAST, (inner,), FloatType())
+        case "string", IntType() | BooleanType():
+            return Call(Function.TRY_CAST, (inner,), StringType())
+        case "boolean", IntType() | DecimalType():
+            return truth(inner)
+        case _:
+            raise NotExactError(
+                f"xsd:{wanted} of a value of this type",
+                "compute it before, as a column of the data",
+            )
+
+
+def _text(name: str, given: Given) -> Expression:
+    subject = given[0]
+    match name:
+        case "STRLEN":
+            return Call(Function.LENGTH, (subject,), IntType())
+        case "UCASE" | "LCASE":
+            function = Function.UCASE if name == "UCASE" else Function.LCASE
+            return Call(function, (subject,), StringType())
+        case "CONCAT":
+            return Call(Function.CONCAT, tuple(given), StringType())
+        case "SUBSTR":
+            places = [int(_constant(g, int, name)) for g in given[1:]]
+            if places[0] < 1 or any(p < 0 for p in places):
+                raise NotExactError("SUBSTR from before the first character", "begin at 1")
+            numbers = tuple(Value(p, IntType()) for p in places)
+            return Call(Function.SUBSTRING, (subject, *numbers), StringType())
+        case "REGEX":
+            pattern = _regex(given[1], given[2] if len(given) > 2 else None)
+            return Call(Function.MATCHES, (subject, pattern), BooleanType())
+        case "REPLACE":
+            pattern = _regex(given[1], given[3] if len(given) > 3 else None)
+            text = str(_constant(given[2], str, name))
+            if "$" in text or "\\" in text or re.search(str(pattern.value), ""):
+                raise NotExactError("REPLACE with groups, or of nothing", "replace plain texts")
+            pair = (pattern, Value(text, StringType()))
+            return Call(Function.REGEX_REPLACE, (subject, *pair), StringType())
+        case _:
+            tests = {
+                "CONTAINS": Function.CONTAINS,
+                "STRSTARTS": Function.STARTS_WITH,
+                "STRENDS": Function.ENDS_WITH,
+            }
+            needle = Value(_constant(given[1], str, name), StringType())
+            return Call(tests[name], (subject, needle), BooleanType())
+
+
+def _constant(given: Expression, kind: type, name: str) -> "int | str":
+    if not isinstance(given, Value) or not isinstance(given.value, kind):
+        raise NotExactError(f"{name} by what is no constant", "write a constant there")
+    assert isinstance(given.value, int | str)
+    return given.value
+
+
+def _regex(given: Expression, flags: Expression | None) -> Value:
+    """A regular expression that XPath, RE2 and others read alike."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    pattern = str(_constant(given, str, "REGEX"))
+    marks = "" if flags is None else str(_constant(flags, str, "REGEX"))
+    if marks not in ("", "i") or re.search(r"\\[^\\.\[\](){}*+?|^$nrt-]", pattern):
+        raise NotExactError(
+            f"the regular expression {pattern!r} {marks}".rstrip(),
+            "write classes such as [0-9] out; the flag i is read",
+        )
+    if "(?" in pattern or "-[" in pattern:
+        raise NotExactError(f"the regular expression {pattern!r}", "write plain groups and classes")
+    whole = f"(?i){pattern}" if marks else pattern
+    try:
+        pc.match_substring_regex(pa.array([""]), whole)
+        re.compile(whole)
+    except (pa.ArrowInvalid, re.error) as error:
+        raise NotExactError(f"{pattern!r}: {str(error).splitlines()[0]}", "mend it") from None
+    return Value(whole, StringType())
