@@ -98,9 +98,9 @@ def _store(rows: list[dict[str, Any]], way: str, folder: Path) -> None:
     pq.write_table(pa.table(register), folder / "r.parquet")
     stream = make_catalog(folder, TOML).streams["S"]
     for number in range(4):
-        coded = find_coded(pq.read_metadata(folder / "s" / f"{number}.parquet"), stream)
+        found = find_coded(pq.read_metadata(folder / "s" / f"{number}.parquet"), stream)
         wanted = {"plain": False, "coded": True, "mixed": number % 2 == 0}[way]
-        assert set(coded) == ({"k", "a", "w"} if wanted else set())
+        assert set(found) == ({"k", "a", "w"} if wanted else set())
 
 
 @pytest.mark.parametrize("query", QUERIES)
