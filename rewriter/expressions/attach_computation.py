@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.expressions import build
-from ontoweir.mappings.expressions.evaluate import evaluate
 from ontoweir.mappings.expressions.may_be_null import may_be_null
-from ontoweir.mappings.expressions.value_types import to_scalars
 from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.materialize.write_value import write_value
 from ontoweir.mappings.model.catalog import (
@@ -189,6 +187,9 @@ class _Attacher:
             yield (IsNull(attribute, source),), NullOutput(attribute)
 
     def _constant(self, value: Expression) -> Scalar | None:
+        from ontoweir.mappings.expressions.evaluate import evaluate
+        from ontoweir.mappings.expressions.value_types import to_scalars
+
         made = to_scalars(evaluate(value, {}, 1), value.type)
         return made[0] if made else None
 

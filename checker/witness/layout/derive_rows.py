@@ -8,9 +8,7 @@ from typing import Any, TypeAlias
 
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.errors import DataError
-from ontoweir.mappings.expressions.evaluate import evaluate
 from ontoweir.mappings.expressions.find_inverse import Line, find_line
-from ontoweir.mappings.expressions.value_types import to_array, to_scalars
 from ontoweir.mappings.model.catalog import Catalog, IntType, Relation, Stream
 from ontoweir.mappings.model.expression import Expression, fields_of
 from ontoweir.rewriter.model.spj import Attribute, Compare, IsNull, NotNull, OneOf, Op
@@ -110,6 +108,9 @@ def without_derived(
 
 
 def _compute(expression: Expression, content: Mapping[str, Any]) -> Any:
+    from ontoweir.mappings.expressions.evaluate import evaluate
+    from ontoweir.mappings.expressions.value_types import to_array, to_scalars
+
     fields = fields_of(expression)
     if not fields.keys() <= content.keys():  # the time of a row
         raise NoRowError
