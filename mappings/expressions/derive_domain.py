@@ -13,9 +13,7 @@ from math import isfinite
 from typing import TypeAlias, assert_never
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.expressions.evaluate import evaluate
 from ontoweir.mappings.expressions.functions import DATE_PARTS
-from ontoweir.mappings.expressions.value_types import to_array, to_scalars
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     Column,
@@ -70,6 +68,9 @@ def derive_domain(expression: Expression, columns: Sequence[Column]) -> Domain:
 
 def _evaluate_all(expression: Expression, declared: dict[str, Column]) -> Finite | None:
     """All its values, where those of the columns that it reads can be listed."""
+    from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
+    from ontoweir.mappings.expressions.value_types import to_array, to_scalars
+
     inputs: list[list[Scalar | None]] = []
     size = 1
     fields = fields_of(expression)

@@ -156,7 +156,8 @@ class ColumnDeriver:
         sides = {key: tree.args[key] for key in ("this", "expression")}
         if all(_is_sum(s) for s in sides.values()):
             plus, minus = _count_terms(sides["this"], sides["expression"])
-            if max(plus, minus) <= 1 and not self._is_float_sum(sides):
+            exact = _is_below_sum(tree) or not self._is_float_sum(sides)
+            if max(plus, minus) <= 1 and exact:
                 return
         for key, side in sides.items():
             tree.set(key, self._replace_side(side))
@@ -270,6 +271,20 @@ def _is_sum(tree: exp.Expr) -> bool:
     if isinstance(inner, (exp.Add, exp.Sub)):
         return _is_sum(inner.this) and _is_sum(inner.expression)
     return isinstance(inner, exp.Interval) or _is_plain(inner)
+
+
+def _is_below_sum(tree: exp.Expr) -> bool:
+    """Whether a column is compared as less than a column plus or minus a constant, which is how
+    such a comparison is made: nothing is moved to the other side."""
+    from sqlglot import exp
+
+    if not isinstance(tree, (exp.LT, exp.LTE)):
+        return False
+    less, more = tree.this.unnest(), tree.expression.unnest()
+    if not isinstance(less, exp.Column) or not isinstance(more, (exp.Add, exp.Sub)):
+        return False
+    column, number = more.this.unnest(), more.expression.unnest()
+    return isinstance(column, exp.Column) and read_literal(number) is not None
 
 
 def _count_terms(left: exp.Expr, right: exp.Expr) -> tuple[int, int]:

@@ -187,7 +187,7 @@ class _Attacher:
             yield (IsNull(attribute, source),), NullOutput(attribute)
 
     def _constant(self, value: Expression) -> Scalar | None:
-        from ontoweir.mappings.expressions.evaluate import evaluate
+        from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
         from ontoweir.mappings.expressions.value_types import to_scalars
 
         made = to_scalars(evaluate(value, {}, 1), value.type)

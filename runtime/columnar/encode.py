@@ -201,20 +201,24 @@ def unscale_floats(codes: Array, unit: int) -> Array:
 
 def _encode_decimal(flat: "pa.Array", scale: int, unit: int, name: str) -> Encoded:
     factor = unit // 10**scale
-    whole = pc.cast(flat, pa.decimal128(38, scale))
-    valid = pc.is_valid(whole).to_numpy(zero_copy_only=False)
+    whole = flat if flat.type.scale == scale else pc.cast(flat, pa.decimal128(38, scale))
+    valid = np.ones(len(whole), dtype=np.bool_)
+    if whole.null_count:
+        valid = pc.is_valid(whole).to_numpy(zero_copy_only=False)
     words = np.frombuffer(whole.buffers()[1] or b"", dtype="<i8").reshape(-1, 2)
     words = words[whole.offset : whole.offset + len(whole)]
-    low = np.where(valid, words[:, 0], 0)
+    low, high = np.ascontiguousarray(words[:, 0]), words[:, 1]
+    if whole.null_count:
+        low, high = np.where(valid, low, 0), np.where(valid, high, 0)
     limit = (1 << 61) // factor
-    fits = np.where(valid, words[:, 1], 0) == (low >> 63)
-    if not bool((fits & (low >= -limit) & (low <= limit)).all()):
+    fits = not len(low) or (int(low.min()) >= -limit and int(low.max()) <= limit)
+    if not fits or not bool((high == low >> 63).all()):
         raise DataError(
             f"column {name} holds decimals beyond {limit} units of 10^-{scale}",
             why=f"all numbers of the query are counted in units of 1/{unit}, in 64 bits",
             fix="declare fewer decimal places, or correct the data",
         )
-    return Encoded(low * factor, valid)
+    return Encoded(low if factor == 1 else low * factor, valid)
 
 
 def days(text: str) -> int:

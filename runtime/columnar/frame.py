@@ -244,10 +244,19 @@ def add_up(values: Array, codes: Array, count: int, events: Array | None = None)
     Raises:
         TooGreat: a sum does not fit 64 bits.
     """
-    near = float(np.sum(np.abs(values.astype(np.float64)))) <= _LIMIT
+    near = sum_sizes(values) <= _LIMIT
     totals = np.zeros(count, dtype=np.int64 if near else object)
     np.add.at(totals, codes, values if near else values.astype(object))
     return fit_totals(totals, events)
+
+
+def sum_sizes(values: Array) -> float:
+    """About the sum of some numbers' absolute values."""
+    if values.dtype == np.int64 and len(values):
+        low, high = int(values.min()), int(values.max())
+        if low >= 0 and high * len(values) <= _MAX_INT64:
+            return float(values.sum())
+    return float(np.sum(np.abs(values.astype(np.float64))))
 
 
 def multiply(left: Array, right: Array, events: Array | None = None) -> Array:

@@ -143,8 +143,10 @@ class MemberBuilder:
             if a.alias == member.alias:
                 rows[a] = arrival.columns[a.column].values
         rows[time] = arrival.steps
+        if not good.any():  # as of what must be NULL, where nothing is
+            rows, good = {a: c[:0] for a, c in rows.items()}, good[:0]
         unchecked = list(member.local)
-        good &= self._holding(rows, unchecked, len(arrival.steps))
+        good &= self._holding(rows, unchecked, len(good))
         rows = _only(rows, good)
         rows = _only(rows, self._in_class_domains(rows, len(rows[time])))
         unchecked = [c for c in unchecked if not self._available(c, rows)]
@@ -303,7 +305,7 @@ class MemberBuilder:
                 if attribute not in rows:
                     continue
                 column = add_exact(rows[attribute], -shift)
-                if (inside := fits(column)).all():
+                if column.dtype != object or (inside := fits(column)).all():
                     column = narrow(column, "a value")
                 else:  # it equals no value that there is
                     good &= inside

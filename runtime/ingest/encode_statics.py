@@ -95,6 +95,8 @@ def null_columns(form: NormalForm) -> dict[str, set[str]]:
 
 def find_present(column: "pa.ChunkedArray | pa.Array") -> Array:
     """Where a column has a value."""
+    if not column.null_count:
+        return np.ones(len(column), dtype=np.bool_)
     mask: Array = pc.is_valid(column).to_numpy(zero_copy_only=False)
     return mask
 

@@ -224,6 +224,9 @@ class _Chunk:
         """Set semantics: only what neither the state nor an earlier marker has."""
         names = table_columns(table)
         old = self.state.tables.get(table.members)
+        least = table is self.plan.tables[-1] and self.final and len(table.frontier) == 1
+        if least and not table.samples:  # the best of the new ones, before they are put to others
+            frame = least_rows(frame, names).select(list(frame.columns))
         both = (
             frame
             if old is None or old.rows == 0
@@ -233,7 +236,7 @@ class _Chunk:
             last = table is self.plan.tables[-1]  # what was emitted before is not emitted again
             if table.samples:
                 best, _ = keep_apart(frame, table)
-            elif last and self.final and len(table.frontier) == 1:
+            elif least:
                 best = least_rows(both, names)
             else:
                 best, _ = pareto_front(both if last else frame, names, len(table.frontier))

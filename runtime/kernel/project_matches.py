@@ -22,8 +22,8 @@ from ontoweir.runtime.columnar.frame import (
     Name,
     add_up,
     aggregate,
-    first_of,
     group_codes,
+    sum_sizes,
     sums_of,
 )
 from ontoweir.runtime.kernel.apply_join_predicates import in_frontier
@@ -58,15 +58,16 @@ class MergedMarkers:
         projected = _project(view, frame, table)
         names = (WEIGHT, *sums_of(projected))
         numbers = {name: projected[name] for name in names}
-        size = max(float(np.sum(np.abs(c.astype(np.float64)))) for c in numbers.values())
+        size = max(sum_sizes(column) for column in numbers.values())
         if size > self._left:
             return None
         self._left -= size
         by = table_columns(table)
         codes, count = group_codes([projected[n] for n in by], frame.rows)
-        first = first_of(codes, count)
-        columns = {name: projected[name][first] for name in by}
-        columns[EVENT] = projected[EVENT][first]
+        some = np.empty(count, dtype=np.int64)
+        some[codes] = np.arange(frame.rows)  # of several rows of a key, any of them
+        columns = {name: projected[name][some] for name in by}
+        columns[EVENT] = projected[EVENT][some]
         np.maximum.at(columns[EVENT], codes, projected[EVENT])
         added = {name: add_up(column, codes, count) for name, column in numbers.items()}
         return Frame(count, {**columns, **added})

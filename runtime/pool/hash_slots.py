@@ -31,6 +31,23 @@ class HashSlots:
         codes = np.full(len(hashes), EMPTY, dtype=np.int64)
         if not len(self) or not len(hashes):
             return codes
+        self._probe(hashes, codes, rows, None)
+        found = np.flatnonzero(codes != EMPTY)
+        if not len(found):
+            return codes
+        whole = len(found) == len(codes)
+        equal = same(None if whole else found, codes if whole else codes[found])
+        if not equal.all():  # others with the same hash: these are told apart place by place
+            others = found[~equal]
+            codes[others] = EMPTY
+            self._probe(hashes, codes, others, same)
+        return codes
+
+    def _probe(
+        self, hashes: NDArray[np.uint64], codes: Codes, rows: Codes | None, same: Same | None
+    ) -> None:
+        """Set the codes of rows (None: all) whose things are there; where they are not told apart
+        (`same`), of the first with the same hash."""
         mask = len(self._slots) - 1
         place = (hashes & np.uint64(mask)).astype(np.int64)
         if rows is not None:
@@ -41,15 +58,15 @@ class HashSlots:
             like = (there != EMPTY) & (self.hashes[there] == mine)
             hit = np.flatnonzero(like)
             if len(hit):
-                whole = rows is None and len(hit) == len(hashes)
                 seen = hit if rows is None else rows[hit]
-                equal = same(None if whole else seen, there[hit])
-                codes[seen[equal]] = there[hit][equal]
-                like[hit] = equal
+                if same is not None:
+                    equal = same(seen, there[hit])
+                    like[hit] = equal
+                    hit, seen = hit[equal], seen[equal]
+                codes[seen] = there[hit]
             going = np.flatnonzero((there != EMPTY) & ~like)
             rows = going if rows is None else rows[going]
             place = (place[going] + 1) & mask
-        return codes
 
     def append(self, hashes: NDArray[np.uint64]) -> None:
         """Add distinct things that are not there, which get the next codes."""

@@ -13,6 +13,8 @@ CODED = pa.dictionary(pa.int32(), pa.string())
 
 _CODE = 3
 """The codes of a dictionary take at most so many bytes a row; what takes more is text."""
+_BESIDE = 1 << 10
+"""Bytes of a row group that are neither: headers of pages."""
 
 
 def find_coded(footer: "pq.FileMetaData", stream: Stream) -> tuple[str, ...]:
@@ -32,7 +34,7 @@ def find_coded(footer: "pq.FileMetaData", stream: Stream) -> tuple[str, ...]:
         pages = (
             c.total_compressed_size - (c.data_page_offset - c.dictionary_page_offset) for c in held
         )
-        if sum(pages) <= _CODE * sum(c.num_values for c in held):
+        if sum(pages) <= sum(_BESIDE + _CODE * c.num_values for c in held):
             coded.append(column.name)
     return tuple(coded)
 

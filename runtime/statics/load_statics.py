@@ -39,7 +39,6 @@ from ontoweir.runtime.spark.materialize_frame import (
     materialize_frame,
     not_written,
 )
-from ontoweir.runtime.statics.evaluate_view import evaluate_view, mentioned
 from ontoweir.runtime.statics.read_relation import read_relation
 
 if TYPE_CHECKING:
@@ -183,6 +182,8 @@ class _Loader:
             else:
                 rows = None
         else:
+            from ontoweir.runtime.statics.evaluate_view import evaluate_view  # brings sqlglot
+
             rows = evaluate_view(relation, view, self.catalog, self.load)
         source = Source(place) if view is None else relation.source
         if rows is not None:
@@ -202,6 +203,8 @@ class _Loader:
     def _view(self, relation: Relation, view: str) -> "DataFrame":
         """A view's rows, over temporary views of what it mentions."""
         from pyspark.sql import functions as fn
+
+        from ontoweir.runtime.statics.evaluate_view import mentioned
 
         for other in mentioned(view, relation, self.catalog):
             self._give(self.load(other)).createOrReplaceTempView(other)

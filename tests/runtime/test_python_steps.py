@@ -85,13 +85,34 @@ APART_SQL = {
         AND a.ts < b.ts""",
 }
 """What is kept of rows that are only compared with later ones."""
-TEXTS = SQL | ORDERED_SQL | ADDED_SQL | APART_SQL
+SECOND = "date_trunc('second', s.ts)"
+BUCKET_SQL = {
+    "seconds": f"SELECT {SECOND} AS t, s.k, {COUNTED} FROM s GROUP BY {SECOND}, s.k",
+}
+COMPUTED_SQL = {
+    "int": "SELECT s.v * 2 + 1 AS x FROM s WHERE s.v % 3 = 1",
+    "decimal": "SELECT FLOOR(s.v) AS x FROM s WHERE s.v + s.k > 7.5",
+    "double": "SELECT CASE WHEN s.v > 9 THEN s.v * 1.8 + 32 ELSE 0.5 END AS x FROM s",
+    "text": "SELECT UPPER(s.v) AS x FROM s WHERE LENGTH(s.k) > 1 AND s.v LIKE '%1%'",
+    "date": "SELECT YEAR(s.v) AS x FROM s WHERE s.v IS NOT NULL",
+}
+TEXTS = SQL | ORDERED_SQL | ADDED_SQL | APART_SQL | BUCKET_SQL
+MAPPED = {
+    "iris": "SELECT ?x ?y { GRAPH ?t { ?x :value ?y } }",
+    "iri count": "SELECT ?x (COUNT(*) AS ?n) { GRAPH ?t { ?x :value ?y } } GROUP BY ?x",
+}
+MAPPING = """@prefix rr: <http://www.w3.org/ns/r2rml#> .
+@prefix : <http://example.org/> .
+[] rr:logicalTable [ rr:tableName "s" ] ; rr:subjectMap [ rr:template "http://example.org/{k}" ] ;
+   rr:predicateObjectMap [ rr:predicate :value ; rr:objectMap [ rr:column "v" ] ] .
+"""
 CASES = [
     (kind, name)
     for kind in KINDS
     for name in (
         *(("filter", "join", "count", "register") if kind not in FEW else ("count",)),
         *(("distinct",) if kind in ("int", "text", "double") else ()),
+        *(BUCKET_SQL if kind in ("int", "text") else ()),
         *(ORDERED_SQL if kind in ORDERED - FEW else ()),
         *(ADDED_SQL if kind in ADDED - FEW else ()),
         *(APART_SQL if kind in ("int", "double") else ()),
@@ -165,6 +186,46 @@ def test_replay(kind: str, name: str, tmp_path: Path) -> None:
         folder.mkdir()
         write(folder, kind, rows)
         job = compile_job(folder, TEXTS[name])
+        request = ReplayRequest(folder / "out.parquet", "parquet", rows_per_chunk=10 * ROWS)
+        return lambda: replay_history(job, request)
+
+    assert count_more(run) == {}
+
+
+@pytest.mark.parametrize("kind", COMPUTED_SQL)
+def test_expressions(kind: str, tmp_path: Path) -> None:
+    def run(rows: int) -> Callable[[], object]:
+        folder = tmp_path / str(rows)
+        folder.mkdir()
+        write(folder, kind, rows)
+        job = compile_job(folder, COMPUTED_SQL[kind])
+        request = ReplayRequest(folder / "out.parquet", "parquet", rows_per_chunk=10 * ROWS)
+        return lambda: replay_history(job, request)
+
+    assert count_more(run) == {}
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k not in {*FEW, "double"}])
+@pytest.mark.parametrize("name", MAPPED)
+def test_through_a_mapping(kind: str, name: str, tmp_path: Path) -> None:
+    """Values become literals, and keys IRIs (of doubles there are none)."""
+
+    def run(rows: int) -> Callable[[], object]:
+        folder = tmp_path / str(rows)
+        folder.mkdir()
+        write(folder, kind, rows)
+        file = folder / "ontoweir.toml"
+        file.write_text(
+            file.read_text().replace(
+                "[project]", '[project]\nmappings = ["mapping.ttl"]\nqueries = ["q.rq"]'
+            )
+        )
+        (folder / "mapping.ttl").write_text(MAPPING)
+        (folder / "q.rq").write_text(f"PREFIX : <http://example.org/> {MAPPED[name]}")
+        workspace = Workspace(load_project(folder, environ={}))
+        compiled = workspace.compile("q")
+        verdict = workspace.check(compiled)
+        job, _ = make_job(workspace, compiled, verdict, Statistics(), allow_unbounded=True)
         request = ReplayRequest(folder / "out.parquet", "parquet", rows_per_chunk=10 * ROWS)
         return lambda: replay_history(job, request)
 

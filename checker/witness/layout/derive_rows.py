@@ -108,7 +108,7 @@ def without_derived(
 
 
 def _compute(expression: Expression, content: Mapping[str, Any]) -> Any:
-    from ontoweir.mappings.expressions.evaluate import evaluate
+    from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
     from ontoweir.mappings.expressions.value_types import to_array, to_scalars
 
     fields = fields_of(expression)

@@ -80,7 +80,8 @@ def _count_rejected(rows: list[dict[str, Any]]) -> Counter[str]:
 
 
 def _store(rows: list[dict[str, Any]], way: str, folder: Path) -> None:
-    """The history in several files of several row groups."""
+    """The history in several files of several row groups, of which all, some, or none have texts by
+    dictionaries."""
     (folder / "s").mkdir(parents=True)
     texts = [(n, pa.string()) for n in ("k", "a", "w")]
     made = pa.Table.from_pylist(rows, pa.schema([("ts", pa.int64()), *texts]))
@@ -95,6 +96,11 @@ def _store(rows: list[dict[str, Any]], way: str, folder: Path) -> None:
     held = [n for n in NAMES if n != "key-5"] + ["key-5"]
     register = {"a": held, "n": [f"{n}!" for n in held]}
     pq.write_table(pa.table(register), folder / "r.parquet")
+    stream = make_catalog(folder, TOML).streams["S"]
+    for number in range(4):
+        found = find_coded(pq.read_metadata(folder / "s" / f"{number}.parquet"), stream)
+        wanted = {"plain": False, "coded": True, "mixed": number % 2 == 0}[way]
+        assert set(found) == ({"k", "a", "w"} if wanted else set())
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -147,3 +153,24 @@ def test_rows_with_and_without_dictionaries() -> None:
         *(None, None),
         *texts.to_pylist(),
     ]
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_what_is_no_text_is_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, coded: bool
+) -> None:
+    (tmp_path / "s").mkdir()
+    _store(_make_rows(0), "plain", tmp_path / "other")
+    (tmp_path / "other" / "r.parquet").rename(tmp_path / "r.parquet")
+    bytes_ = pa.array([b"key-1", b"\xff", b"key-2", None] * 5, pa.binary())
+    times = pa.array(np.arange(20) * 1_000_000).cast(pa.timestamp("us"))
+    table = pa.table({"ts": times, "k": bytes_.view(pa.string()), "a": pa.nulls(20, pa.string())})
+    table = table.append_column("w", pa.array(["x"] * 20))
+    file = tmp_path / "s" / "0.parquet"
+    pq.write_table(table, file, use_dictionary=coded, row_group_size=8)
+    catalog = make_catalog(tmp_path, TOML)
+    assert ("k" in find_coded(pq.read_metadata(file), catalog.streams["S"])) == coded
+    job = make_sql_job("SELECT k FROM S WHERE k >= ''", catalog)
+    answers, summary = replay_here(monkeypatch, job, tmp_path / "out.parquet", engine="driver")
+    assert dict(summary.rejected) == {"k is not of its type": 5}
+    assert sorted(a["k"] for a in answers) == ["key-1"] * 5 + ["key-2"] * 5

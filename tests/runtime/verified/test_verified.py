@@ -21,6 +21,7 @@ from ontoweir.runtime.sources.read_chunk import RowGroups
 from ontoweir.runtime.verified.identify_streams import identify_streams
 from ontoweir.runtime.verified.verification import begin_verification
 from tests.runtime.harness import Row, make_catalog, make_sql_job, read_rows
+from tests.runtime.in_process import replay_here
 
 TOML = """
 [streams.S]
@@ -148,6 +149,23 @@ def test_the_second_replay_reads_less(
         "stop": datetime.fromtimestamp(23, UTC),
     }
     same(replays.run(catalog, JOIN, **part), replays.run(catalog, JOIN, known=False, **part))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_ranges_know_it_too(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks of Spark, each of a part of history."""
+    catalog = write_history(tmp_path, seed)
+    replays = Replays(tmp_path, monkeypatch)
+    first = replays.run(catalog, JOIN)
+    replays.read.clear()
+    known = begin_verification(replays.cache, catalog, ["S", "R"], again=False)
+    options = {"verification": known, "rows_per_chunk": 37, "rows_per_range": 60, "ranges": 4}
+    job, out = make_sql_job(JOIN, catalog), tmp_path / "ranges.parquet"
+    _, summary = replay_here(monkeypatch, job, out, engine="spark", **options)
+    assert summary.ranges > 2
+    assert replays.read == {"a", "t"}
+    assert read_rows(out) == first[0]
+    assert dict(summary.rejected) == dict(first[1].rejected)
 
 
 def test_part_of_history_verifies_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
