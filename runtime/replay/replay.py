@@ -19,6 +19,7 @@ from ontoweir.progress.replay_progress import ProgressListener
 from ontoweir.runtime.engine.configure_run import RunConfig, configure_run
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.replay.choose_engine import EngineChoice, choose_engine
 from ontoweir.runtime.replay.keep_last import LastRows
 from ontoweir.runtime.replay.open_history import StagingArea, open_history
@@ -114,7 +115,10 @@ def _configure(job: QueryJob, request: ReplayRequest) -> tuple[RunConfig, dict[s
         return config, {}
     known = request.verification.known.keys() & config.streams.keys()
     trusting = configure_run([job], job.catalog, known)
-    wanted = {name: trusting.streams[name].used for name in known}
+    wanted = {}
+    for name in known:
+        enforced = {column.name for column in enforced_columns(job.catalog.streams[name])}
+        wanted[name] = trusting.streams[name].used - enforced
     verified = recall_verified(request.verification, wanted)
     if verified:
         config = configure_run([job], job.catalog, verified.keys())

@@ -10,11 +10,16 @@ import pyarrow.parquet as pq
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.runtime.columnar.convert_column import holds_only
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.verified.identify_streams import identify_streams
 from ontoweir.runtime.verified.recall_verified import read_record
 from ontoweir.runtime.verified.verification import WHAT, Verification
 from ontoweir.runtime.verified.watch_rejects import RejectWatch
+
+_VARIANTS = 15
+"""Of so many other sets of doubtful columns, what was found last is kept."""
 
 
 def keep_verified(
@@ -44,19 +49,25 @@ def keep_verified(
         name = history.stream.name
         if now.get(name) != verification.known[name]:
             continue
-        columns = {*history.columns, *_hold_all(history)}
-        rejects = watch.rejects(name)
+        safe = _hold_all(history)
+        enforced = {c.name for c in enforced_columns(history.stream)}
+        read = frozenset(history.columns) - enforced - safe
+        found = {read: VerifiedRows(watch.rejects(name))}
         before = None if verification.again else read_record(verification, name)
-        if before is not None and not before[1].rejects and not rejects:
-            columns |= before[0]
+        for others, rows in () if before is None else before.found[:_VARIANTS]:
+            found.setdefault(others, rows)
         held = {
-            "columns": sorted(columns),
-            "rejects": {
-                reason: {file: _encode(numbers) for file, numbers in files.items()}
-                for reason, files in rejects.items()
-            },
+            "safe": sorted(safe),
+            "found": [[sorted(others), _encode_rows(rows)] for others, rows in found.items()],
         }
         verification.cache.write(WHAT, verification.known[name], held)
+
+
+def _encode_rows(rows: VerifiedRows) -> dict[str, dict[str, str]]:
+    return {
+        reason: {file: _encode(numbers) for file, numbers in files.items()}
+        for reason, files in rows.rejects.items()
+    }
 
 
 def _encode(numbers: Array) -> str:

@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 from collections.abc import Mapping, Set
+from dataclasses import dataclass
 from typing import Any
 from zlib import decompress
 
@@ -11,40 +12,65 @@ from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.verified.verification import WHAT, Verification
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is known of a stream's files.
+
+    `safe`: the columns whose type holds nothing but values of their own; `found`: the rejected rows
+    of replays, each with the other columns that it read though they are not enforced, whose values
+    may not be of their type.
+    """
+
+    safe: frozenset[str]
+    found: tuple[tuple[frozenset[str], VerifiedRows], ...]
+
+
 def recall_verified(
     verification: Verification, wanted: Mapping[str, Set[str]]
 ) -> dict[str, VerifiedRows]:
     """Of those streams that are verified, which rows are rejected.
 
+    A row is rejected for a value that is not of its type only where that is read, or enforced. So
+    what was found holds for a run that reads the same doubtful columns; or fewer, if no row was
+    rejected.
+
     Args:
         verification: where it is kept.
-        wanted: by stream, the columns that a run reads. Those whose values may not be of their type
-            must have been read when it was verified.
+        wanted: by stream, the columns that a run reads beside those that are enforced.
     """
-    found = {}
+    known = {}
     for name, columns in wanted.items():
-        if name not in verification.known or verification.again:
-            continue
         record = read_record(verification, name)
-        if record is not None and columns <= record[0]:
-            found[name] = record[1]
-    return found
+        if record is None or verification.again:
+            continue
+        doubtful = columns - record.safe
+        for others, rows in record.found:
+            if others == doubtful or (doubtful <= others and not rows.rejects):
+                known[name] = rows
+    return known
 
 
-def read_record(
-    verification: Verification, name: str
-) -> tuple[frozenset[str], VerifiedRows] | None:
-    """The columns of a stream whose values were held to their types, and its rejected rows (None:
-    it was not verified)."""
+def read_record(verification: Verification, name: str) -> Record | None:
+    """What is known of a stream (None: nothing)."""
+    if name not in verification.known:
+        return None
     return verification.cache.read(WHAT, verification.known[name], _decode)
 
 
-def _decode(held: Any) -> tuple[frozenset[str], VerifiedRows]:
-    rejects = {
-        str(reason): {str(file): _numbers(text) for file, text in files.items()}
-        for reason, files in held["rejects"].items()
-    }
-    return frozenset(map(str, held["columns"])), VerifiedRows(rejects)
+def _decode(held: Any) -> Record:
+    return Record(
+        frozenset(map(str, held["safe"])),
+        tuple((frozenset(map(str, read)), _rows(rejects)) for read, rejects in held["found"]),
+    )
+
+
+def _rows(held: Any) -> VerifiedRows:
+    return VerifiedRows(
+        {
+            str(reason): {str(file): _numbers(text) for file, text in files.items()}
+            for reason, files in held.items()
+        }
+    )
 
 
 def _numbers(text: str) -> np.ndarray[Any, Any]:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -343,3 +344,32 @@ def test_a_null_is_seen_although_its_column_is_not_read(
     pq.write_table(other, file, row_group_size=20, write_statistics=False)
     same(replays.run(catalog, JOIN), fewer)
     assert "k" in replays.read
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_happens_between_replays(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Queries, changes of data and of declarations in any order: as if nothing were known."""
+    random = Random(seed)
+    write_history(tmp_path, seed, wild=random.random() < 0.7)
+    replays = Replays(tmp_path, monkeypatch)
+    toml = TOML
+    for _ in range(8):
+        match random.choice(["query", "query", "query", "rows", "relation", "declare"]):
+            case "rows":
+                write_rows(tmp_path, random.randrange(99), wild=random.random() < 0.7)
+            case "relation":
+                keys = sorted(random.sample(range(10), random.randint(2, 10)))
+                (tmp_path / "r.csv").write_text("a,n\n" + "".join(f"{k},n{k}\n" for k in keys))
+            case "declare":
+                toml = TOML.replace("max = 9", f"max = {random.randint(3, 12)}")
+                toml = toml.replace('"x", "y"', random.choice(['"x", "y"', '"x", "y", "z"', '"x"']))
+                if random.random() < 0.3:
+                    toml = toml.replace('keys = [["k", "ts"]]', 'keys = [["a", "ts"]]')
+            case _:
+                pass
+        catalog = make_catalog(tmp_path, toml)
+        sql = random.choice([JOIN, SITES, TIMES, WHOLE])
+        options: dict[str, Any] = {"rows_per_chunk": random.choice([30, 90, 1000])}
+        same(replays.run(catalog, sql, **options), replays.run(catalog, sql, known=False))
