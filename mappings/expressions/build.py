@@ -29,6 +29,10 @@ class TypeClash(Exception):
     """An operation on types that do not go together; the reader knows the place."""
 
 
+class TooManyDigits(TypeClash):
+    """An operation whose results have more digits than decimals hold."""
+
+
 def null(kind: ColumnType) -> Value:
     """NULL of a type."""
     return Value(None, kind)
@@ -59,11 +63,11 @@ def arithmetic(function: Function, left: Expression, right: Expression) -> Expre
         case Function.MODULO:
             digits = whole + scale
             if digits > _WHOLE - 1:
-                raise TypeClash(f"MOD of decimals of {digits} digits: 18 at most")
+                raise TooManyDigits(f"MOD of decimals of {digits} digits: 18 at most")
         case _:
             digits = whole + scale + 1
     if scale > DIGITS:
-        raise TypeClash(f"a decimal with {scale} places: {DIGITS} at most")
+        raise TooManyDigits(f"a decimal with {scale} places: {DIGITS} at most")
     return Call(function, (left, right), DecimalType(min(digits, DIGITS), scale))
 
 
@@ -86,7 +90,7 @@ def rounded(function: Function, inner: Expression, places: int = 0) -> Expressio
     """
     _require_number(inner, function.value)
     if places < 0:
-        raise TypeClash(f"{function.value} to {places} places")
+        raise TooManyDigits(f"{function.value} to {places} places")
     extra = (Value(places, IntType()),) if function is Function.ROUND else ()
     kind = inner.type
     if isinstance(kind, DecimalType):
@@ -208,7 +212,9 @@ def _common(left: ColumnType, right: ColumnType, among: Sequence[Expression]) ->
         scale = max(s for _, s in shapes)
         whole = max(w for w, _ in shapes)
         if whole + scale > DIGITS:
-            raise TypeClash(f"decimals with {whole} digits before the point and {scale} behind it")
+            raise TooManyDigits(
+                f"decimals with {whole} digits before the point and {scale} behind it"
+            )
         return DecimalType(whole + scale, scale)
     if families == {"date", "timestamp"}:
         return TimestampType()

@@ -6,7 +6,6 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ontoweir.errors import CatalogError
-from ontoweir.mappings.expressions.derive_domain import Finite, Range, derive_domain
 from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.model.catalog import (
     Catalog,
@@ -27,6 +26,9 @@ from ontoweir.mappings.model.expression import Expression, fields_of
 def derive_column(expression: Expression, columns: Sequence[Column]) -> Column:
     """The column that an expression is: named after what it computes, with a domain where one
     follows from those of the columns that it reads (`columns`: its table's)."""
+    # few commands need Arrow, which takes long to start
+    from ontoweir.mappings.expressions.derive_domain import Finite, Range, derive_domain
+
     column = Column(write_expression(expression), expression.type, expression=expression)
     kind = column.type
     match derive_domain(expression, columns):

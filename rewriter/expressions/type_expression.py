@@ -21,7 +21,13 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.mappings.model.column_types import XSD, datatype_family, parse_constant, type_family
+from ontoweir.mappings.model.column_types import (
+    XSD,
+    datatype_family,
+    name_column_type,
+    parse_constant,
+    type_family,
+)
 from ontoweir.mappings.model.expression import Call, Expression, Function, Value, fields_of
 from ontoweir.rewriter.model.query import Iri, Literal, Operation, TermExpression, Variable
 
@@ -60,6 +66,8 @@ def type_expression(expression: TermExpression, variables: Mapping[str, Expressi
             given = [type_expression(a, variables) for a in arguments]
             try:
                 return _operate(name, given)
+            except build.TooManyDigits as error:
+                raise NotExactError(str(error), "compute with doubles: xsd:double(?x)") from None
             except build.TypeClash:
                 return NOTHING  # an error
 
@@ -167,6 +175,7 @@ def _connect(function: Function) -> Callable[[Given], Expression]:
 
 def _choose(given: Given) -> Expression:
     """IF: an error in the condition is one of the whole."""
+    _require_one_type("IF", given[1:])
     condition = truth(given[0])
     if not may_be_null(condition, fields_of(condition).keys()):
         return build.choose([(condition, given[1])], given[2])
@@ -174,7 +183,19 @@ def _choose(given: Given) -> Expression:
     return build.choose([(condition, given[1]), (negated, given[2])], None)
 
 
+def _require_one_type(name: str, given: Given) -> None:
+    """Refuse values of several datatypes, which stay what they are in SPARQL."""
+    kinds = {type(g.type) for g in given if not (isinstance(g, Value) and g.value is None)}
+    if len(kinds) > 1:
+        shown = " and ".join(sorted({name_column_type(g.type) for g in given}))
+        raise NotExactError(
+            f"{name} of {shown}, whose values keep their datatypes,",
+            "make them of one datatype, as 1.0 or xsd:decimal(?x) beside decimals",
+        )
+
+
 def _coalesce(given: Given) -> Expression:
+    _require_one_type("COALESCE", given)
     made = build.unify(list(given))
     return made[0] if len(made) == 1 else Call(Function.COALESCE, made, made[0].type)
 

@@ -59,7 +59,8 @@ class ValuesReader:
         while isinstance(node, Node) and node.name not in ("literal", "pname"):
             if "other" in node or "expr" not in node:
                 break
-            sign = "-" if node.name == "UnaryMinus" and not sign else sign
+            if node.name == "UnaryMinus":
+                sign = "" if sign else "-"
             node = node["expr"]
         plain = not isinstance(node, Node) or node.name in ("literal", "pname")
         if not plain or isinstance(node, rdflib.Variable):
@@ -72,6 +73,8 @@ class ValuesReader:
         value = self.read_constant(node, line)
         if sign and isinstance(value, Literal):
             text = value.lexical
+            if text.strip("+-0.") == "":
+                return Values((variable,), ((value,),), Source(self.file, line))
             value = Literal(text[1:] if text[:1] == "-" else f"-{text}", value.datatype)
         return Values((variable,), ((value,),), Source(self.file, line))
 

@@ -105,9 +105,9 @@ def _number(random: Random, used: list[str], depth: int, inner) -> str:  # type:
         case 4:
             return f"{random.choice(['ABS', 'CEIL', 'FLOOR', 'ROUND'])}({inner('number')})"
         case 5:
-            return f"IF({inner('boolean')}, {inner('number')}, {inner('number')})"
+            return f"IF({inner('boolean')}, {inner('number')} + 0.0, {inner('number')} + 0.0)"
         case 6:
-            return f"COALESCE({inner('number')}, {inner('number')})"
+            return f"COALESCE({inner('number')} + 0.0, {inner('number')} + 0.0)"
         case 7:
             return f"STRLEN({inner('text')})"
         case 8:

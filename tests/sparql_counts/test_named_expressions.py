@@ -54,6 +54,8 @@ def answer(folder: Path, *lines: str, head: tuple[str, ...] = ("?e",)) -> Counte
         ("ROUND(?d)", ["-2", "3"]),  # halves go up
         ("?n / 2", ["2.5", "-1.5"]),
         ("?n IN (5.0, 7)", ["true", "false"]),  # IN is =
+        ("- (- 3)", ["3", "3"]),
+        ("- 0", ["0", "0"]),
         ("IF(?a, 1, 2)", ["1", "1"]),
         ("IF(xsd:integer(?a) > 0, 1, 2)", ["None", "1"]),
         ("(?a > 1) || (?n > 0)", ["true", "None"]),
@@ -84,6 +86,13 @@ def test_a_sign_before_an_aggregated_variable_counts(tmp_path: Path) -> None:
     [
         (["BIND(?n / ?d AS ?e)"], "a division by what is no constant number"),
         (["BIND(?n / 3 AS ?e)"], "places without end"),
+        (['BIND(IF(?n > 1, 1, "a") AS ?e)'], "IF of int and string"),
+        (["BIND(COALESCE(?n, 1.5) AS ?e)"], "COALESCE of decimal(2,1) and int"),
+        # too many digits are no error of SPARQL's: the solution would be lost
+        (
+            ["BIND(?n AS ?e)", "FILTER((xsd:decimal(?n) * xsd:decimal(?n)) != ?d * 1.5)"],
+            "decimals with",
+        ),
         (["BIND(MD5(?a) AS ?e)"], "the function MD5 is not computed"),
         (["BIND(?x + 1 AS ?e)"], "an IRI, a blank node or a text of a language"),
         (['BIND(REGEX(?a, "\\\\w") AS ?e)'], "the regular expression"),
