@@ -267,10 +267,14 @@ def _is_sum(tree: exp.Expr) -> bool:
     """Whether it is a sum of columns, constants and intervals, as comparisons read it."""
     from sqlglot import exp
 
-    inner = tree.unnest()
-    if isinstance(inner, (exp.Add, exp.Sub)):
-        return _is_sum(inner.this) and _is_sum(inner.expression)
-    return isinstance(inner, exp.Interval) or _is_plain(inner)
+    waiting = [tree]  # a chain of a thousand terms is as deep
+    while waiting:
+        inner = waiting.pop().unnest()
+        if isinstance(inner, (exp.Add, exp.Sub)):
+            waiting += [inner.this, inner.expression]
+        elif not (isinstance(inner, exp.Interval) or _is_plain(inner)):
+            return False
+    return True
 
 
 def _is_below_sum(tree: exp.Expr) -> bool:
@@ -292,17 +296,15 @@ def _count_terms(left: exp.Expr, right: exp.Expr) -> tuple[int, int]:
     from sqlglot import exp
 
     counts = [0, 0]
-
-    def count(tree: exp.Expr, sign: int) -> None:
+    waiting = [(left, 0), (right, 1)]
+    while waiting:
+        tree, sign = waiting.pop()
         inner = tree.unnest()
         if isinstance(inner, (exp.Add, exp.Sub)):
-            count(inner.this, sign)
-            count(inner.expression, sign if isinstance(inner, exp.Add) else 1 - sign)
+            turned = sign if isinstance(inner, exp.Add) else 1 - sign
+            waiting += [(inner.this, sign), (inner.expression, turned)]
         elif isinstance(inner, exp.Column):
             counts[sign] += 1
-
-    count(left, 0)
-    count(right, 1)
     return counts[0], counts[1]
 
 
