@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
+from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
@@ -26,7 +27,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
-from ontoweir.rewriter.buckets.find_closing import Closing, find_closing
+from ontoweir.rewriter.buckets.find_closing import Closing, close_by_time, find_closing
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
@@ -140,13 +141,14 @@ def _check_plain(
     disprove: bool,
     size: int,
 ) -> Verdict:
+    union = close_by_time(union, catalog)
     checker = DisjunctChecker(union, catalog, known, timed, size=size)
     decided: list[DisjunctVerdict] = []
     with phase("deciding", len(union.disjuncts)) as done:
         for number, query in enumerate(union.disjuncts, 1):
             decided += checker.decide_parts(query)
             done(number)
-    disjuncts = tuple(decided)
+    disjuncts = share_waits(decided, catalog)
     union = replace(union, disjuncts=tuple(d.query for d in disjuncts))
     witness = None
     if disprove and not checker.is_special:
@@ -300,7 +302,7 @@ def _lacking(
     """The disjuncts without a plan; `whole`: a query that may be split further."""
     for one in unions:
         if one.distinct:
-            one = reduce_union(one, catalog)
+            one = close_by_time(reduce_union(one, catalog), catalog)
         checker = DisjunctChecker(one, catalog, Statistics(), timed)
         for query in one.disjuncts:
             form = checker.normal(query)

@@ -1,0 +1,20 @@
+"""What windows of SQL and SPARQL share."""
+
+from ontoweir.errors import QueryError, Source
+
+ENDS = "window ends "
+"""The variables that say when a row leaves its window begin so."""
+
+INSTANT_US = 1
+"""How much longer a window is that includes its end: times are whole microseconds."""
+
+MERGED_WHY = "an answer would end, and begin again, with the last of several rows"
+MERGED_FIX = "select the rows: every answer says when it holds, by `at` and `until`"
+
+DELAY_WHY = "a row is shown from its own time on"
+DELAY_FIX = "leave it out: an answer says when it holds, by `at` and `until`"
+
+
+def refuse_delay(what: str, source: Source | None) -> QueryError:
+    """A condition that would show rows some time after their own."""
+    return QueryError(what, why=DELAY_WHY, fix=DELAY_FIX, source=source)
