@@ -11,6 +11,7 @@ from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.normalise.relax_chains import relax_chains
 from ontoweir.checker.normalise.simplify_union import simplify_union
 from ontoweir.checker.plans.bound_open_groups import bound_open_groups
+from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.checker.split.split_by_keys import split_by_keys
@@ -153,7 +154,7 @@ def _check_plain(
     witness = None
     if disprove and not checker.is_special:
         witness, disjuncts = checker.disprove(disjuncts)
-    return _verdict(union, catalog, disjuncts, (), bound_union(union, disjuncts), witness)
+    return _verdict(union, catalog, disjuncts, (), bound_union(union, disjuncts, catalog), witness)
 
 
 def _check_aggregates(
@@ -315,14 +316,19 @@ def _lacking(
                 yield form
 
 
-def bound_union(union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...]) -> Bound | None:
-    """The bound of a union: the sum, and once more the results of DISTINCT across disjuncts."""
+def bound_union(
+    union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...], catalog: Catalog
+) -> Bound | None:
+    """The bound of a union: the sum, and once more the results of DISTINCT across disjuncts, and of
+    DISTINCT over windows, whose ends are told."""
     if any(isinstance(d, Failing) for d in disjuncts):
         return None
     plans = [d.plan for d in disjuncts if isinstance(d, Bounded)]
     bounds = [t.bound for p in plans for t in p.tables if t.stored]
-    if union.distinct and len(plans) > 1:
+    if union.distinct and len(plans) > 1 and not union.ends:
         bounds += [p.tables[-1].bound for p in plans]
+    if union.distinct and union.ends:
+        bounds += [bound_standing(p.form, union.ends, catalog, distinct=True) for p in plans]
     return total_bound(bounds)
 
 
@@ -336,7 +342,7 @@ def _aggregate_bound(
     bounds: list[Bound] = []
     whole = next(p for p in parts if p.part.over is None)
     for decided in parts:
-        bound = bound_union(decided.part.union, decided.disjuncts)
+        bound = bound_union(decided.part.union, decided.disjuncts, catalog)
         if bound is None:
             return None
         bounds.append(bound)

@@ -42,4 +42,6 @@ def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> 
             assert plan is None, "statistics only tighten a plan"
             refined.append(Unsatisfiable(d.query))
     disjuncts = share_waits(refined, catalog)
-    return replace(verdict, disjuncts=disjuncts, bound=bound_union(verdict.union, disjuncts))
+    return replace(
+        verdict, disjuncts=disjuncts, bound=bound_union(verdict.union, disjuncts, catalog)
+    )

@@ -21,6 +21,7 @@ from ontoweir.checker.plans.bound_open_groups import wait_for_matches
 from ontoweir.checker.plans.bound_table import bound_table
 from ontoweir.checker.plans.coarsen_key import coarsen_key
 from ontoweir.rewriter.model.spj import FoldFunction
+from ontoweir.rewriter.windows.window import ENDS
 
 MAX_PARTNERS = 12
 """A table whose values must differ from more later ones than this is not planned: to tell which of
@@ -97,7 +98,7 @@ def make_table(
         kept=kept,
         frontier=frontier,
         steps=steps,
-        stored=not last or form.distinct,
+        stored=not last or (form.distinct and not _ends(form)),
         bound=bound,
         samples=tuple(draft.samples),
         sums=tuple(
@@ -202,13 +203,18 @@ def _kept_answers(form: NormalForm) -> tuple[tuple[KeptTimestamp, ...], dict[int
     """For how long the answers of a set that show a time are remembered, and the members' tuples
     with them: until nothing of that time can match any more."""
     closing = form.query.closing
-    if not form.distinct or closing is None or form.folds is not None:
+    if not form.distinct or closing is None or form.folds is not None or _ends(form):
         return (), {}
     near = next(m.index for m in form.members if m.alias == closing.alias)
     wait = wait_for_matches(form)
     back = {i: form.lag[i][near] for i in range(len(form.members))}
     waits: dict[int, int | None] = {i: wait + lag for i, lag in back.items() if lag is not None}
     return (KeptTimestamp(near, expire_after=wait, forget_after=None),), waits
+
+
+def _ends(form: NormalForm) -> bool:
+    """Whether answers end: then what is kept of them says when, and they need not be told once."""
+    return any(name.startswith(ENDS) for name, _ in form.query.outputs)
 
 
 def _is_live(form: NormalForm, member: int, inside: frozenset[int]) -> int | None:

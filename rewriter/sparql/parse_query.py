@@ -148,8 +148,7 @@ class _Parser:
             bound = bound_variables(pattern)
             check_names(aggregation, buckets, bound, self.times, self.error, place)
         check_buckets(buckets, self.times, branches, self.error, place or self.first)
-        plain = not distinct and aggregation is None
-        branches, ends = read_sparql_windows(branches, source, plain=plain)
+        branches, ends = read_sparql_windows(branches, source, plain=aggregation is None)
         if ends:
             buckets = (*buckets, *ends)
             answers = None if answers is None else [*answers, *(b.name for b in ends)]

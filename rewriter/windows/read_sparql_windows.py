@@ -17,7 +17,13 @@ from ontoweir.rewriter.model.query import (
     filter_variables,
 )
 from ontoweir.rewriter.model.spj import Op
-from ontoweir.rewriter.windows.window import ENDS, INSTANT_US, MERGED_FIX, MERGED_WHY, refuse_delay
+from ontoweir.rewriter.windows.window import (
+    AGGREGATE_FIX,
+    AGGREGATE_WHY,
+    ENDS,
+    INSTANT_US,
+    refuse_delay,
+)
 
 NOW = Variable("NOW()")
 """The time of evaluation, as a variable that is a time; no variable of a query has this name."""
@@ -48,7 +54,7 @@ def read_sparql_windows(
     Args:
         branches: dataclasses.
         source: the query's place.
-        plain: it has neither DISTINCT nor aggregates.
+        plain: it has no aggregates.
 
     Raises:
         QueryError: NOW() elsewhere than in a comparison with one time; branches with different
@@ -58,9 +64,9 @@ def read_sparql_windows(
         return tuple(branches), ()
     if not plain:
         raise QueryError(
-            "DISTINCT, or an aggregate, over a sliding window",
-            why=MERGED_WHY,
-            fix=MERGED_FIX,
+            "an aggregate over a sliding window",
+            why=AGGREGATE_WHY,
+            fix=AGGREGATE_FIX,
             source=source,
         )
     found = [_read_branch(branch) for branch in branches]

@@ -4,7 +4,6 @@ NOW() is the time of evaluation. A row of a window is shown from its time on, un
 left it behind; rows are in one answer while all of them are shown.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -17,12 +16,12 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.windows.window import (
+    AGGREGATE_FIX,
+    AGGREGATE_WHY,
     DELAY_FIX,
     DELAY_WHY,
     ENDS,
     INSTANT_US,
-    MERGED_FIX,
-    MERGED_WHY,
 )
 
 if TYPE_CHECKING:
@@ -76,11 +75,11 @@ def read_sql_windows(tree: "exp.Query", catalog: Catalog) -> SqlWindows:
                 fix="write a window in each part, or one query for each",
                 line=line_of(select),
             )
-        if _aggregates(select) or any(node.args.get("distinct") for node in _around(select)):
+        if _aggregates(select):
             raise SqlRefusal(
-                "DISTINCT, or an aggregate, over a sliding window",
-                why=MERGED_WHY,
-                fix=MERGED_FIX,
+                "an aggregate over a sliding window",
+                why=AGGREGATE_WHY,
+                fix=AGGREGATE_FIX,
                 line=line_of(select),
             )
         columns = [windows.column(alias) for alias in windows.length_us]
@@ -248,14 +247,6 @@ def _add_conditions(select: "exp.Select", windows: _Windows) -> None:
         conditions.append(exp.LT(this=first, expression=exp.Add(this=second, expression=length)))
     if conditions:
         select.where(*conditions, copy=False)
-
-
-def _around(select: "exp.Select") -> "Iterator[exp.Expr]":
-    """A SELECT, and the UNIONs around it."""
-    node: exp.Expr | None = select
-    while node is not None:
-        yield node
-        node = node.parent
 
 
 def _aggregates(select: "exp.Select") -> bool:
