@@ -106,6 +106,7 @@ def standing(rows: list[dict[str, Any]], now: int) -> Counter[Any]:
                 cells = (_plain(c) for name, c in row.items() if name not in hidden)
                 found[tuple(cells)] += sign * row.get("multiplicity", 1)
             continue
+        assert "until" not in row or row["at"] < row["until"]
         if _micros(row["at"]) <= now and ("until" not in row or now < _micros(row["until"])):
             hidden = ("at", "until", "multiplicity")
             cells = (_plain(c) for name, c in row.items() if name not in hidden)

@@ -128,6 +128,7 @@ def _standing(
     now = moment.replace(tzinfo=None)
     found: Answers = Counter()
     for row in rows:
+        assert "until" not in row or row["at"] < row["until"]
         if row["at"] > now or ("until" in row and row["until"] <= now):
             continue
         cells = (
