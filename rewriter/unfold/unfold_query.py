@@ -66,6 +66,7 @@ from ontoweir.rewriter.unfold.translate_filters import (
 )
 from ontoweir.rewriter.views.find_origins import find_origins
 from ontoweir.rewriter.views.make_sets import SetMaker
+from ontoweir.rewriter.windows.window import ENDS
 
 MAX_DISJUNCTS = 10_000
 """How many disjuncts a query may be unfolded into, before the passes."""
@@ -184,14 +185,20 @@ def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str,
     """The columns of the matches, in order."""
     if query.computation is not None:
         return (*named, *(bucket.name for bucket in query.buckets))
-    return query.aggregation.variables if query.aggregation and query.buckets else named
+    if query.aggregation is not None and query.buckets:
+        return query.aggregation.variables
+    names = [*named]
+    for bucket in query.buckets:
+        names.insert(len(names) if bucket.place is None else bucket.place, bucket.name)
+    return tuple(names)
 
 
 def _add_columns(union: SpjUnion, catalog: Catalog, query: ConjunctiveQuery) -> SpjUnion:
     """The union with the columns of its streams, and views, that are buckets of time; and with what
     the query computes."""
     tables = tables_of(union) | {o.table for q in union.disjuncts for o in q.occurrences}
-    union = replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets))
+    ends = tuple(b.name for b in query.buckets if b.name.startswith(ENDS))
+    union = replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets), ends=ends)
     if query.computation is None:
         return union
     return attach_computation(union, extend_catalog(catalog, union), query.computation)
@@ -341,11 +348,10 @@ def _filter_cases(
 
 
 def _bucket_outputs(query: ConjunctiveQuery, match: Match) -> Iterator[tuple[str, LiteralOutput]]:
-    """The buckets of times that the query groups by."""
+    """The buckets of times that the query groups by, or shows."""
     for named in query.buckets:
-        time = match.times[named.time][0]
-        column = make_column(named.bucket)
-        yield named.name, LiteralOutput(Attribute(time.alias, column.name), f"{XSD}dateTime")
+        column = Attribute(match.times[named.time][0].alias, make_column(named.bucket).name)
+        yield named.name, LiteralOutput(column, f"{XSD}dateTime")
 
 
 def _time_source(query: ConjunctiveQuery, variable: Variable) -> Source | None:
