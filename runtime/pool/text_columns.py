@@ -58,7 +58,8 @@ def write_codes(codes: Codes) -> "pa.Array":
 def read_codes(column: "pa.ChunkedArray") -> Codes:
     """The codes of a column; of NULL EMPTY."""
     if not column.null_count:
-        return column.to_numpy().astype(np.int64)
+        whole: Codes = column.to_numpy().astype(np.int64)
+        return whole
     codes: Codes = column.fill_null(0).to_numpy().astype(np.int64)
     codes[column.is_null().to_numpy()] = EMPTY
     return codes

@@ -196,7 +196,9 @@ def _recode(state: GroupState, moved: Array, texts: TextTable) -> GroupState:
     """With other codes; `moved`: by code the new one, which has its text among `texts`, last that
     of NULL."""
     keys = state.keys
-    for place, name in enumerate(() if keys is None else keys.column_names):
+    if keys is None:
+        return replace(state, texts=texts)
+    for place, name in enumerate(keys.column_names):
         column = keys.column(place)
         if column.type == CODE:
             keys = keys.set_column(place, name, write_codes(moved[read_codes(column)]))

@@ -113,7 +113,8 @@ def render_results(
     micros = np.maximum(results[EVENT], -(1 << 62) // step_us) * step_us
     columns[AT] = pa.array(micros).cast(INSTANT)
     if UNTIL in schema.names:
-        ends = [work.render(o) for name, o in outputs.items() if name not in schema.names]
+        names = [name for name in outputs if name not in schema.names]
+        ends = [work.render(outputs[name]).spread() for name in names]
         columns[UNTIL] = pc.min_element_wise(*ends).cast(INSTANT)
     if MULTIPLICITY in schema.names:
         columns[MULTIPLICITY] = pa.array(results[WEIGHT])
@@ -177,6 +178,10 @@ class _Rendering:
                         output,
                         lambda t: self._join(output, {used[0]: t.cast(pa.string())}, len(t)),
                     )
+            case LiteralOutput() | ConstantOutput() | NullOutput():
+                pass
+            case _:
+                assert_never(output)
         column = self.render(output)
         codes = texts.add(show_texts(column.terms))
         return codes if column.place is None else codes[column.place]

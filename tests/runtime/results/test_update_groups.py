@@ -297,8 +297,8 @@ def test_last_rows_are_those_of_all_updates(
         ):
             rows = np.array([(g, *r) for g, r in part.items()], dtype=np.int64).reshape(-1, 4)
             code, at, value, weight = rows.T
-            value = value * 0.5 if double and kind in (kinds.MIN, kinds.MAX) else value
-            columns: dict[Measure, Any] = {(kind, "v"): value}
+            halved = double and kind in (kinds.MIN, kinds.MAX)
+            columns: dict[Measure, Any] = {(kind, "v"): value * 0.5 if halved else value}
             if kind is kinds.DISTINCT:
                 columns = {(kind, None): np.ones_like(value)}
             if kind is kinds.SUM:
