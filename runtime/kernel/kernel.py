@@ -43,6 +43,8 @@ from ontoweir.runtime.kernel.thin_rows import thin_rows
 
 _MAX_PAIRS = 1 << 21
 """Rows of new matches that wait to be condensed."""
+_FEW = 4
+"""Where what is kept is one row for so many new ones, the best of these are found by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,8 @@ class _Chunk:
         names = table_columns(table)
         old = self.state.tables.get(table.members)
         least = table is self.plan.tables[-1] and self.final and len(table.frontier) == 1
+        if least and not table.samples and old is not None and old.rows * _FEW < frame.rows:
+            frame = least_rows(frame, names).select(list(frame.columns))
         both = (
             frame
             if old is None or old.rows == 0

@@ -17,7 +17,7 @@ def order_texts(texts: "pa.LargeStringArray") -> Codes:
     if rows < 2:
         return np.arange(rows)
     first = _read_beginnings(texts, _count_shared(texts))
-    order = np.argsort(first, kind="stable")
+    order = np.argsort(first)
     ordered = first[order]
     tied = np.zeros(rows, dtype=np.bool_)
     same = ordered[1:] == ordered[:-1]
@@ -25,7 +25,7 @@ def order_texts(texts: "pa.LargeStringArray") -> Codes:
     tied[:-1] |= same
     places = np.flatnonzero(tied)
     if len(places):  # those that share a number are together in their own order, too
-        some = order[places]
+        some = np.sort(order[places])
         order[places] = some[pc.sort_indices(texts.take(pa.array(some))).to_numpy()]
     return order
 

@@ -31,6 +31,8 @@ class StringPool:
     def complete(self, column: "pa.Array | pa.ChunkedArray", codes: Codes) -> Codes:
         """The codes of a column that was looked up among the permanent ones: with those of the
         others, which may be new."""
+        if not len(self.permanent):
+            return self.others.add(column)
         missing = codes < 0
         if column.null_count:  # of a dictionary, which may hold NULL itself, it is found below
             missing &= column.is_valid().to_numpy(zero_copy_only=False)
