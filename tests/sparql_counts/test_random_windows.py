@@ -55,7 +55,8 @@ def ask(draw: random.Random, seed: int, case: Case) -> tuple[Query, set[str]] | 
     head = [*query.head, *(f"?{t}" for t in shown)]
     draw.shuffle(head)
     windows = [t for t in times if draw.random() < 0.6]
-    lines = [draw.choice(_WINDOWS).format(t=t, m=draw.randint(1, 22)) for t in windows]
+    lengths = (5, 5, 10, 10, 15, 1, 3, 7, 12, 22)  # minutes; a step has 5
+    lines = [draw.choice(_WINDOWS).format(t=t, m=draw.choice(lengths)) for t in windows]
     branches = tuple(replace(b, lines=(*b.lines, *lines)) for b in query.branches)
     return replace(query, head=tuple(head), branches=branches), set(shown)
 
