@@ -48,7 +48,7 @@ from ontoweir.rewriter.tmappings.name_graphs import name_graphs
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
 from ontoweir.rewriter.unfold.bind_times import bind_times
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
-from ontoweir.rewriter.unfold.date_statics import date_statics, refuse_bags
+from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.unfold.hold_constants import hold_constants
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
@@ -59,11 +59,11 @@ from ontoweir.rewriter.unfold.match_atoms import (
 from ontoweir.rewriter.unfold.match_stars import match_stars
 from ontoweir.rewriter.unfold.refuse_float_texts import refuse_float_texts
 from ontoweir.rewriter.unfold.translate_filters import (
-    check_steps,
     term_output,
     translate_choice,
     translate_filter,
 )
+from ontoweir.rewriter.unfold.translate_times import check_steps, find_time
 from ontoweir.rewriter.views.find_origins import find_origins
 from ontoweir.rewriter.views.make_sets import SetMaker
 
@@ -120,9 +120,9 @@ def unfold_query(
         it (add_views), and its disjuncts are over the catalog with these.
 
     Raises:
-        QueryError: an unknown predicate, a stream's predicate outside GRAPH, an unsafe time
-            variable, values that do not compare, application time in the result, or more than
-            MAX_DISJUNCTS disjuncts.
+        QueryError: an unknown predicate, an unsafe time variable, triples of streams that are
+            counted outside GRAPH and may come again, values that do not compare, application time
+            in the result, or more than MAX_DISJUNCTS disjuncts.
     """
     if not ucq:
         raise UsageError(
@@ -134,7 +134,6 @@ def unfold_query(
     if (shared := options.shared) is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
     compiled = _compile(ucq, mappings, shared, observer)
-    mixed = _is_mixed(ucq)
     counted = not first.distinct and options.counts is Counts.SPARQL
     sets = SetMaker(catalog, observer.on_step, counts=counted)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
@@ -172,11 +171,13 @@ def unfold_query(
         aggregation=first.aggregation,
     )
     union = hold_constants(union, sets)
-    dated = date_statics(union.disjuncts, sets, first.source) if mixed else union.disjuncts
-    catalog, union = sets.catalog, replace(union, disjuncts=dated)
+    if is_mixed(union.disjuncts, sets.catalog):
+        refuse_bags(first.source, distinct=first.distinct)
+        union = replace(union, disjuncts=date_statics(union.disjuncts, sets, first.source))
     read = {o.table for query in union.disjuncts for o in query.occurrences}
-    union = _add_columns(replace(union, views=used_views(read, sets.views)), catalog, first)
-    check_aggregates(union, extend_catalog(catalog, union))
+    views = used_views(read, sets.views)
+    union = _add_columns(replace(union, views=views), sets.catalog, first)
+    check_aggregates(union, extend_catalog(sets.catalog, union))
     return union
 
 
@@ -195,14 +196,6 @@ def _add_columns(union: SpjUnion, catalog: Catalog, query: ConjunctiveQuery) -> 
     if query.computation is None:
         return union
     return attach_computation(union, extend_catalog(catalog, union), query.computation)
-
-
-def _is_mixed(ucq: Sequence[ConjunctiveQuery]) -> bool:
-    """Whether some branches have a time, and others none; of a set, or QueryError is raised."""
-    mixed = len({any(a.time is not None for a in q.atoms) for q in ucq}) > 1
-    if mixed:
-        refuse_bags(ucq[0].source, distinct=ucq[0].distinct)
-    return mixed
 
 
 def _compile(
@@ -263,8 +256,17 @@ class _Unfolder:
 
     def find_matches(self, query: ConjunctiveQuery) -> tuple[Match, ...]:
         """The ways to match a conjunctive query; none where axioms exclude it."""
+        found = tuple(self._assertions(query, atom) for atom in query.atoms)
+        atoms = tuple(
+            replace(atom, always=True)
+            if atom.time is None and all(a.stream_alias is None for a in chosen)
+            else atom
+            for atom, chosen in zip(query.atoms, found, strict=True)
+        )
+        query = replace(query, atoms=atoms)
         choices = tuple(
-            self.sets.make_sets(self._assertions(query, atom), atom.source) for atom in query.atoms
+            self.sets.make_sets(chosen, atom.source, in_graph=atom.time is not None)
+            for atom, chosen in zip(atoms, found, strict=True)
         )
         if (step := excluded_by(query, self.tbox, skip=self.skip)) is not None:
             self.observer.on_step(step)
@@ -285,7 +287,7 @@ class _Unfolder:
         """The SPJ queries of a conjunctive query's matches: one for each case of its filters."""
         for match in matches:
             outputs = _outputs(query, match, self.catalog, self.sets.views)
-            buckets = tuple(_bucket_outputs(query, match))
+            buckets = tuple(_bucket_outputs(query, match, self.catalog))
             there = tuple(NotNull(output.value) for _, output in buckets)
             for conditions in _filter_cases(query, match, self.catalog):
                 yield SpjQuery(
@@ -293,6 +295,7 @@ class _Unfolder:
                     (*match.conditions, *conditions, *there),
                     (*outputs, *buckets),
                     tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
+                    merged=self.sets.keys_of(o.table for o in match.occurrences),
                 )
 
     def _assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
@@ -340,10 +343,13 @@ def _filter_cases(
     yield from conjunctions
 
 
-def _bucket_outputs(query: ConjunctiveQuery, match: Match) -> Iterator[tuple[str, LiteralOutput]]:
+def _bucket_outputs(
+    query: ConjunctiveQuery, match: Match, catalog: Catalog
+) -> Iterator[tuple[str, LiteralOutput]]:
     """The buckets of times that the query groups by."""
+    types = Types(catalog, match.occurrences)
     for named in query.buckets:
-        time = match.times[named.time][0]
+        time = find_time(named.time, match.bindings, match.times, types, query.source)
         column = make_column(named.bucket)
         yield named.name, LiteralOutput(Attribute(time.alias, column.name), f"{XSD}dateTime")
 
