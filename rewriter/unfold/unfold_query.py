@@ -148,8 +148,7 @@ def unfold_query(
     budget = WorkBudget(
         "disjuncts over the tables",
         MAX_DISJUNCTS,
-        "each way to match all its patterns by triples maps and facts is one, and every one is "
-        "decided",
+        "each way to match all its patterns by triples maps and facts is one, and decided",
         "put facts into a static relation, ask for narrower classes, or register several queries",
         first.source,
         observer.on_work,
@@ -175,8 +174,8 @@ def unfold_query(
         refuse_bags(first.source, distinct=first.distinct)
         union = replace(union, disjuncts=date_statics(union.disjuncts, sets, first.source))
     read = {o.table for query in union.disjuncts for o in query.occurrences}
-    views = used_views(read, sets.views)
-    union = _add_columns(replace(union, views=views), sets.catalog, first)
+    union = replace(union, views=used_views(read, sets.views))
+    union = _add_columns(union, sets.catalog, first)
     check_aggregates(union, extend_catalog(sets.catalog, union))
     return union
 
