@@ -2,25 +2,28 @@
 
 from ontoweir.mappings.model.catalog import Column, TimestampType
 from ontoweir.mappings.model.parse_duration import show_duration
-from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, TimeBucket
+from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
 
 _START = "time by "
+_MOMENT = "time of the row"
 ENDS = "end of "
 """The names of columns that say where a bucket ends begin so."""
 
 
 def make_column(bucket: TimeBucket) -> Column:
     """The column, named after what it is, whatever the stream: `time by 5 minutes`, `end of time by
-    month (UTC)`."""
+    month (UTC)`, `time of the row + 10 seconds`."""
     match bucket.buckets:
         case FixedBuckets(width_us=width, origin_us=origin):
             after = f" from {show_duration(origin)}" if origin else ""
             text = f"{_START}{show_duration(width)}{after}"
         case CalendarBuckets(unit=unit, zone=zone):
             text = f"{_START}{unit} ({zone})"
+        case Moments(after_us=after_us):
+            text = f"{_MOMENT} + {show_duration(after_us)}" if after_us else _MOMENT
     return Column(ENDS + text if bucket.ends else text, TimestampType(), bucket=bucket)
 
 
 def is_bucket(name: str) -> bool:
     """Whether a column's name is one that `make_column` gives."""
-    return name.removeprefix(ENDS).startswith(_START)
+    return name.removeprefix(ENDS).startswith((_START, _MOMENT))

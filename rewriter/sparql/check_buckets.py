@@ -1,7 +1,9 @@
-"""Check that buckets of time are of a time that every branch has."""
+"""Check that buckets of time are of a time that every branch has, and the names of what is
+computed."""
 
 from collections.abc import Collection, Sequence
 
+from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.query import NamedBuckets, Variable, atom_terms
 from ontoweir.rewriter.sparql.distribute_unions import Branch
 from ontoweir.rewriter.sparql.read_terms import Refuse
@@ -39,7 +41,49 @@ def check_buckets(
         if not all(bucket.time in mine for mine in bound):
             raise refuse(
                 f"a branch of the query has no ?{time}",
-                f"its answers would lie in no bucket ?{bucket.name}",
+                "its answers would have no such time"
+                if bucket.place is not None
+                else f"its answers would lie in no bucket ?{bucket.name}",
                 f"write GRAPH ?{time} {{ … }}, or a pattern with ?{time}, in each",
                 line,
+            )
+
+
+def check_names(
+    aggregation: Aggregation,
+    buckets: Sequence[NamedBuckets],
+    taken: Collection[Variable],
+    times: Collection[Variable],
+    refuse: Refuse,
+    line: int | None,
+) -> None:
+    """Nothing, if aggregates and buckets have names of their own.
+
+    Args:
+        aggregation: the aggregates.
+        buckets: those of GROUP BY.
+        taken: the variables of the patterns.
+        times: the variables of GRAPH.
+        refuse: makes the error.
+        line: of GROUP BY.
+
+    Raises:
+        QueryError: one is called like a variable of the patterns.
+    """
+    bound = {variable.name for variable in taken}
+    for bucket in buckets:
+        if bucket.name != bucket.time.name and bucket.name in bound | {t.name for t in times}:
+            raise refuse(
+                f"?{bucket.name} names a bucket of time and is in a pattern",
+                "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.1)",
+                f"write another name after AS, such as ?{bucket.name}s",
+                line,
+            )
+    for aggregate in aggregation.aggregates:
+        if aggregate.name in bound:
+            raise refuse(
+                f"?{aggregate.name} names an aggregate and is in a pattern",
+                "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.4)",
+                f"write another name after AS, such as ?{aggregate.name}s",
+                aggregate.source.line if aggregate.source else None,
             )

@@ -23,6 +23,7 @@ from ontoweir.rewriter.model.query import (
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation
 from ontoweir.rewriter.syntax.node import Node
+from ontoweir.rewriter.windows.read_sparql_windows import NOW
 
 _EXACT = {
     XSD + sign + size
@@ -180,6 +181,8 @@ class _Reader:
                 "comparisons add or subtract constants only, so that bounds can be computed",
                 _FORMS,
             )
+        elif name == "Builtin_NOW":
+            self._add_term(total, NOW, sign)
         elif isinstance(node, Node) and name not in ("literal", "pname"):
             raise self._refuse_form(node)
         elif isinstance(node, rdflib.Variable | rdflib.URIRef | rdflib.Literal | Node):
@@ -269,7 +272,7 @@ class _Reader:
         dates = any(
             isinstance(c, Literal) and c.datatype == XSD + "dateTime" for c, _ in total.constants
         )
-        if involved & self.times or total.duration is not None:
+        if involved & (self.times | {NOW}) or total.duration is not None:
             return self._time(total, left_var, op, right_var, sign, dates)
         return self._value(total, left_var, op, right_var, sign)
 

@@ -1,10 +1,12 @@
 """Read SELECT with aggregates, and GROUP BY, of a SPARQL query."""
 
+from collections.abc import Collection
 from typing import NoReturn
 
 import rdflib
 
 from ontoweir.errors import Source
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import CASTS
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
@@ -33,9 +35,10 @@ def read_aggregation(
     file: str,
     refuse: Refuse,
     computed: ComputationReader,
+    times: Collection[Variable],
 ) -> tuple[Aggregation | None, tuple[NamedBuckets, ...]]:
     """The grouping and the aggregates of a query as rdflib parsed it (None if it has neither); and
-    those variables of the group that are buckets of time.
+    those variables of the group that are times, or buckets of time.
 
     COUNT(?x) is COUNT(*): in the query language every variable of a match has a value.
 
@@ -43,7 +46,7 @@ def read_aggregation(
         QueryError: a column is neither a variable nor a standard aggregate of one, a selected
             variable is not grouped, or a grouped one is not selected.
     """
-    reader = _Reader(tokens, terms, file, refuse, computed)
+    reader = _Reader(tokens, terms, file, refuse, computed, times)
     return reader.read(query), tuple(reader.buckets)
 
 
@@ -55,9 +58,10 @@ class _Reader:
         file: str,
         refuse: Refuse,
         computed: ComputationReader,
+        times: Collection[Variable],
     ) -> None:
         self.tokens, self.terms, self.file, self.refuse = tokens, terms, file, refuse
-        self.computed = computed
+        self.computed, self.times = computed, times
         self.buckets: list[NamedBuckets] = []
 
     def read(self, query: Node) -> Aggregation | None:
@@ -128,6 +132,9 @@ class _Reader:
                 self.buckets.append(bucket)
                 names.append(bucket.name)
                 continue
+            if variable in self.times:
+                time = NamedBuckets(variable.name, variable, TimeBucket(Moments()))
+                self.buckets.append(time)
             names.append(variable.name)
         return tuple(dict.fromkeys(names))
 

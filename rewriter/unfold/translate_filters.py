@@ -15,6 +15,7 @@ from ontoweir.mappings.model.column_types import (
     type_family,
 )
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.query import (
     AnyFilter,
     Filter,
@@ -34,7 +35,6 @@ from ontoweir.rewriter.model.spj import (
     OneOf,
     Op,
     Output,
-    compare_scalars,
 )
 from ontoweir.rewriter.tmappings.unify_outputs import literal_family, unify_outputs
 from ontoweir.rewriter.unfold.translate_times import read_times, translate_time_filter

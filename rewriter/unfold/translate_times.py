@@ -3,10 +3,19 @@
 from collections.abc import Mapping, Sequence
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import datatype_family, epoch_us, parse_instant
 from ontoweir.mappings.model.round_steps import round_steps
+from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.model.query import Literal, TimeFilter, ValueFilter, Variable
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
+from ontoweir.rewriter.model.query import (
+    ConjunctiveQuery,
+    Literal,
+    TimeFilter,
+    ValueFilter,
+    Variable,
+)
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -16,9 +25,9 @@ from ontoweir.rewriter.model.spj import (
     LiteralOutput,
     Op,
     Output,
-    compare_scalars,
 )
 from ontoweir.rewriter.tmappings.unify_outputs import literal_family
+from ontoweir.rewriter.windows.window import ENDS
 
 
 def read_times(
@@ -104,6 +113,42 @@ def translate_time_filter(
     if left == right:
         return ((),) if compare_scalars(0, op, steps) else ()
     return ((Compare(left, op, right, steps, source),),)
+
+
+def begin_in_windows(
+    query: ConjunctiveQuery,
+    bindings: Mapping[Variable, Output],
+    times: Mapping[Variable, Sequence[Attribute]],
+    types: Types,
+) -> tuple[Compare, ...]:
+    """Of patterns outside GRAPH, whose times have no names: what they match begins to hold before
+    the windows of other rows end, as filters say of GRAPH.
+
+    Raises:
+        QueryError: a window is of what is no time; streams of different units.
+    """
+    if all(a.time is not None or a.always for a in query.atoms):
+        return ()
+    begins = [
+        Attribute(alias, table.timestamp)
+        for alias, table in types.tables.items()
+        if isinstance(table, Stream)
+    ]
+    conditions: list[Compare] = []
+    for named in query.buckets:
+        if not named.name.startswith(ENDS):
+            continue
+        assert isinstance(named.bucket.buckets, Moments)
+        time = find_time(named.time, bindings, times, types, query.source)
+        step = types.step_of(time)
+        assert step is not None
+        rounded = round_steps("<", named.bucket.buckets.after_us, step)
+        assert not isinstance(rounded, bool)
+        for begin in begins:
+            if begin != time:
+                check_steps(begin, time, types, query.source)
+                conditions.append(Compare(begin, Op(rounded[0]), time, rounded[1], query.source))
+    return tuple(conditions)
 
 
 def check_steps(left: Attribute, right: Attribute, types: Types, source: Source | None) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.mappings.model.time_bucket import TimeBucket
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.runtime.columnar.frame import Array
 
 
@@ -38,5 +38,8 @@ class BucketClosing:
         up to it any more. It may lie between two steps: timestamps are whole steps."""
         if now_us is None:
             return np.zeros(len(at), dtype=np.bool_)
-        over: Array = at <= (now_us // self.step_us + 1) * self.step_us
+        following = (now_us // self.step_us + 1) * self.step_us
+        over: Array = (
+            at < following if isinstance(self.bucket.buckets, Moments) else at <= following
+        )
         return over

@@ -63,7 +63,7 @@ def random_question(seed: int, maps: tuple[Map, ...]) -> Query:
     if draw.random() < 0.15:
         branches.append(_make_branch(draw, maps))
     shared = [v for v in _variables(branches[0]) if all(v in _variables(b) for b in branches[1:])]
-    shared = [v for v in shared if v not in ("?x", "?y", "?r", "?q")] or shared
+    shared = [v for v in shared if v not in ("?r", "?q")]  # rdflib has numbers there
     if not shared:
         return random_question(seed + 1_000_003, maps)
     head = tuple(v for v in shared if draw.random() < 0.6) or tuple(shared[:1])

@@ -4,6 +4,7 @@ with rdflib's over the merge of all triples so far, at every timestamp."""
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -273,34 +274,90 @@ def test_what_is_disjoint_at_one_time_may_hold_at_two(tmp_path: Path) -> None:
     _check(case, {("http://e/1",): 1}, tmp_path)
 
 
-def test_buckets_of_a_time_that_the_mapping_binds(tmp_path: Path) -> None:
-    query = outside("?n, COUNT(*) AS ?c", "x v n", "x t r")
-    write_case(make_case((OBSERVATIONS,), query, s=ROWS), tmp_path)
-    text = (
-        (tmp_path / "q.rq")
-        .read_text(encoding="utf-8")
-        .replace("GROUP BY ?n", 'GROUP BY ?n (ow:tumble(?r, "PT10M"^^xsd:dayTimeDuration) AS ?b)')
-    )
-    text = "PREFIX ow: <urn:ontoweir:>\n" + text.replace("SELECT ?n", "SELECT ?n ?b")
-    (tmp_path / "q.rq").write_text(text, encoding="utf-8")
-    workspace = Workspace(load_project(tmp_path, environ={}))
+def _replay(query: Query, folder: Path, names: list[str], *changes: tuple[str, str]) -> Any:
+    """The answers of a query whose text is changed: of each, its row, multiplicity and minute."""
+    write_case(make_case((OBSERVATIONS,), query, tables=KEYED, s=ROWS), folder)
+    text = (folder / "q.rq").read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "q.rq").write_text(f"PREFIX ow: <urn:ontoweir:>\n{text}", encoding="utf-8")
+    workspace = Workspace(load_project(folder, environ={}))
     compiled = workspace.compile("q")
-    job = prepare_job(workspace, compiled)
-    found = replay_case(workspace, compiled, job, ["n", "b", "c"])
-    shown = {(row, at.minute) for at, rows in found.items() for row in rows}
-    start = "2020-01-01T00:00:00"
-    assert shown == {(("5", start, "2"), 10), (("7", start, "1"), 10)}
+    found = replay_case(workspace, compiled, prepare_job(workspace, compiled), names)
+    return {(*row, n, at.minute) for at, rows in found.items() for row, n in rows.items()}
+
+
+MOMENTS = [f"2020-01-01T00:{minute:02}:00" for minute in (0, 5, 10)]
+
+
+def test_a_time_that_the_mapping_binds_is_shown(tmp_path: Path) -> None:
+    shown = _replay(outside("?n, ?r", "x v n", "x t r"), tmp_path, ["n", "r"])
+    first, second, third = MOMENTS
+    assert shown == {
+        ("5", first, 1, 0),
+        ("7", first, 1, 0),
+        ("5", second, 1, 5),
+        ("6", third, 1, 10),
+    }
+
+
+def test_a_subject_with_its_time_is_shown(tmp_path: Path) -> None:
+    shown = _replay(outside("?x", "x v n", distinct=True), tmp_path, ["x"])
+    times = ((1, 0), (2, 0), (1, 5), (1, 10))
+    assert shown == {
+        (f"http://o/s/{id}/2020-01-01T00%3A{minute:02}%3A00", 1, minute) for id, minute in times
+    }
+
+
+def test_groups_of_a_time_that_the_mapping_binds(tmp_path: Path) -> None:
+    shown = _replay(outside("?r, COUNT(*) AS ?c", "x v n", "x t r"), tmp_path, ["r", "c"])
+    first, second, third = MOMENTS
+    assert shown == {(first, "2", 1, 0), (second, "1", 1, 5), (third, "1", 1, 10)}
+
+
+def test_groups_of_a_time_of_a_set_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(QueryError, match="which a mapping makes of a stream's timestamp"):
+        _replay(outside("?r, MAX(?n) AS ?c", "x v n", "x t r"), tmp_path, ["r", "c"])
+
+
+def test_the_latest_time(tmp_path: Path) -> None:
+    shown = _replay(outside("?a, MAX(?r) AS ?c", "x w a", "x t r"), tmp_path, ["a", "c"])
+    assert ("x", MOMENTS[2], 1, 10) in shown
+
+
+def test_the_minute_of_a_time(tmp_path: Path) -> None:
+    query = outside("?n, ?h", "x v n", "x t r", lines=("BIND(MINUTES(?r) AS ?h)",))
+    shown = _replay(query, tmp_path, ["n", "h"])
+    assert shown == {("5", "0", 1, 0), ("7", "0", 1, 0), ("5", "5", 1, 5), ("6", "10", 1, 10)}
+
+
+def test_a_sliding_window_ends_what_is_outside_graph(tmp_path: Path) -> None:
+    window = 'FILTER(?r > NOW() - "PT10M"^^xsd:dayTimeDuration)'
+    query = outside("?n, ?m", "x v n", "x t r", "y v m", lines=(window,))
+    shown = _replay(query, tmp_path, ["n", "m"])
+    pairs = {(n, m) for n, m, *_ in shown}
+    assert ("5", "6") in pairs  # 5 of minute 5, until 15
+    assert {at for n, m, _, at in shown if (n, m) == ("7", "6")} == set()  # 7 ended at 10
+
+
+def test_buckets_of_a_time_that_the_mapping_binds(tmp_path: Path) -> None:
+    shown = _replay(
+        outside("?n, COUNT(*) AS ?c", "x v n", "x t r"),
+        tmp_path,
+        ["n", "b", "c"],
+        ("GROUP BY ?n", 'GROUP BY ?n (ow:tumble(?r, "PT10M"^^xsd:dayTimeDuration) AS ?b)'),
+        ("SELECT ?n", "SELECT ?n ?b"),
+    )
+    assert shown == {("5", MOMENTS[0], "2", 1, 10), ("7", MOMENTS[0], "1", 1, 10)}
 
 
 def test_a_bucket_is_of_a_time(tmp_path: Path) -> None:
-    query = outside("?a, COUNT(*) AS ?c", "x v n", "x w a")
-    write_case(make_case((OBSERVATIONS,), query, s=ROWS), tmp_path)
-    text = (
-        (tmp_path / "q.rq")
-        .read_text(encoding="utf-8")
-        .replace("GROUP BY ?a", 'GROUP BY ?a (ow:tumble(?n, "PT10M"^^xsd:dayTimeDuration) AS ?b)')
-    )
-    text = "PREFIX ow: <urn:ontoweir:>\n" + text.replace("SELECT ?a", "SELECT ?a ?b")
-    (tmp_path / "q.rq").write_text(text, encoding="utf-8")
     with pytest.raises(QueryError, match="used as a time"):
-        Workspace(load_project(tmp_path, environ={})).compile("q")
+        _replay(
+            outside("?a, COUNT(*) AS ?c", "x v n", "x w a"),
+            tmp_path,
+            ["a", "b", "c"],
+            ("GROUP BY ?a", 'GROUP BY ?a (ow:tumble(?n, "PT10M"^^xsd:dayTimeDuration) AS ?b)'),
+            ("SELECT ?a", "SELECT ?a ?b"),
+        )
