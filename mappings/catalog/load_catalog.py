@@ -6,6 +6,7 @@ from decimal import Decimal
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_columns import read_columns
 from ontoweir.mappings.model.catalog import (
+    Align,
     Catalog,
     DataSource,
     Lag,
@@ -84,7 +85,7 @@ def _read_stream(table: TomlTable) -> Stream:
     table.need("source", '{ format = "parquet", path = "…" }')
     table.need("timestamp", '{ column = "ts", unit = "1 second" }')
     time = table.table("timestamp")
-    time.refuse_unknown(("column", "unit", "idle", "start"))
+    time.refuse_unknown(("column", "unit", "idle", "start", "align"))
     time.need("column", '"ts"')
     time.need("unit", '"5 minutes"')
     column, unit = time.text("column") or "", time.text("unit") or ""
@@ -129,7 +130,26 @@ def _read_stream(table: TomlTable) -> Stream:
         lags=_read_lags(table, [c.name for c in columns], step),
         start_us=start,
         on_bad_file=bad,
+        align=_read_align(time),
     )
+
+
+def _read_align(time: TomlTable) -> Align:
+    """What becomes of timestamps between two steps."""
+    match time.text("align") or "error":
+        case "error":
+            return "error"
+        case "floor":
+            return "floor"
+        case "round":
+            return "round"
+        case other:
+            raise time.error(
+                "align",
+                f"align is {other!r}",
+                why="a timestamp between two steps is refused, or moved to a step",
+                fix='write "error", "floor" (the step before) or "round" (the nearest step)',
+            )
 
 
 def _read_start(time: TomlTable, step_us: int) -> int | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ontoweir.errors import CatalogError, Source
 from ontoweir.mappings.model.expression import Expression
@@ -109,6 +109,11 @@ class Lag:
     source: Source | None = None
 
 
+Align: TypeAlias = Literal["error", "floor", "round"]
+"""What becomes of a timestamp between two steps: it is refused; it is the step before; it is the
+nearest step, of two the later."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
     """A declared stream.
@@ -118,7 +123,8 @@ class Stream:
     `max_per_timestamp` is R, the most tuples that share one timestamp (None: not declared);
     `start_us`: no timestamp is before it (microseconds since 1970, None: not declared);
     `idle_us`: live, after how long without a row it holds other streams back no more (None: never);
-    `on_bad_file`: live, "stop" when a file cannot be read, or "quarantine": it is moved away.
+    `on_bad_file`: live, "stop" when a file cannot be read, or "quarantine": it is moved away;
+    `align`: what becomes of timestamps between two steps.
     """
 
     name: str
@@ -134,6 +140,7 @@ class Stream:
     lags: tuple[Lag, ...] = ()
     start_us: int | None = None
     on_bad_file: str = "stop"
+    align: Align = "error"
 
     def column(self, name: str) -> Column | None:
         """The column called `name` (case-sensitive), or None."""

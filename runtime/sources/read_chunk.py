@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, Source
+from ontoweir.runtime.columnar.align_times import align_times
 from ontoweir.runtime.columnar.decode_times import decode_times, show_time
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.coded_texts import concat_rows, find_coded
@@ -120,7 +121,7 @@ class _Reader:
         table = table.slice(self.ahead.offset, limit)
         stream = self.history.stream
         try:
-            times, timed = decode_times(table.column(stream.timestamp))
+            decoded, timed = decode_times(table.column(stream.timestamp))
         except ValueError as error:
             raise DataError(
                 f"the timestamps of {stream.name} cannot be used: {error}",
@@ -128,6 +129,7 @@ class _Reader:
                 fix="name another column, or convert this one to timestamps in microseconds",
                 source=Source(piece.shown, piece.first + self.ahead.offset),
             ) from error
+        times = align_times(decoded, stream)
         if not timed.all():
             times = np.where(timed, times, BEGINNING)
             filled = np.maximum.accumulate(times) if len(times) else times

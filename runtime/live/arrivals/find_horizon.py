@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import epoch_us
+from ontoweir.runtime.columnar.align_times import align_time
 from ontoweir.runtime.sources.list_pieces import find_leaf, read_time_span
 
 
@@ -38,23 +39,24 @@ def _read_first(stream: Stream, file: str) -> int | None:
     try:
         match stream.data.format:
             case "parquet":
-                return _first_of_parquet(file, stream.timestamp)
+                return align_time(_first_of_parquet(file, stream), stream)
             case "csv":
-                return _first_of_csv(file, stream)
+                return align_time(_first_of_csv(file, stream), stream)
             case _:
                 return None
     except (OSError, ValueError, KeyError, pa.ArrowException):
         return None  # whoever reads it says what is wrong
 
 
-def _first_of_parquet(file: str, time: str) -> int | None:
+def _first_of_parquet(file: str, stream: Stream) -> int | None:
+    time = stream.timestamp
     with pq.ParquetFile(file) as opened:
         metadata = opened.metadata
         place = find_leaf(metadata, time)
         if place is None:
             return None
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        lows = [read_time_span(g, place)[0] for g in groups if g.num_rows]
+        lows = [read_time_span(g, place, stream)[0] for g in groups if g.num_rows]
         if None not in lows:
             return min((low for low in lows if low is not None), default=None)
         return _least(opened.read(columns=[time]).column(time))

@@ -315,7 +315,7 @@ def _portions(
         place = find_leaf(metadata, history.stream.timestamp)
         for number in range(metadata.num_row_groups):
             group = metadata.row_group(number)
-            low, high = read_time_span(group, place)
+            low, high = read_time_span(group, place, history.stream)
             names = (*history.columns, history.stream.timestamp)
 
             def load(part: Path = part, number: int = number) -> pa.Table:
