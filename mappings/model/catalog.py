@@ -109,6 +109,20 @@ class Lag:
     source: Source | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class TimeFormat:
+    """How timestamps are written where their column does not hold them as such.
+
+    `format`: "iso" (text of ISO 8601, or timestamps), "epoch_s" or "epoch_ms" (numbers since
+    1970-01-01T00:00:00Z), or a pattern (time_pattern); `columns`: one, or a date and a time of day;
+    `zone`: of times that do not say theirs, by its IANA name (None: UTC).
+    """
+
+    format: str
+    columns: tuple[str, ...]
+    zone: str | None = None
+
+
 Align: TypeAlias = Literal["error", "floor", "round"]
 """What becomes of a timestamp between two steps: it is refused; it is the step before; it is the
 nearest step, of two the later."""
@@ -124,7 +138,9 @@ class Stream:
     `start_us`: no timestamp is before it (microseconds since 1970, None: not declared);
     `idle_us`: live, after how long without a row it holds other streams back no more (None: never);
     `on_bad_file`: live, "stop" when a file cannot be read, or "quarantine": it is moved away;
-    `align`: what becomes of timestamps between two steps.
+    `align`: what becomes of timestamps between two steps;
+    `written`: how timestamps are written (None: as their column's type has them; text is ISO 8601,
+    whole numbers are microseconds).
     """
 
     name: str
@@ -141,6 +157,12 @@ class Stream:
     start_us: int | None = None
     on_bad_file: str = "stop"
     align: Align = "error"
+    written: TimeFormat | None = None
+
+    @property
+    def time_columns(self) -> tuple[str, ...]:
+        """The columns of a file that the timestamp is made from."""
+        return (self.timestamp,) if self.written is None else self.written.columns
 
     def column(self, name: str) -> Column | None:
         """The column called `name` (case-sensitive), or None."""

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import epoch_us
-from ontoweir.runtime.columnar.align_times import align_time
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.sources.check_columns import check_columns
 from ontoweir.runtime.sources.history import Piece
 from ontoweir.runtime.sources.read_source import unreadable
+from ontoweir.runtime.times.align_times import align_time
 
 
 def list_pieces(
@@ -50,7 +50,7 @@ def list_pieces(
         except (OSError, pa.ArrowInvalid) as error:
             raise unreadable(file, error) from error
         check_columns(schema, stream, columns, file, constants.keys() | spare)
-        place = find_leaf(metadata, stream.timestamp)
+        place = find_leaf(metadata, stream.timestamp) if stream.written is None else None
         first = 1
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, Source
-from ontoweir.runtime.columnar.align_times import align_times
 from ontoweir.runtime.columnar.decode_times import decode_times, show_time
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.coded_texts import concat_rows, find_coded
@@ -18,6 +17,7 @@ from ontoweir.runtime.sources.convert_table import convert_table
 from ontoweir.runtime.sources.history import Cursor, History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent
 from ontoweir.runtime.sources.read_source import BAD, unreadable
+from ontoweir.runtime.times.align_times import align_times
 
 BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4

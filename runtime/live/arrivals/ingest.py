@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Stream
-from ontoweir.runtime.columnar.align_times import align_times
 from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, Reject
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import BAD
+from ontoweir.runtime.times.align_times import align_times
 
 FAULT = "__fault"
 PARTITION, OFFSET = "__partition", "__offset"
