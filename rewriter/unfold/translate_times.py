@@ -1,10 +1,12 @@
 """Translates filters over times: of GRAPH, and those that mappings bind to a stream's timestamp."""
 
 from collections.abc import Mapping, Sequence
+from math import gcd
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import datatype_family, epoch_us, parse_instant
+from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.mappings.model.round_steps import round_steps
 from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.rewriter.algebra.equality_classes import Types
@@ -159,7 +161,8 @@ def check_steps(left: Attribute, right: Attribute, types: Types, source: Source 
             f"times of {types.tables[left.alias].name} (unit {a} µs) and "
             f"{types.tables[right.alias].name} (unit {b} µs) are compared",
             why="streams are compared on one grid of time",
-            fix="declare the same timestamp unit for both streams",
+            fix=f'declare unit = "{show_duration(gcd(a or 0, b or 0))}" for both streams: both units '
+            "are whole numbers of it",
             source=source,
         )
 

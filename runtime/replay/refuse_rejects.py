@@ -15,6 +15,7 @@ from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.times.suggest_format import suggest_format
+from ontoweir.runtime.verified.find_wrong import WrongDeclaration, find_wrong
 
 _SAMPLE = 20
 
@@ -29,38 +30,26 @@ def refuse_rejects(histories: Sequence[History], rejected: Mapping[str, int]) ->
     Raises:
         DataError: one did; with the declaration that would read them.
     """
-    for reason, count in rejected.items():
-        meant = [h for h in histories if _is_of(reason, h.stream)]
-        rows = sum(h.rows for h in meant)
-        if not meant or 2 * count < rows:
-            continue
-        stream = meant[0].stream
-        seen = _sample(meant[0]) if reason == f"{stream.timestamp} is not of its type" else []
-        shown = f", such as {seen[0]!r}" if seen else ""
+    for wrong in find_wrong([(h.stream, h.rows) for h in histories], rejected):
+        stream = wrong.stream
+        history = next(h for h in histories if h.stream == stream)
+        seen = _sample(history) if wrong.is_time else []
         raise DataError(
-            f"{count:,} of the {rows:,} rows of {stream.name} are rejected: {reason}{shown}",
+            f"{wrong}, such as {seen[0]!r}" if seen else str(wrong),
             why="where half or more have one thing wrong, the declaration is, and answers over the "
             "rest would mislead; nothing is written",
-            fix=_suggest(stream, reason, seen),
+            fix=_suggest(wrong, seen),
             source=stream.source,
         )
 
 
-def _is_of(reason: str, stream: Stream) -> bool:
-    """Whether a reason is about a stream: it begins with its name, or with one of its columns."""
-    first = reason.partition(" is not of its type")[0]
-    if first != reason:
-        return first in (stream.timestamp, *(c.name for c in stream.columns))
-    return reason.startswith((f"{stream.name}.", f"{stream.name} "))
-
-
-def _suggest(stream: Stream, reason: str, seen: Sequence[str]) -> str:
-    if reason != f"{stream.timestamp} is not of its type":
+def _suggest(wrong: WrongDeclaration, seen: Sequence[str]) -> str:
+    if not wrong.is_time:
         return "correct what the catalog declares of it: the type, domain, key or reference"
     form = suggest_format(seen)
     if form is None:
         return 'say how it is written: timestamp = { …, format = "%d/%m/%Y %H:%M:%S" }'
-    fix = f'declare timestamp = {{ column = "{stream.timestamp}", …, format = "{form}" }}'
+    fix = f'declare timestamp = {{ column = "{wrong.stream.timestamp}", …, format = "{form}" }}'
     return f"{fix}, if the day comes first" if form.startswith("%d/%m") else fix
 
 
