@@ -40,6 +40,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.algebra.list_lags import apply_lags
+from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.aggregation import Aggregate
 from ontoweir.rewriter.model.spj import Attribute, Compare, SpjQuery, SpjUnion
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, look
@@ -75,7 +76,9 @@ class DisjunctChecker:
     def is_special(self) -> bool:
         """Whether there are groups by buckets of time, or floats are added."""
         adds = any(q.added is not None for q in self.union.disjuncts)
-        return adds or (self.whole.aggregation is not None and bool(self.whole.buckets))
+        if self.whole.aggregation is None or not self.whole.buckets:
+            return adds
+        return adds or find_closing(self.whole, self.catalog) is not None
 
     def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
         """The normal form of a disjunct, with all that is declared."""
@@ -262,7 +265,8 @@ class DisjunctChecker:
             return Tier.CONDITIONALLY_BOUNDED
         plan = make_plan(form)
         if isinstance(plan, SynopsisPlan) and len(plan.tables) == 1:
-            return Tier.STATELESS
+            ends = self.union.distinct and self.union.ends  # what holds is kept, to tell its end
+            return Tier.WINDOW_BOUNDED if ends else Tier.STATELESS
         windowed = ordered is not form and not (
             decide_lag(ordered).holds and isinstance(make_plan(ordered, sized=False), SynopsisPlan)
         )

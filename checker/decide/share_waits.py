@@ -7,6 +7,7 @@ from dataclasses import replace
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import KeptTimestamp, SynopsisPlan
 from ontoweir.checker.plans.bound_table import bound_table
+from ontoweir.checker.plans.make_table import told_by_time
 from ontoweir.checker.verdict.verdict import Bounded, DisjunctVerdict
 from ontoweir.mappings.model.catalog import Catalog
 
@@ -36,7 +37,8 @@ def _wait(plan: SynopsisPlan, steps: int) -> SynopsisPlan:
     kept = (KeptTimestamp(near, expire_after=steps, forget_after=None),)
     back = {i: form.lag[i][near] for i in range(len(form.members))}
     waits: dict[int, int | None] = {i: steps + lag for i, lag in back.items() if lag is not None}
-    bound = bound_table(form, last.members, last.keys, kept, last.frontier, waits, last.samples)
+    keys = told_by_time(form, last.keys)
+    bound = bound_table(form, last.members, keys, kept, last.frontier, waits, last.samples)
     return replace(plan, tables=(*plan.tables[:-1], replace(last, kept=kept, bound=bound)))
 
 

@@ -1,5 +1,6 @@
 """Make one table of a synopsis plan: what is kept of the partial matches over some members."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -91,7 +92,8 @@ def make_table(
         waits = _waits(form, members) if sized else {}
     bound = Bound(None, "")
     if sized:
-        bound = bound_table(form, members, draft.keys, kept, frontier, waits, draft.samples)
+        keys = told_by_time(form, draft.keys) if last and kept else draft.keys
+        bound = bound_table(form, members, keys, kept, frontier, waits, draft.samples)
     return SynopsisTable(
         members=members,
         keys=tuple(draft.keys),
@@ -210,6 +212,12 @@ def _kept_answers(form: NormalForm) -> tuple[tuple[KeptTimestamp, ...], dict[int
     back = {i: form.lag[i][near] for i in range(len(form.members))}
     waits: dict[int, int | None] = {i: wait + lag for i, lag in back.items() if lag is not None}
     return (KeptTimestamp(near, expire_after=wait, forget_after=None),), waits
+
+
+def told_by_time(form: NormalForm, keys: Sequence[Key]) -> list[Key]:
+    """A key without the time that a set shows, which the kept timestamp tells."""
+    closing = form.query.closing
+    return [k for k in keys if closing is None or k.value != form.class_of[closing]]
 
 
 def _ends(form: NormalForm) -> bool:

@@ -161,8 +161,8 @@ def check_steps(left: Attribute, right: Attribute, types: Types, source: Source 
             f"times of {types.tables[left.alias].name} (unit {a} µs) and "
             f"{types.tables[right.alias].name} (unit {b} µs) are compared",
             why="streams are compared on one grid of time",
-            fix=f'declare unit = "{show_duration(gcd(a or 0, b or 0))}" for both streams: both units '
-            "are whole numbers of it",
+            fix=f'declare unit = "{show_duration(gcd(a or 0, b or 0))}" for both streams, of which '
+            "both units are whole numbers",
             source=source,
         )
 

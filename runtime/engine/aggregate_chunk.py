@@ -1,7 +1,7 @@
 """The aggregates of a chunk: what the plans of every part found, added to the groups."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
@@ -21,6 +21,7 @@ from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame, first_of, grou
 from ontoweir.runtime.columnar.runs import order_rows
 from ontoweir.runtime.engine.bucket_closing import BucketClosing
 from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
+from ontoweir.runtime.pool.text_columns import code_columns, order_columns, show_columns
 from ontoweir.runtime.results.aggregate_columns import (
     ArgumentScale,
     aggregate_schema,
@@ -37,12 +38,14 @@ from ontoweir.runtime.results.update_groups import (
     show_groups,
     update_groups,
 )
+from ontoweir.runtime.results.update_last import update_last
 
 
 @dataclass(frozen=True, slots=True)
 class MatchBatch:
-    """New matches of a part of an aggregate query. `rows`: of the part's schema; `numbers`: what
-    they say of its arguments, a number for each row (units of the arguments' scales)."""
+    """New matches of a part of an aggregate query. `rows`: of the part's schema, with texts or
+    their codes among those of the groups; `numbers`: what they say of its arguments, a number for
+    each row (units of the arguments' scales)."""
 
     rows: pa.Table
     numbers: Mapping[Measure, Array]
@@ -237,7 +240,8 @@ def advance_groups(
     if not flat:
         return work.schema.empty_table(), state
     names = list(work.aggregation.group)
-    keys = pa.concat_tables([batch.rows.select(names) for batch in flat])
+    coded = (code_columns(batch.rows.select(names), state.texts) for batch in flat)
+    keys = pa.concat_tables(coded)
     known, total = state.count, sum(batch.rows.num_rows for batch in flat)
     state, places = add_groups(state, keys, total)
     deltas, start = [], 0
@@ -257,6 +261,10 @@ def advance_groups(
             numbers |= {n: np.zeros_like(c) for n, c in numbers.items() if n[0] == _DISTINCT}
         deltas.append(Deltas(places[start : start + rows], at, numbers))
         start += rows
+    if work.final and work.closing is None:
+        last = update_last(_shown_by_part(work), deltas, state, known)
+        if last is not None:
+            return work.schema.empty_table(), last
     changes = update_groups(_shown(work), deltas, state, known)
     after = changes.after
     if work.final or work.closing is not None:
@@ -287,6 +295,16 @@ def _shown(work: AggregateWork) -> Shown:
     return Shown(functions, scales, weights, late=work.closing is not None)
 
 
+def _shown_by_part(work: AggregateWork) -> list[Shown]:
+    """What is shown of groups, by the part that says it."""
+    whole = _shown(work)
+    parts = [{a.name for a in part.aggregates} for part, _ in work.parts]
+    return [
+        replace(whole, aggregates=[a for a in whole.aggregates if a.name in names])
+        for names in parts
+    ]
+
+
 def _render_groups(
     work: AggregateWork,
     state: GroupState,
@@ -298,14 +316,13 @@ def _render_groups(
     names = list(work.aggregation.group)
     assert state.keys is not None
     codes, count = group_codes([places], len(places))
-    mine = places[first_of(codes, count)]
-    keys = state.keys.take(pa.array(mine)) if names else state.keys
     ranks = np.zeros(count, dtype=np.int64)
     if names:
-        order = pc.sort_indices(keys, [(n, "ascending") for n in names])
-        ranks[order.to_numpy()] = np.arange(count)
+        mine = state.keys.take(pa.array(places[first_of(codes, count)]))
+        ranks[order_columns(mine, state.texts)] = np.arange(count)
     rows = order_rows(*pack([at, ranks[codes]], len(codes)))
-    rendered = {n: keys.column(n).take(pa.array(codes[rows])) for n in names}
+    keys = state.keys.take(pa.array(places[rows])) if names else state.keys
+    rendered = dict(zip(names, show_columns(keys, state.texts).columns, strict=True))
     for name, column in columns.items():
         scale = work.scales.get(work.functions[name].argument or "")
         kind = work.schema.field(name).type

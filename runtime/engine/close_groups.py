@@ -17,11 +17,13 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     finish_groups,
 )
 from ontoweir.runtime.engine.bucket_closing import BucketClosing
+from ontoweir.runtime.pool.text_columns import code_columns
 from ontoweir.runtime.results.group_state import (
     GroupColumn,
     GroupState,
     Histogram,
     add_groups,
+    forget_texts,
 )
 from ontoweir.runtime.results.measures import MeasureKind
 
@@ -51,7 +53,7 @@ def advance_closing(
         return work.schema.empty_table(), state
     ended = _count_distinct(work, _select(state, np.flatnonzero(over)))
     answers = finish_groups(work, replace(ended, changed=at[over]))
-    return answers, _select(state, np.flatnonzero(~over))
+    return answers, forget_texts(_select(state, np.flatnonzero(~over)))
 
 
 def add_matches(work: AggregateWork, tables: PartRows, state: GroupState) -> GroupState:
@@ -63,7 +65,9 @@ def add_matches(work: AggregateWork, tables: PartRows, state: GroupState) -> Gro
         first = part.aggregates[0]
         if first.function is AggregateFunction.COUNT_DISTINCT and first.argument is not None:
             seen[first.argument] = _add_values(
-                seen.get(first.argument, GroupState()), part.union.variables, batches
+                seen.get(first.argument, GroupState(texts=state.texts)),
+                part.union.variables,
+                batches,
             )
     _, after = advance_groups(work, tables, state)
     return replace(after, seen=seen)
@@ -92,7 +96,7 @@ def _add_values(
     filled = [b.rows.select(list(names)) for b in batches if b.rows.num_rows]
     if not filled:
         return seen
-    rows = pa.concat_tables(filled)
+    rows = pa.concat_tables(code_columns(table, seen.texts) for table in filled)
     return add_groups(seen, rows, rows.num_rows)[0]
 
 
@@ -132,6 +136,7 @@ def _select(state: GroupState, places: Array) -> GroupState:
         histograms,
         state.changed[places],
         seen={name: _select_values(values, keys) for name, values in state.seen.items()},
+        texts=state.texts,
     )
 
 
