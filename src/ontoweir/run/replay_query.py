@@ -236,6 +236,7 @@ def replay_query(
         text_here=here,
         engine=options.engine,
         verification=verification,
+        most_rejected=False,
     )
     with show_replay(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(
