@@ -127,8 +127,7 @@ def unfold_query(
     if (shared := options.shared) is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
     compiled = _compile(ucq, mappings, shared, observer)
-    counted = not first.distinct and options.counts is Counts.SPARQL
-    sets = SetMaker(catalog, observer.on_step, counts=counted)
+    sets = SetMaker(catalog, observer.on_step, counts=_counts(first, options))
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
     buckets = (*first.buckets, *list_shown(ucq, matches, sets.catalog))
@@ -172,6 +171,11 @@ def unfold_query(
     union = _add_columns(union, sets.catalog, first, buckets)
     check_aggregates(union, extend_catalog(sets.catalog, union))
     return union
+
+
+def _counts(query: ConjunctiveQuery, options: UnfoldOptions) -> bool:
+    """Whether triples count, not rows."""
+    return not query.distinct and options.counts is Counts.SPARQL
 
 
 def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ from ontoweir.mappings.model.catalog import (
     FloatType,
     IntType,
     StringType,
-    TimeFormat,
     TimestampType,
 )
 from ontoweir.mappings.model.column_types import epoch_us, name_column_type, parse_instant
@@ -71,11 +70,6 @@ _HELD: dict[type, tuple[_Test, ...]] = {
 """What may hold values of a declared type, beside columns without any value. All other types, such
 as times of day, durations and lists, are refused by name."""
 
-_NUMBERS: tuple[_Test, ...] = (
-    pa.types.is_integer,
-    pa.types.is_floating,
-    pa.types.is_decimal,
-)
 _MICROS = pa.timestamp("us")
 _TIMES: tuple[_Test, ...] = (
     pa.types.is_timestamp,
@@ -116,22 +110,6 @@ def holds_times(there: pa.DataType) -> bool:
     """Whether a column of an Arrow type can hold the timestamps of a stream."""
     kind = plain_type(there)
     return pa.types.is_null(kind) or any(test(kind) for test in _TIMES)
-
-
-def holds_written(there: pa.DataType, written: TimeFormat) -> bool:
-    """Whether a column of an Arrow type can hold timestamps that are written in a format, or one of
-    the columns that they are in."""
-    kind = plain_type(there)
-    tests: tuple[_Test, ...]
-    if written.format in ("epoch_s", "epoch_ms"):
-        tests = (*_NUMBERS, _is_text)
-    elif len(written.columns) > 1:
-        tests = (_is_text, pa.types.is_integer, pa.types.is_date, pa.types.is_time)
-    elif written.format == "iso":
-        tests = (_is_text, pa.types.is_timestamp, pa.types.is_date)
-    else:
-        tests = (_is_text, pa.types.is_integer)
-    return pa.types.is_null(kind) or any(test(kind) for test in tests)
 
 
 def wrong_type(column: str, there: object, declared: ColumnType | None, place: str) -> DataError:

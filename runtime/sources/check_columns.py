@@ -9,10 +9,10 @@ from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.runtime.columnar.convert_column import (
     holds_times,
     holds_type,
-    holds_written,
     wrong_type,
 )
 from ontoweir.runtime.sources.read_source import missing_column
+from ontoweir.runtime.times.holds_written import holds_written
 
 
 def check_columns(
