@@ -31,17 +31,19 @@ def find_closing(union: SpjUnion, catalog: Catalog) -> Closing | None:
     assert union.aggregation is not None
     if not union.buckets or not union.disjuncts:
         return None
-    for variable in union.aggregation.group:
-        found = [_bucket_of(query, variable, catalog) for query in union.disjuncts]
+    panes = union.aggregation.panes
+    for variable in union.aggregation.group if panes is None else (panes.variable,):
+        found = [bucket_of(query, variable, catalog) for query in union.disjuncts]
         known = [f for f in found if f is not None]
         if len(known) == len(found) and len({bucket for _, bucket in known}) == 1:
             return Closing(variable, known[0][1], tuple(a for a, _ in known))
     return None
 
 
-def _bucket_of(
+def bucket_of(
     query: SpjQuery, variable: str, catalog: Catalog
 ) -> tuple[Attribute, TimeBucket] | None:
+    """Where a variable comes from in a disjunct, if it is a bucket of time, and which."""
     output = dict(query.outputs)[variable]
     if not isinstance(output, LiteralOutput):
         return None

@@ -50,7 +50,7 @@ from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
     "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND, "
-    "FILTER, GROUP BY and aggregates"
+    "FILTER, GROUP BY, aggregates and HAVING"
 )
 _COMPARISONS = {"<", "<=", "=", ">=", ">", "!=", "IN"}
 _REFUSED = {
@@ -62,7 +62,6 @@ _REFUSED = {
 _CLAUSES = {
     "orderby": ("ORDER BY", "ORDER", "remove it: results are a stream, in order of `at`"),
     "limitoffset": ("LIMIT or OFFSET", "LIMIT", "remove it: results are a stream without an end"),
-    "having": ("HAVING", "HAVING", "select the aggregate, and compare it in the results"),
 }
 _FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
 
@@ -117,7 +116,7 @@ class _Parser:
             fix = "write SELECT (every answer counts) or SELECT DISTINCT"
             raise self.error("REDUCED", _OUTSIDE, fix, self.first)
         graphs = read_dataset(query, self.tokens, self.terms, self.error)
-        aggregation, buckets = read_aggregation(
+        aggregation, buckets, group_terms = read_aggregation(
             query, self.tokens, self.terms, self.file, self.error, self.computed
         )
         if aggregation is None:
@@ -180,6 +179,7 @@ class _Parser:
                 aggregation=aggregation,
                 buckets=buckets,
                 computation=None if found is None else found.computation(head),
+                group_terms=group_terms,
             )
             for number, branch in enumerate(branches)
         )
@@ -200,13 +200,13 @@ class _Parser:
                     f"write another name after AS, such as ?{bucket.name}s",
                     self.tokens.line_of("GROUP"),
                 )
-        for aggregate in aggregation.aggregates:
-            if aggregate.name in bound:
+        for name in aggregation.columns:
+            if name in bound and name not in aggregation.group:
                 raise self.error(
-                    f"?{aggregate.name} names an aggregate and is in a pattern",
+                    f"?{name} names an aggregate and is in a pattern",
                     "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.4)",
-                    f"write another name after AS, such as ?{aggregate.name}s",
-                    aggregate.source.line if aggregate.source else None,
+                    f"write another name after AS, such as ?{name}s",
+                    self.tokens.line_of(f"?{name}", f"${name}"),
                 )
 
     def find_times(self, node: object) -> None:

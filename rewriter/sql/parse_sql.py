@@ -22,6 +22,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectShape, parse_sql_text, read_select_tree
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
+from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -41,8 +42,10 @@ from ontoweir.rewriter.model.spj import (
     output_attributes,
 )
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.sql.read_group_row import read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
+from ontoweir.rewriter.sql.read_window_tables import read_window_tables
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.views.make_sets import SetMaker
@@ -72,9 +75,10 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
             timestamp in SELECT; with its line.
     """
     try:
-        tree, catalog, buckets = read_sql_buckets(parse_sql_text(text), catalog)
+        tree = read_window_tables(parse_sql_text(text))
+        tree, catalog, buckets = read_sql_buckets(tree, catalog)
         tree, catalog, derived = derive_query_columns(tree, catalog)
-        tree, aggregation = read_sql_aggregation(tree, catalog, file)
+        tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
         union = read_select_tree(tree, catalog, nulls=aggregation is not None)
         grouped = None if aggregation is None else len(aggregation.group)
         columns = {(table, column.name) for table, column in buckets}
@@ -126,8 +130,9 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         views=tuple(sets.views),
     )
     _refuse_ungrouped(made, columns)
+    made = slide_buckets(made, sets.catalog)
     check_aggregates(made, sets.catalog)
-    return made
+    return read_group_row(made, sets.catalog, trees)
 
 
 def _refuse_ungrouped(union: SpjUnion, buckets: Set[tuple[str, str]]) -> None:

@@ -16,7 +16,9 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.buckets.add_buckets import add_buckets, list_buckets
 from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.expressions.attach_computation import attach_computation
+from ontoweir.rewriter.groups.attach_group_terms import attach_group_terms
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of, used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
@@ -176,8 +178,10 @@ def unfold_query(
     catalog, union = sets.catalog, replace(union, disjuncts=dated)
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = _add_columns(replace(union, views=used_views(read, sets.views)), catalog, first)
-    check_aggregates(union, extend_catalog(catalog, union))
-    return union
+    catalog = extend_catalog(catalog, union)
+    union = slide_buckets(union, catalog)
+    check_aggregates(union, catalog)
+    return attach_group_terms(union, catalog, first.group_terms)
 
 
 def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str, ...]:

@@ -92,6 +92,8 @@ class GroupState:
         changed: int64, the marker at which the answer of a group changed last (LONG_AGO: before).
         seen: where a bucket of time closes groups, by argument of COUNT(DISTINCT …): its distinct
             values, as groups of the group's columns and the argument.
+        closed: where these buckets overlap, the last finished timestamp (µs) of which all that was
+            final is answered (None: nothing is).
         index: finds keys.
     """
 
@@ -102,6 +104,7 @@ class GroupState:
     changed: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     index: KeyIndex = field(default_factory=KeyIndex, compare=False, repr=False)
     seen: Mapping[str, "GroupState"] = field(default_factory=dict)
+    closed: int | None = None
 
     @property
     def rows(self) -> int:
@@ -151,7 +154,8 @@ def add_groups(state: GroupState, keys: pa.Table, rows: int) -> tuple[GroupState
     changed = np.concatenate([state.changed, np.full(len(fresh), LONG_AGO, dtype=np.int64)])
     count = state.count + len(fresh)
     keys = whole.combine_chunks()
-    return GroupState(count, keys, measures, state.histograms, changed, index, state.seen), places
+    after = replace(state, count=count, keys=keys, measures=measures, changed=changed, index=index)
+    return after, places
 
 
 def _extend(name: Measure, held: GroupColumn, more: int) -> GroupColumn:

@@ -60,7 +60,7 @@ def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
             output = dict(query.outputs)[name]
             types = Types(catalog, query.occurrences)
             if isinstance(output, LiteralOutput | NullOutput):
-                kinds.add(_result_type(types.type_of(output.value)))
+                kinds.add(result_type(types.type_of(output.value)))
             else:
                 kinds.add(pa.string())
         fields.append(pa.field(name, kinds.pop() if len(kinds) == 1 else pa.string()))
@@ -70,7 +70,8 @@ def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
     return pa.schema(fields)
 
 
-def _result_type(kind: ColumnType) -> pa.DataType:
+def result_type(kind: ColumnType) -> pa.DataType:
+    """The Arrow type of results whose values are of a type."""
     if isinstance(kind, DecimalType):
         return pa.decimal128(max(kind.precision, 19), kind.scale)
     return arrow_type(kind)
@@ -123,7 +124,7 @@ class _Rendering:
             case ConstantOutput(value=text):
                 return pa.repeat(pa.scalar(text), self.results.rows)
             case NullOutput(value=attribute):
-                return pa.nulls(self.results.rows, _result_type(self.types.type_of(attribute)))
+                return pa.nulls(self.results.rows, result_type(self.types.type_of(attribute)))
             case IriOutput(parts=(Attribute() as attribute,)):
                 codes, inner = self._codes(attribute)
                 return write_texts(self._decode(codes, attribute)).take(pa.array(inner))
@@ -189,7 +190,7 @@ class _Rendering:
             case IntType():
                 return pa.array(codes // unit)
             case DecimalType(scale=scale):
-                return decode_decimals(codes // (unit // 10**scale), _result_type(kind))
+                return decode_decimals(codes // (unit // 10**scale), result_type(kind))
             case StringType():
                 return self.pool.take(codes).cast(pa.string())
             case BooleanType():

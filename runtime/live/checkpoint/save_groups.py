@@ -12,7 +12,7 @@ from ontoweir.runtime.results.group_state import GroupColumn, GroupState, Histog
 _KEY = "group "
 """Before the names of the columns that groups differ in."""
 _PLACE, _COUNT = "place", "count"
-_SEEN = "seen"
+_SEEN, _CLOSED = "seen", "closed"
 
 
 def from_groups(state: GroupState) -> dict[str, pa.Table]:
@@ -27,7 +27,10 @@ def from_groups(state: GroupState) -> dict[str, pa.Table]:
     columns |= {_KEY + n: state.keys.column(n) for n in state.keys.column_names}
     for name, held in state.measures.items():
         columns[json.dumps(list(name))] = pa.array(held.values, mask=~held.valid)
-    tables = {".arrow": pa.table(columns)}
+    whole = pa.table(columns)
+    if state.closed is not None:
+        whole = whole.replace_schema_metadata({_CLOSED: str(state.closed)})
+    tables = {".arrow": whole}
     for number, (name, counted) in enumerate(state.histograms.items()):
         values = {_PLACE: counted.groups, json.dumps(list(name)): counted.values}
         tables[f".{number}.arrow"] = pa.table({**values, _COUNT: counted.counts})
@@ -66,7 +69,13 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
             np.array(counted.column(n).to_numpy()) for n in (_PLACE, name, _COUNT)
         )
         histograms[tuple(json.loads(name))] = Histogram(places, values, counts)
-    changed = np.full(whole.num_rows, LONG_AGO, dtype=np.int64)
+    told = (whole.schema.metadata or {}).get(_CLOSED.encode())
     return GroupState(
-        whole.num_rows, keys.combine_chunks(), measures, histograms, changed, seen=seen
+        whole.num_rows,
+        keys.replace_schema_metadata(None).combine_chunks(),
+        measures,
+        histograms,
+        np.full(whole.num_rows, LONG_AGO, dtype=np.int64),
+        seen=seen,
+        closed=None if told is None else int(told),
     )
