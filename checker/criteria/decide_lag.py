@@ -18,7 +18,7 @@ def decide_lag(form: NormalForm) -> CriterionResult:
 
     Bags: E1-E3, exact without self-joins. Sets: C1, C2 = E2, C3 (the pair criterion), sound, and
     complete in all fuzzing without self-joins, `≠` and unions. Aggregates: G1 in the place of E1
-    (E1 where a bucket of time closes groups);
+    (E1 where a bucket of time closes groups, and in the place of C1 where a set shows a time);
     a minimum or maximum is one more comparison with all that is still to come, for C3.
     """
     failures = [*_projections(form), *_equalities(form)]
@@ -104,7 +104,7 @@ def _projections(form: NormalForm) -> list[Failure]:
         if form.distinct and form.folds is not None:  # of MIN, MAX, COUNT(DISTINCT …)
             failures.append(_group_unbounded(group))
             continue
-        if form.distinct:
+        if form.distinct and form.query.closing is None:
             failures.append(
                 Failure(
                     "C1",

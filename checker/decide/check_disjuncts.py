@@ -73,9 +73,9 @@ class DisjunctChecker:
 
     @property
     def is_special(self) -> bool:
-        """Whether there are buckets of time, or floats are added."""
+        """Whether there are groups by buckets of time, or floats are added."""
         adds = any(q.added is not None for q in self.union.disjuncts)
-        return adds or bool(self.whole.buckets)
+        return adds or (self.whole.aggregation is not None and bool(self.whole.buckets))
 
     def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
         """The normal form of a disjunct, with all that is declared."""
@@ -93,6 +93,7 @@ class DisjunctChecker:
         alone = len(self.union.disjuncts) == 1 and not self.aggregates
         if not (form.distinct and alone and is_unique(query, self.catalog, use)):
             return form
+        query = replace(query, closing=None)
         if is_unique(query, self.catalog, lambda d: d.kind != "key" and use(d)):
             return self._normalise(query, use, timed, distinct=False)
         # what rests on a key that no run can enforce is taken only where nothing else helps

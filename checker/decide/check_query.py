@@ -4,12 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
+from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.normalise.relax_chains import relax_chains
 from ontoweir.checker.normalise.simplify_union import simplify_union
 from ontoweir.checker.plans.bound_open_groups import bound_open_groups
+from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.checker.split.split_by_keys import split_by_keys
@@ -26,7 +28,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
-from ontoweir.rewriter.buckets.find_closing import Closing, find_closing
+from ontoweir.rewriter.buckets.find_closing import Closing, close_by_time, find_closing
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
@@ -140,18 +142,19 @@ def _check_plain(
     disprove: bool,
     size: int,
 ) -> Verdict:
+    union = close_by_time(union, catalog)
     checker = DisjunctChecker(union, catalog, known, timed, size=size)
     decided: list[DisjunctVerdict] = []
     with phase("deciding", len(union.disjuncts)) as done:
         for number, query in enumerate(union.disjuncts, 1):
             decided += checker.decide_parts(query)
             done(number)
-    disjuncts = tuple(decided)
+    disjuncts = share_waits(decided, catalog)
     union = replace(union, disjuncts=tuple(d.query for d in disjuncts))
     witness = None
     if disprove and not checker.is_special:
         witness, disjuncts = checker.disprove(disjuncts)
-    return _verdict(union, catalog, disjuncts, (), bound_union(union, disjuncts), witness)
+    return _verdict(union, catalog, disjuncts, (), bound_union(union, disjuncts, catalog), witness)
 
 
 def _check_aggregates(
@@ -301,7 +304,7 @@ def _lacking(
     """The disjuncts without a plan; `whole`: a query that may be split further."""
     for one in unions:
         if one.distinct:
-            one = reduce_union(one, catalog)
+            one = close_by_time(reduce_union(one, catalog), catalog)
         checker = DisjunctChecker(one, catalog, Statistics(), timed)
         for query in one.disjuncts:
             form = checker.normal(query)
@@ -314,14 +317,19 @@ def _lacking(
                 yield form
 
 
-def bound_union(union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...]) -> Bound | None:
-    """The bound of a union: the sum, and once more the results of DISTINCT across disjuncts."""
+def bound_union(
+    union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...], catalog: Catalog
+) -> Bound | None:
+    """The bound of a union: the sum, and once more the results of DISTINCT across disjuncts, and of
+    DISTINCT over windows, whose ends are told."""
     if any(isinstance(d, Failing) for d in disjuncts):
         return None
     plans = [d.plan for d in disjuncts if isinstance(d, Bounded)]
     bounds = [t.bound for p in plans for t in p.tables if t.stored]
-    if union.distinct and len(plans) > 1:
+    if union.distinct and len(plans) > 1 and not union.ends:
         bounds += [p.tables[-1].bound for p in plans]
+    if union.distinct and union.ends:
+        bounds += [bound_standing(p.form, union.ends, catalog, distinct=True) for p in plans]
     return total_bound(bounds)
 
 
@@ -335,7 +343,7 @@ def _aggregate_bound(
     bounds: list[Bound] = []
     whole = next(p for p in parts if p.part.over is None)
     for decided in parts:
-        bound = bound_union(decided.part.union, decided.disjuncts)
+        bound = bound_union(decided.part.union, decided.disjuncts, catalog)
         if bound is None:
             return None
         bounds.append(bound)

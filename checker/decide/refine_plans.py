@@ -4,6 +4,7 @@ them: without its tiers, conditions and criteria, which the schema alone has dec
 from dataclasses import replace
 
 from ontoweir.checker.decide.check_query import bound_union, check_query
+from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.normalise_query import normalise_query
@@ -40,6 +41,7 @@ def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> 
         else:
             assert plan is None, "statistics only tighten a plan"
             refined.append(Unsatisfiable(d.query))
+    disjuncts = share_waits(refined, catalog)
     return replace(
-        verdict, disjuncts=tuple(refined), bound=bound_union(verdict.union, tuple(refined))
+        verdict, disjuncts=disjuncts, bound=bound_union(verdict.union, disjuncts, catalog)
     )

@@ -8,6 +8,7 @@ from ontoweir.errors import Source
 from ontoweir.mappings.expressions.derive_column import read_columns
 from ontoweir.mappings.model.catalog import Catalog, Column, FloatType, IntType, Stream, StringType
 from ontoweir.mappings.model.column_types import name_column_type
+from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op, SpjUnion, View, output_attributes
 from ontoweir.rewriter.views.find_origins import find_origins
 
@@ -74,7 +75,8 @@ def _undeclared(table: Stream, column: Column, ends: tuple[object, object]) -> R
             because=tuple(_undeclared(table, c, (c.minimum, c.maximum)) for c in open_),
         )
     if column.bucket is not None:
-        return Reason(f"{name} is a bucket of time, of which there are always new ones")
+        what = "time" if isinstance(column.bucket.buckets, Moments) else "bucket of time"
+        return Reason(f"{name} is a {what}, of which there are always new ones")
     match column.type:
         case FloatType():
             what = f"{name} is a {kind}: between any two values there are more, whatever its range"

@@ -6,6 +6,7 @@ from ontoweir.checker.normalise.merge_disjuncts import merge_disjuncts
 from ontoweir.checker.normalise.normalise_equalities import normalise_equalities
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.spj import (
     Compare,
     Condition,
@@ -13,7 +14,6 @@ from ontoweir.rewriter.model.spj import (
     Op,
     SpjQuery,
     SpjUnion,
-    compare_scalars,
 )
 from ontoweir.rewriter.passes.remove_self_joins import remove_self_joins
 

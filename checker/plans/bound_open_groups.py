@@ -6,7 +6,7 @@ from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, Key
 from ontoweir.checker.plans.bound_table import bound_keys
 from ontoweir.checker.sizes.size_key import Factor
-from ontoweir.mappings.model.time_bucket import TimeBucket
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 
 
 def bound_open_groups(
@@ -28,7 +28,11 @@ def bound_open_groups(
     member = next(m.index for m in form.members if m.alias == alias)
     longest, shown = bucket.longest_us, "buckets" if bucket.sliding is None else "panes"
     steps = -(-longest // step_us) + wait_for_matches(form) + 1
-    buckets = bucket.buckets.count_within(longest + wait_for_matches(form) * step_us)
+    buckets = (
+        steps
+        if isinstance(bucket.buckets, Moments)
+        else bucket.buckets.count_within(longest + wait_for_matches(form) * step_us)
+    )
     rate = form.rates[member]
     name = form.members[member].alias
     tuples = Factor(None if rate is None else rate * steps, f"R({name}) · {steps} steps of buckets")

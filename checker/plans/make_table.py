@@ -1,5 +1,6 @@
 """Make one table of a synopsis plan: what is kept of the partial matches over some members."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -17,9 +18,11 @@ from ontoweir.checker.model.plan import (
     Term,
 )
 from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
+from ontoweir.checker.plans.bound_open_groups import wait_for_matches
 from ontoweir.checker.plans.bound_table import bound_table
 from ontoweir.checker.plans.coarsen_key import coarsen_key
 from ontoweir.rewriter.model.spj import FoldFunction
+from ontoweir.rewriter.windows.window import ENDS
 
 MAX_PARTNERS = 12
 """A table whose values must differ from more later ones than this is not planned: to tell which of
@@ -82,19 +85,22 @@ def make_table(
         draft.obstacles.extend(Obstacle(v, members, reason) for v in values)
     if draft.obstacles:
         return tuple(draft.obstacles)
-    kept = tuple(k for i in sorted(members) if (k := _kept(form, i, members)) is not None)
+    if last:
+        kept, waits = _kept_answers(form)
+    else:
+        kept = tuple(k for i in sorted(members) if (k := _kept(form, i, members)) is not None)
+        waits = _waits(form, members) if sized else {}
     bound = Bound(None, "")
     if sized:
-        waits = {} if last else _waits(form, members)
-        moments = () if last else kept
-        bound = bound_table(form, members, draft.keys, moments, frontier, waits, draft.samples)
+        keys = told_by_time(form, draft.keys) if last and kept else draft.keys
+        bound = bound_table(form, members, keys, kept, frontier, waits, draft.samples)
     return SynopsisTable(
         members=members,
         keys=tuple(draft.keys),
-        kept=() if last else kept,
+        kept=kept,
         frontier=frontier,
         steps=steps,
-        stored=not last or form.distinct,
+        stored=not last or (form.distinct and not _ends(form)),
         bound=bound,
         samples=tuple(draft.samples),
         sums=tuple(
@@ -110,7 +116,7 @@ def _add_answer(
 ) -> None:
     """What the table of answers keeps of a class."""
     if group.projected:
-        if form.distinct and not group.domain.finite:
+        if form.distinct and not group.domain.finite and form.query.closing is None:
             draft.obstacles.append(
                 Obstacle(group.index, members, "every distinct result must be remembered")
             )
@@ -193,6 +199,30 @@ def _unequal(
         if value in (d.x, d.y)
     ]
     return [(other, shift) for other, shift in pairs if not form.classes[other].members & members]
+
+
+def _kept_answers(form: NormalForm) -> tuple[tuple[KeptTimestamp, ...], dict[int, int | None]]:
+    """For how long the answers of a set that show a time are remembered, and the members' tuples
+    with them: until nothing of that time can match any more."""
+    closing = form.query.closing
+    if not form.distinct or closing is None or form.folds is not None or _ends(form):
+        return (), {}
+    near = next(m.index for m in form.members if m.alias == closing.alias)
+    wait = wait_for_matches(form)
+    back = {i: form.lag[i][near] for i in range(len(form.members))}
+    waits: dict[int, int | None] = {i: wait + lag for i, lag in back.items() if lag is not None}
+    return (KeptTimestamp(near, expire_after=wait, forget_after=None),), waits
+
+
+def told_by_time(form: NormalForm, keys: Sequence[Key]) -> list[Key]:
+    """A key without the time that a set shows, which the kept timestamp tells."""
+    closing = form.query.closing
+    return [k for k in keys if closing is None or k.value != form.class_of[closing]]
+
+
+def _ends(form: NormalForm) -> bool:
+    """Whether answers end: then what is kept of them says when, and they need not be told once."""
+    return any(name.startswith(ENDS) for name, _ in form.query.outputs)
 
 
 def _is_live(form: NormalForm, member: int, inside: frozenset[int]) -> int | None:

@@ -122,7 +122,27 @@ class CalendarBuckets:
         return self._first_day(first + timedelta(days=_LONGEST_DAYS[self.unit]))
 
 
-Buckets = FixedBuckets | CalendarBuckets
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Every moment by itself: the time of a row as a value; or `after_us` later."""
+
+    after_us: int = 0
+
+    @property
+    def longest_us(self) -> int:
+        """A moment has no length."""
+        return 0
+
+    def start(self, time_us: int) -> int:
+        """The moment of a time (µs since 1970)."""
+        return time_us + self.after_us
+
+    def end(self, start_us: int) -> int:
+        """Where the moment ends: it is over when nothing comes at it any more."""
+        return start_us
+
+
+Buckets = FixedBuckets | CalendarBuckets | Moments
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from decimal import Decimal, InvalidOperation, localcontext
 from typing import TypeAlias
 
 from ontoweir.mappings.model.column_types import datatype_family, epoch_us, parse_instant
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.query import Filter, Iri, Literal, TimeFilter, ValueFilter, Variable
-from ontoweir.rewriter.model.spj import Op, compare_scalars
+from ontoweir.rewriter.model.spj import Op
 
 _Key: TypeAlias = tuple[Variable, Variable | str]
 _OPPOSITE = {

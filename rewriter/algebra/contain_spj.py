@@ -14,6 +14,7 @@ from ontoweir.rewriter.algebra.equality_classes import (
     map_output,
     valued_attributes,
 )
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -27,7 +28,6 @@ from ontoweir.rewriter.model.spj import (
     Op,
     Output,
     SpjQuery,
-    compare_scalars,
     output_attributes,
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget

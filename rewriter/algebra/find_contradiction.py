@@ -9,6 +9,7 @@ from ontoweir.rewriter.algebra.equality_classes import (
     map_condition,
     valued_attributes,
 )
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -17,7 +18,6 @@ from ontoweir.rewriter.model.spj import (
     OneOf,
     Op,
     SpjQuery,
-    compare_scalars,
 )
 
 _LISTED = 1000

@@ -1,9 +1,11 @@
-"""The bucket of time by which the groups of an aggregate query are final."""
+"""The bucket of time by which the groups of an aggregate query are final; and the time that the
+answers of a set show, after which they are not found again."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.mappings.model.time_bucket import TimeBucket
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjQuery, SpjUnion
 
 
@@ -29,12 +31,43 @@ def find_closing(union: SpjUnion, catalog: Catalog) -> Closing | None:
         catalog: with its views and buckets (`extend_catalog`).
     """
     assert union.aggregation is not None
+    panes = union.aggregation.panes
+    variables = union.aggregation.group if panes is None else (panes.variable,)
+    return _find(union, variables, catalog)
+
+
+def close_by_time(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """A set query whose disjuncts are marked with a time (`SpjQuery.closing`) that every answer
+    shows: equal answers have equal times, so that an answer is forgotten when nothing of its time
+    can match any more. Any other query as it is.
+
+    Args:
+        union: a query.
+        catalog: with its views and buckets (`extend_catalog`).
+    """
+    if not union.distinct or union.aggregation is not None:
+        return union
+    found = _find(union, union.variables, catalog, moments=True)
+    if found is None:
+        return union
+    marked = (
+        replace(query, closing=attribute)
+        for query, attribute in zip(union.disjuncts, found.attributes, strict=True)
+    )
+    return replace(union, disjuncts=tuple(marked))
+
+
+def _find(
+    union: SpjUnion, variables: Sequence[str], catalog: Catalog, *, moments: bool = False
+) -> Closing | None:
+    """The first of some variables that is the same bucket in all disjuncts; `moments`: a time."""
     if not union.buckets or not union.disjuncts:
         return None
-    panes = union.aggregation.panes
-    for variable in union.aggregation.group if panes is None else (panes.variable,):
+    for variable in variables:
         found = [bucket_of(query, variable, catalog) for query in union.disjuncts]
-        known = [f for f in found if f is not None]
+        known = [
+            f for f in found if f is not None and (not moments or isinstance(f[1].buckets, Moments))
+        ]
         if len(known) == len(found) and len({bucket for _, bucket in known}) == 1:
             return Closing(variable, known[0][1], tuple(a for a, _ in known))
     return None

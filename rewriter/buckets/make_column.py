@@ -2,23 +2,26 @@
 
 from ontoweir.mappings.model.catalog import Column, TimestampType
 from ontoweir.mappings.model.parse_duration import show_duration
-from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, TimeBucket
+from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
 
 _START = "time by "
-ENDS = "end of "
+_MOMENT = "time of the row"
 _GROWS = "up to "
+ENDS = "end of "
 """The names of columns that say where a bucket ends begin so."""
 
 
 def make_column(bucket: TimeBucket) -> Column:
     """The column, named after what it is, whatever the stream: `time by 5 minutes`, `end of time by
-    month (UTC)`."""
+    month (UTC)`, `time of the row + 10 seconds`."""
     match bucket.buckets:
         case FixedBuckets(width_us=width, origin_us=origin):
             after = f" from {show_duration(origin)}" if origin else ""
             text = f"{_START}{show_duration(width)}{after}"
         case CalendarBuckets(unit=unit, zone=zone):
             text = f"{_START}{unit} ({zone})"
+        case Moments(after_us=after_us):
+            text = f"{_MOMENT} + {show_duration(after_us)}" if after_us else _MOMENT
     if (sliding := bucket.sliding) is not None:
         size, slide = show_duration(sliding.size_us), show_duration(sliding.slide_us)
         after = f" from {show_duration(sliding.origin_us)}" if sliding.origin_us else ""
@@ -34,4 +37,4 @@ def is_growing(name: str) -> bool:
 
 def is_bucket(name: str) -> bool:
     """Whether a column's name is one that `make_column` gives."""
-    return name.removeprefix(ENDS).startswith(_START)
+    return name.removeprefix(ENDS).startswith((_START, _MOMENT))

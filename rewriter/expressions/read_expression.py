@@ -89,7 +89,7 @@ def uses_functions(node: object) -> bool:
         return any(map(uses_functions, node))
     if not isinstance(node, Node):
         return False
-    if node.name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
+    if node.name in ("Builtin_EXISTS", "Builtin_NOTEXISTS", "Builtin_NOW"):
         return False
     if node.name.startswith("Builtin_") or node.name == "Function":
         return True

@@ -6,6 +6,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.expressions import build
 from ontoweir.mappings.model.catalog import BooleanType, Catalog
 from ontoweir.mappings.model.expression import Call, Expression, Function
+from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.expressions.type_expression import (
     NotExactError,
     truth,
@@ -18,10 +19,11 @@ from ontoweir.rewriter.model.spj import SpjUnion
 
 
 def attach_group_terms(union: SpjUnion, catalog: Catalog, terms: GroupTerms) -> SpjUnion:
-    """The query with its HAVING, and with what is computed of its groups.
+    """The query with its HAVING, with what is computed of its groups, and by the panes of buckets
+    that overlap.
 
     Args:
-        union: an aggregate query over tables; others, which have no such terms, stay as they are.
+        union: a query over tables; one that has no groups stays as it is.
         catalog: with its views, buckets and derived columns.
         terms: what was written.
 
@@ -29,6 +31,7 @@ def attach_group_terms(union: SpjUnion, catalog: Catalog, terms: GroupTerms) -> 
         QueryError: an expression is not computed exactly as SPARQL has it, or a group may leave
             what HAVING lets through.
     """
+    union = slide_buckets(union, catalog)
     if union.aggregation is None or not (terms.computed or terms.having):
         return union
     row = type_group_row(union, catalog, terms=True)

@@ -180,11 +180,13 @@ def expression_variables(expression: TermExpression) -> frozenset[Variable]:
 
 @dataclass(frozen=True, slots=True)
 class NamedBuckets:
-    """The bucket of a time as a variable of the group."""
+    """The bucket of a time as a variable of the group; or a time as an answer variable, which
+    stands at a `place` in SELECT."""
 
     name: str
     time: Variable
     bucket: TimeBucket
+    place: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +214,8 @@ class ConjunctiveQuery:
     """What is computed of the matches; the head is then that of the characteristic query, without
     what `buckets` gives."""
     buckets: tuple[NamedBuckets, ...] = ()
-    """Groups of times: they are not in the head, as the times they are made from are no answers."""
+    """Groups of times, times that are shown, and when rows leave their windows: they are not in the
+    head, which is of values."""
     computation: Computation | None = None
     """What is computed of the solutions; the head is then what is needed for it."""
     group_terms: GroupTerms = GroupTerms()

@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
@@ -339,6 +339,8 @@ class SpjUnion:
     """Streams (or views), and a column that says in which bucket of time each row lies."""
     derived: tuple[tuple[str, Expression], ...] = ()
     """Tables (or views), and the expressions of their rows that are columns."""
+    ends: tuple[str, ...] = ()
+    """Variables that say when rows leave their windows: an answer holds until the first of them."""
 
 
 def first_axioms(axioms: tuple[str, ...]) -> tuple[str, ...]:
@@ -376,25 +378,3 @@ def term_kind(output: Output) -> str:
         ):
             plain = datatype is None or datatype == f"{XSD}string"
             return f"@{language}" if language else "string" if plain else datatype or ""
-
-
-def compare_scalars(left: Scalar, op: Op, right: Scalar) -> bool:
-    """`left op right` for constants of one type."""
-    if isinstance(left, str) != isinstance(right, str):
-        return op is Op.NE
-    before, equal = left < right, left == right  # type: ignore[operator]
-    match op:
-        case Op.EQ:
-            return equal
-        case Op.NE:
-            return not equal
-        case Op.LT:
-            return before
-        case Op.LE:
-            return before or equal
-        case Op.GE:
-            return not before
-        case Op.GT:
-            return not before and not equal
-        case _ as unreachable:
-            assert_never(unreachable)

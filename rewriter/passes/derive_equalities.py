@@ -6,6 +6,7 @@ from ontoweir.mappings.model.catalog import Catalog, DecimalType, IntType
 from ontoweir.mappings.sql.read_literal import plain_number
 from ontoweir.rewriter.algebra.bound_differences import bound_differences
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -13,7 +14,6 @@ from ontoweir.rewriter.model.spj import (
     Constant,
     Op,
     SpjQuery,
-    compare_scalars,
 )
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 

@@ -10,6 +10,7 @@ from ontoweir.rewriter.algebra.equality_classes import (
     map_condition,
     map_output,
 )
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -20,7 +21,6 @@ from ontoweir.rewriter.model.spj import (
     OneOf,
     Op,
     SpjQuery,
-    compare_scalars,
 )
 
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from ontoweir.mappings.model.catalog import Catalog, Scalar
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -12,7 +13,6 @@ from ontoweir.rewriter.model.spj import (
     Constant,
     Op,
     SpjQuery,
-    compare_scalars,
 )
 
 

@@ -1,7 +1,9 @@
-"""Check that buckets of time are of a time that every branch has."""
+"""Check that buckets of time are of a time that every branch has, and the names of what is
+computed."""
 
 from collections.abc import Collection, Sequence
 
+from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.query import NamedBuckets, Variable
 from ontoweir.rewriter.sparql.distribute_unions import Branch
 from ontoweir.rewriter.sparql.read_terms import Refuse
@@ -38,7 +40,50 @@ def check_buckets(
         if not all(any(a.time == bucket.time for a in b.atoms) for b in branches):
             raise refuse(
                 f"a branch of the query has no ?{time}",
-                f"its answers would lie in no bucket ?{bucket.name}",
+                "its answers would have no such time"
+                if bucket.place is not None
+                else f"its answers would lie in no bucket ?{bucket.name}",
                 f"write GRAPH ?{time} {{ … }} in each",
                 line,
+            )
+
+
+def check_names(
+    aggregation: Aggregation,
+    buckets: Sequence[NamedBuckets],
+    taken: Collection[Variable],
+    times: Collection[Variable],
+    refuse: Refuse,
+    line: int | None,
+) -> None:
+    """Nothing, if aggregates and buckets have names of their own.
+
+    Args:
+        aggregation: the aggregates.
+        buckets: those of GROUP BY.
+        taken: the variables of the patterns.
+        times: the variables of GRAPH.
+        refuse: makes the error.
+        line: of GROUP BY.
+
+    Raises:
+        QueryError: one is called like a variable of the patterns.
+    """
+    bound = {variable.name for variable in taken}
+    for bucket in buckets:
+        if bucket.name != bucket.time.name and bucket.name in bound | {t.name for t in times}:
+            raise refuse(
+                f"?{bucket.name} names a bucket of time and is in a pattern",
+                "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.1)",
+                f"write another name after AS, such as ?{bucket.name}s",
+                line,
+            )
+    lines = {a.name: a.source.line for a in aggregation.aggregates if a.source is not None}
+    for name in aggregation.columns:
+        if name in bound and name not in aggregation.group:
+            raise refuse(
+                f"?{name} names an aggregate and is in a pattern",
+                "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.4)",
+                f"write another name after AS, such as ?{name}s",
+                lines.get(name, line),
             )

@@ -40,6 +40,7 @@ from ontoweir.rewriter.sparql.patterns import (
     pattern_values,
 )
 from ontoweir.rewriter.sparql.split_cases import Case, TooManyCases, split_cases
+from ontoweir.rewriter.windows.read_sparql_windows import NOW
 
 MAX_BRANCHES = 500
 """How many branches a query may have."""
@@ -174,7 +175,7 @@ def _join(left: Branch, right: Branch) -> Branch | None:
 
 def _filter(branch: Branch, filters: tuple[Formula, ...], time: Variable | None) -> Branch:
     """The branch with filters that see what it binds here: other variables are unbound."""
-    bound = set(branch.values)
+    bound = {NOW, *branch.values}
     for atom in branch.atoms:
         bound.update(t for t in (*atom_terms(atom), atom.time) if isinstance(t, Variable))
     if time is not None:

@@ -23,6 +23,7 @@ from ontoweir.rewriter.model.query import (
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation
 from ontoweir.rewriter.syntax.node import Node
+from ontoweir.rewriter.windows.read_sparql_windows import NOW
 
 _EXACT = {
     XSD + sign + size
@@ -180,6 +181,8 @@ class _Reader:
                 "comparisons add or subtract constants only, so that bounds can be computed",
                 _FORMS,
             )
+        elif name == "Builtin_NOW":
+            self._add_term(total, NOW, sign)
         elif isinstance(node, Node) and name not in ("literal", "pname"):
             raise self._refuse_form(node)
         elif isinstance(node, rdflib.Variable | rdflib.URIRef | rdflib.Literal | Node):
@@ -269,9 +272,10 @@ class _Reader:
         dates = any(
             isinstance(c, Literal) and c.datatype == XSD + "dateTime" for c, _ in total.constants
         )
-        timed = involved & self.times
-        if timed and involved - self.times:
-            value = min(involved - self.times)
+        times = self.times | {NOW}
+        timed = involved & times
+        if timed and involved - times:
+            value = min(involved - times)
             raise self._error(
                 f"comparing a time with a value: ?{min(timed).name} and ?{value.name}",
                 f"?{min(timed).name} is a time (GRAPH ?{min(timed).name}) and ?{value.name} "

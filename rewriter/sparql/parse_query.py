@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import rdflib
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import is_computed, split_conjuncts
-from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
@@ -25,7 +25,7 @@ from ontoweir.rewriter.model.query import (
     Variable,
     filter_variables,
 )
-from ontoweir.rewriter.sparql.check_buckets import check_buckets
+from ontoweir.rewriter.sparql.check_buckets import check_buckets, check_names
 from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_variables
 from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
 from ontoweir.rewriter.sparql.expand_path import expand_path, first_step
@@ -46,6 +46,7 @@ from ontoweir.rewriter.sparql.read_values import ValuesReader
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
+from ontoweir.rewriter.windows.read_sparql_windows import NOW, read_sparql_windows
 
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
@@ -106,30 +107,27 @@ class _Parser:
 
     def read(self, query: Node) -> tuple[ConjunctiveQuery, ...]:
         """The branches of a query as rdflib parsed it."""
-        if query.name in _FORMS:
-            fix = "write SELECT, or SELECT DISTINCT, and the variables"
-            raise self.error(_FORMS[query.name], _OUTSIDE, fix, self.first)
-        for key, (clause, word, fix) in _CLAUSES.items():
-            if key in query:
-                raise self.error(clause, _OUTSIDE, fix, self.tokens.line_of(word, "OFFSET"))
-        if query.get("modifier") == "REDUCED":
-            fix = "write SELECT (every answer counts) or SELECT DISTINCT"
-            raise self.error("REDUCED", _OUTSIDE, fix, self.first)
+        self.refuse_clauses(query)
         graphs = read_dataset(query, self.tokens, self.terms, self.error)
+        self.find_times(query["where"])
         aggregation, buckets, group_terms = read_aggregation(
-            query, self.tokens, self.terms, self.file, self.error, self.computed
+            query, self.tokens, self.terms, self.file, self.error, self.computed, self.times
         )
+        answers: list[str] | None = None
         if aggregation is None:
             distinct = query.get("modifier") == "DISTINCT"
             head = self.read_head(query)
             counted: frozenset[Variable] = frozenset()
+            if head is not None:
+                answers = [v.name for v in head]
+                head, buckets = self.split_times(head)
         else:
             # of a bucket, all matches are needed until it is over
             distinct = not aggregation.duplicate_sensitive and not buckets
             named = {b.name for b in buckets}
             head = tuple(Variable(v) for v in aggregation.variables if v not in named)
             counted = frozenset(map(Variable, aggregated_variables(query)))
-        self.find_times(query["where"])
+            answers = list(aggregation.variables)
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
         self.tokens.next(lambda t: t.text == "{")
         pattern: Pattern = self.read_group(query["where"], None)
@@ -144,12 +142,15 @@ class _Parser:
             refuse=lambda what, why, fix: self.error(what, why, fix, self.first),
         )
         source = Source(self.file, self.first)
-        self.check_names(aggregation, buckets, pattern)
         place = self.tokens.line_of("GROUP")
-        check_buckets(buckets, self.times, branches, self.error, place)
-        answers = None if head is None else [v.name for v in head]
         if aggregation is not None:
-            answers = list(aggregation.variables)
+            bound = bound_variables(pattern)
+            check_names(aggregation, buckets, bound, self.times, self.error, place)
+        check_buckets(buckets, self.times, branches, self.error, place or self.first)
+        branches, ends = read_sparql_windows(branches, source, plain=aggregation is None)
+        if ends:
+            buckets = (*buckets, *ends)
+            answers = None if answers is None else [*answers, *(b.name for b in ends)]
         found = self.computed.finish(answers, bound_variables(pattern))
         head = check_variables(
             head if head is None or found is None else found.needed(head),
@@ -159,7 +160,7 @@ class _Parser:
                 times=frozenset(self.times),
                 hidden=frozenset(self.terms.fresh),
                 counted=counted,
-                aggregates=aggregation is not None,
+                aggregates=aggregation is not None or bool(buckets),
             ),
             locate=lambda v: self.tokens.line_of(f"?{v.name}", f"${v.name}") or self.first,
             source=source,
@@ -184,30 +185,28 @@ class _Parser:
             for number, branch in enumerate(branches)
         )
 
-    def check_names(
-        self, aggregation: Aggregation | None, buckets: Sequence[NamedBuckets], pattern: Pattern
-    ) -> None:
-        """Raise the error for an aggregate, or a bucket, that is called like a variable of the
-        patterns."""
-        if aggregation is None:
-            return
-        bound = {variable.name for variable in bound_variables(pattern)}
-        for bucket in buckets:
-            if bucket.name in bound | {time.name for time in self.times}:
-                raise self.error(
-                    f"?{bucket.name} names a bucket of time and is in a pattern",
-                    "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.1)",
-                    f"write another name after AS, such as ?{bucket.name}s",
-                    self.tokens.line_of("GROUP"),
-                )
-        for name in aggregation.columns:
-            if name in bound and name not in aggregation.group:
-                raise self.error(
-                    f"?{name} names an aggregate and is in a pattern",
-                    "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.4)",
-                    f"write another name after AS, such as ?{name}s",
-                    self.tokens.line_of(f"?{name}", f"${name}"),
-                )
+    def refuse_clauses(self, query: Node) -> None:
+        """Raise the error for a form, or a clause, that is not in the language."""
+        if query.name in _FORMS:
+            fix = "write SELECT, or SELECT DISTINCT, and the variables"
+            raise self.error(_FORMS[query.name], _OUTSIDE, fix, self.first)
+        for key, (clause, word, fix) in _CLAUSES.items():
+            if key in query:
+                raise self.error(clause, _OUTSIDE, fix, self.tokens.line_of(word, "OFFSET"))
+        if query.get("modifier") == "REDUCED":
+            fix = "write SELECT (every answer counts) or SELECT DISTINCT"
+            raise self.error("REDUCED", _OUTSIDE, fix, self.first)
+
+    def split_times(
+        self, head: tuple[Variable, ...]
+    ) -> tuple[tuple[Variable, ...], tuple[NamedBuckets, ...]]:
+        """The answer variables that are values, and the times with their places in SELECT."""
+        times = tuple(
+            NamedBuckets(v.name, v, TimeBucket(Moments()), place)
+            for place, v in enumerate(head)
+            if v in self.times
+        )
+        return tuple(v for v in head if v not in self.times), times
 
     def find_times(self, node: object) -> None:
         """Note the variables of every GRAPH: filters before it may compare them."""
@@ -291,7 +290,8 @@ class _Parser:
 
     def check_scope(self, group: Join) -> None:
         """Raise the error for a filter over what its own group does not bind."""
-        bound = bound_variables(group) | ({group.time} if group.time is not None else set())
+        bound = bound_variables(group) | {NOW}
+        bound |= {group.time} if group.time is not None else set()
         for f in (f for formula in group.filters for f in formula_filters(formula)):
             for variable in filter_variables(f):
                 if variable not in bound:

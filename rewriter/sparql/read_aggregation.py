@@ -1,11 +1,12 @@
 """Read SELECT with aggregates, and GROUP BY, of a SPARQL query."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 import rdflib
 
 from ontoweir.errors import Source
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import CASTS, NotReadError, read_expression
 from ontoweir.rewriter.groups.lift_aggregates import lift_aggregates, list_aggregates
@@ -43,9 +44,10 @@ def read_aggregation(
     file: str,
     refuse: Refuse,
     computed: ComputationReader,
+    times: Collection[Variable],
 ) -> tuple[Aggregation | None, tuple[NamedBuckets, ...], GroupTerms]:
     """The grouping and the aggregates of a query as rdflib parsed it (None if it has neither);
-    those variables of the group that are buckets of time; and what is computed of groups.
+    those variables of the group that are times, or buckets of time; and what is computed of groups.
 
     COUNT(?x) is COUNT(*): in the query language every variable of a match has a value.
 
@@ -53,7 +55,7 @@ def read_aggregation(
         QueryError: a column is neither a variable nor made of standard aggregates, a selected
             variable is not grouped, or a grouped one is not selected.
     """
-    reader = _Reader(tokens, terms, file, refuse, computed)
+    reader = _Reader(tokens, terms, file, refuse, computed, times)
     made = reader.read(query)
     return made, tuple(reader.buckets), reader.terms_of_groups
 
@@ -66,9 +68,10 @@ class _Reader:
         file: str,
         refuse: Refuse,
         computed: ComputationReader,
+        times: Collection[Variable],
     ) -> None:
         self.tokens, self.terms, self.file, self.refuse = tokens, terms, file, refuse
-        self.computed = computed
+        self.computed, self.times = computed, times
         self.buckets: list[NamedBuckets] = []
         self.aggregates: list[Aggregate] = []
         self.names: dict[tuple[AggregateFunction, str | None], str] = {}
@@ -196,6 +199,9 @@ class _Reader:
                 self.buckets.append(bucket)
                 names.append(bucket.name)
                 continue
+            if variable in self.times:
+                time = NamedBuckets(variable.name, variable, TimeBucket(Moments()))
+                self.buckets.append(time)
             names.append(variable.name)
         return tuple(dict.fromkeys(names))
 

@@ -1,6 +1,6 @@
 """Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import product
 from typing import assert_never
@@ -15,9 +15,10 @@ from ontoweir.mappings.model.assertion import (
     SourceNotNull,
     SourceOneOf,
 )
-from ontoweir.mappings.model.catalog import Catalog, DecimalType, Scalar
+from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Scalar
 from ontoweir.mappings.model.column_types import XSD, name_column_type
 from ontoweir.mappings.model.never_null import never_null
+from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectShape, parse_sql_text, read_select_tree
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
@@ -45,10 +46,12 @@ from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_group_row import read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
-from ontoweir.rewriter.sql.read_window_tables import read_window_tables
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.views.make_sets import SetMaker
+from ontoweir.rewriter.windows.read_sql_times import read_sql_times
+from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
+from ontoweir.rewriter.windows.read_window_tables import read_window_tables
 
 _MAX_NULLABLE = 8
 """Of so many columns of GROUP BY that may be NULL every combination is a disjunct."""
@@ -75,8 +78,10 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
             timestamp in SELECT; with its line.
     """
     try:
-        tree = read_window_tables(parse_sql_text(text))
-        tree, catalog, buckets = read_sql_buckets(tree, catalog)
+        windows = read_sql_windows(read_window_tables(parse_sql_text(text)), catalog)
+        tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
+        tree, catalog, times = read_sql_times(tree, catalog)
+        buckets += (*times, *windows.columns)
         tree, catalog, derived = derive_query_columns(tree, catalog)
         tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
         union = read_select_tree(tree, catalog, nulls=aggregation is not None)
@@ -95,14 +100,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
             source=Source(file, 1),
         ) from None
     variables = _names(union.selects[0])
+    _refuse_other_widths(union.selects, len(variables), file)
     for select in union.selects:
-        if len(select.projections) != len(variables):
-            raise QueryError(
-                f"a UNION of {len(variables)} and {len(select.projections)} columns",
-                why="its parts must have the same number of columns",
-                fix="select as many columns in every part",
-                source=Source(file, select.line or 1),
-            )
         _refuse_other_types(union.selects[0], select, variables, file)
     if aggregation is not None:
         variables = aggregation.variables  # none, where all matches are one group
@@ -127,17 +126,25 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         aggregation=aggregation,
         buckets=buckets,
         derived=derived,
+        ends=windows.ends,
         views=tuple(sets.views),
     )
-    _refuse_ungrouped(made, columns)
+    _refuse_ungrouped(made, buckets)
     made = slide_buckets(made, sets.catalog)
     check_aggregates(made, sets.catalog)
     return read_group_row(made, sets.catalog, trees)
 
 
-def _refuse_ungrouped(union: SpjUnion, buckets: Set[tuple[str, str]]) -> None:
-    """Raise QueryError for a bucket of time that is not grouped by."""
+def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) -> None:
+    """Raise QueryError for a bucket of time that is not grouped by, where answers are a set."""
+    if union.aggregation is None and not union.distinct:
+        return
     group = () if union.aggregation is None else union.aggregation.group
+    buckets = {
+        (table, column.name)
+        for table, column in columns
+        if column.bucket is not None and not isinstance(column.bucket.buckets, Moments)
+    }
     for query in union.disjuncts:
         of = {o.alias: o.table for o in query.occurrences}
         for name, output in query.outputs:
@@ -150,6 +157,18 @@ def _refuse_ungrouped(union: SpjUnion, buckets: Set[tuple[str, str]]) -> None:
                     fix="group by it; every result carries its own time `at`",
                     source=union.source,
                 )
+
+
+def _refuse_other_widths(selects: Sequence[SelectShape], width: int, file: str) -> None:
+    """Raise QueryError where the parts of a UNION have different numbers of columns."""
+    for select in selects:
+        if len(select.projections) != width:
+            raise QueryError(
+                f"a UNION of {width} and {len(select.projections)} columns",
+                why="its parts must have the same number of columns",
+                fix="select as many columns in every part",
+                source=Source(file, select.line or 1),
+            )
 
 
 def _refuse_other_types(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.parse_duration import UNITS_US
-from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, TimeBucket
+from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.buckets.make_column import is_bucket
 from ontoweir.rewriter.model.aggregation import Panes
@@ -58,6 +58,15 @@ def _print(bucket: TimeBucket, time: exp.Column, dialect: str) -> exp.Expr:
             if zone == "UTC" and not bucket.ends:
                 return exp.TimestampTrunc(this=time, unit=exp.Var(this=unit.upper()))
             return _print_calendar(time, unit, zone, dialect, ends=bucket.ends)
+        case Moments(after_us=0):
+            return time
+        case Moments(after_us=after_us):
+            return exp.Add(
+                this=time,
+                expression=exp.Interval(
+                    this=exp.Literal.string(str(after_us)), unit=exp.Var(this="MICROSECOND")
+                ),
+            )
 
 
 def _print_fixed(time: exp.Expr, width: int, origin: int, dialect: str, *, ends: bool) -> exp.Expr:

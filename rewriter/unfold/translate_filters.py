@@ -18,6 +18,7 @@ from ontoweir.mappings.model.column_types import (
 )
 from ontoweir.mappings.model.round_steps import round_steps
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.query import (
     AnyFilter,
     Filter,
@@ -37,7 +38,6 @@ from ontoweir.rewriter.model.spj import (
     OneOf,
     Op,
     Output,
-    compare_scalars,
 )
 from ontoweir.rewriter.tmappings.unify_outputs import literal_family, unify_outputs
 

@@ -16,7 +16,6 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.buckets.add_buckets import add_buckets, list_buckets
 from ontoweir.rewriter.buckets.make_column import make_column
-from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.expressions.attach_computation import attach_computation
 from ontoweir.rewriter.groups.attach_group_terms import attach_group_terms
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of, used_views
@@ -68,6 +67,7 @@ from ontoweir.rewriter.unfold.translate_filters import (
 )
 from ontoweir.rewriter.views.find_origins import find_origins
 from ontoweir.rewriter.views.make_sets import SetMaker
+from ontoweir.rewriter.windows.window import ENDS
 
 MAX_DISJUNCTS = 10_000
 """How many disjuncts a query may be unfolded into, before the passes."""
@@ -179,7 +179,6 @@ def unfold_query(
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = _add_columns(replace(union, views=used_views(read, sets.views)), catalog, first)
     catalog = extend_catalog(catalog, union)
-    union = slide_buckets(union, catalog)
     check_aggregates(union, catalog)
     return attach_group_terms(union, catalog, first.group_terms)
 
@@ -188,14 +187,20 @@ def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str,
     """The columns of the matches, in order."""
     if query.computation is not None:
         return (*named, *(bucket.name for bucket in query.buckets))
-    return query.aggregation.variables if query.aggregation and query.buckets else named
+    if query.aggregation is not None and query.buckets:
+        return query.aggregation.variables
+    names = [*named]
+    for bucket in query.buckets:
+        names.insert(len(names) if bucket.place is None else bucket.place, bucket.name)
+    return tuple(names)
 
 
 def _add_columns(union: SpjUnion, catalog: Catalog, query: ConjunctiveQuery) -> SpjUnion:
     """The union with the columns of its streams, and views, that are buckets of time; and with what
     the query computes."""
     tables = tables_of(union) | {o.table for q in union.disjuncts for o in q.occurrences}
-    union = replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets))
+    ends = tuple(b.name for b in query.buckets if b.name.startswith(ENDS))
+    union = replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets), ends=ends)
     if query.computation is None:
         return union
     return attach_computation(union, extend_catalog(catalog, union), query.computation)
@@ -345,11 +350,10 @@ def _filter_cases(
 
 
 def _bucket_outputs(query: ConjunctiveQuery, match: Match) -> Iterator[tuple[str, LiteralOutput]]:
-    """The buckets of times that the query groups by."""
+    """The buckets of times that the query groups by, or shows."""
     for named in query.buckets:
-        time = match.times[named.time][0]
-        column = make_column(named.bucket)
-        yield named.name, LiteralOutput(Attribute(time.alias, column.name), f"{XSD}dateTime")
+        column = Attribute(match.times[named.time][0].alias, make_column(named.bucket).name)
+        yield named.name, LiteralOutput(column, f"{XSD}dateTime")
 
 
 def _time_source(query: ConjunctiveQuery, variable: Variable) -> Source | None:

@@ -12,6 +12,7 @@ from ontoweir.rewriter.algebra.equality_classes import (
     map_output,
 )
 from ontoweir.rewriter.buckets.make_column import is_bucket
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -31,7 +32,6 @@ from ontoweir.rewriter.model.spj import (
     TextColumn,
     View,
     ViewBranch,
-    compare_scalars,
     output_attributes,
 )
 

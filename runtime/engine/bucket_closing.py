@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.mappings.model.time_bucket import TimeBucket
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.bucket_panes import PaneBuckets, bucket_panes, last_ends
 
@@ -41,7 +41,10 @@ class BucketClosing:
         up to it any more. It may lie between two steps: timestamps are whole steps."""
         if now_us is None:
             return np.zeros(len(at), dtype=np.bool_)
-        over: Array = at <= self._first_open(now_us)
+        following = self._first_open(now_us)
+        over: Array = (
+            at < following if isinstance(self.bucket.buckets, Moments) else at <= following
+        )
         return over
 
     def close_panes(

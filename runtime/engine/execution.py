@@ -61,8 +61,11 @@ class ExecutionState:
     kernels: tuple[KernelState, ...]
     texts: "tuple[pa.LargeStringArray, ...]"
     groups: GroupState
+    changes: "pa.Table | None" = None
+    """Of answers written as changes, those that are still to come (advance_changes)."""
 
     @property
     def rows(self) -> int:
-        """All synopsis rows, and the groups of aggregates."""
-        return sum(k.rows for k in self.kernels) + self.groups.rows
+        """All synopsis rows, the groups of aggregates, and changes to come."""
+        held = 0 if self.changes is None else self.changes.num_rows
+        return sum(k.rows for k in self.kernels) + self.groups.rows + held

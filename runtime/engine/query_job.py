@@ -7,6 +7,7 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.windows.choose_emit import Emit
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class QueryJob:
         declarations: declared constraints; references among them are enforced on every tuple.
         watched: keys over whole streams that the verdict rests on.
         parts: of an aggregate query, with the number of plans that each has, in order.
+        emit: what is written of its answers.
         unbounded: the query is not bounded, and its plans keep whatever may be needed: it is
             replayed in one range, as what ranges would exchange may grow with the history.
     """
@@ -44,3 +46,4 @@ class QueryJob:
     parts: tuple[tuple[AggregatePart, int], ...] = ()
     unbounded: bool = False
     watched: tuple[WatchedKey, ...] = ()
+    emit: Emit = Emit.ANSWERS

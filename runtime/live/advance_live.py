@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.errors import RunError
+from ontoweir.runtime.changes.change_feed import advance_changes
 from ontoweir.runtime.engine.advance_rows import admit_chunk, advance_rows, count_markers
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.ingest.admit_rows import Admitted
@@ -94,7 +95,7 @@ def advance_live(
             reasons=_count(state.reasons, rejects),
         )
         check_waiting(job, after)
-        none = tuple(q.work.schema.empty_table() for q in job.queries)
+        none = tuple(q.schema.empty_table() for q in job.queries)
         return LiveOutcome(after, none, tuple(rejects))
     chunk, left = _cut(job.histories, buffered.buffered_rows, limit)
     admitted = admit_chunk(job.histories, job.checks, chunk, (None, None), strict=False)
@@ -103,6 +104,9 @@ def advance_live(
     states, answers = [], []
     for query, before in zip(job.queries, state.queries, strict=True):
         made, table = advance_rows(query.work, query.plans, admitted, chunk, before)
+        if query.feed is not None:
+            table, held = advance_changes(query.feed, before.changes, table, limit)
+            made = replace(made, changes=held)
         check_bounds(query, made)
         states.append(made)
         answers.append(table)

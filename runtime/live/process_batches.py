@@ -149,7 +149,7 @@ class BatchProcessor:
         sources = enumerate(self.record.sources)
         files = frozenset(n for n, held in sources if held and formats.get(held[0], False))
         log = rotate_spark(self.options.checkpoint, self.record, files)
-        none = tuple(q.work.schema.empty_table() for q in self.job.queries)
+        none = tuple(q.schema.empty_table() for q in self.job.queries)
         outcome = LiveOutcome(replace(self.state, batch=self.state.batch + 1), none, ())
         parts = self.writer.parts.mark()
         record = replace(self.record, spark=log, read={}, bad={}, parts=parts)

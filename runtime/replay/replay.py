@@ -16,6 +16,8 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.progress.replay_progress import ProgressListener
+from ontoweir.runtime.changes.change_rows import ChangeRows
+from ontoweir.runtime.changes.feed_of import feed_of, has_updates
 from ontoweir.runtime.engine.configure_run import RunConfig, configure_run
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.query_job import QueryJob
@@ -71,7 +73,9 @@ def replay_history(
     begun = time.perf_counter()
     config, verified = _configure(job, request)
     schema = config.queries[0].schema
-    written = schema
+    feed = feed_of(config.queries[0])
+    written = schema if feed is None else feed.schema
+    schema = written
     if request.expand and MULTIPLICITY in schema.names:
         written = schema.remove(schema.get_field_index(MULTIPLICITY))
     with ResultWriter(request.output, request.format, written) as writer:
@@ -138,12 +142,15 @@ def _replay(
     ranges = Ranges((), f"it is replayed in this process: {choice.because}")
     if choice.spark:
         ranges = _cut(work, area.spark, request, unbounded=job.unbounded)
-    last = None
-    groups = work.aggregates
-    if request.final and groups is not None and not groups.once and groups.closing is None:
+    last: LastRows | ChangeRows | None = None
+    groups, feed = work.aggregates, feed_of(config.queries[0])
+    if request.final and has_updates(groups):
+        assert groups is not None
         work = dataclasses.replace(work, aggregates=dataclasses.replace(groups, final=True))
         if len(ranges) > 1:  # a group may change in several of them
             last = LastRows(writer, groups.aggregation.group)
+    if feed is not None:
+        last = ChangeRows(writer, feed, expand=request.expand)
     # what the driver has to look at again, it gets as Arrow
     again = writer.schema != work.schema or (work.distinct and len(ranges) > 1) or last is not None
     work = dataclasses.replace(work, parquet=request.format == "parquet" and not again)
@@ -152,10 +159,16 @@ def _replay(
         watch = RejectWatch()
     with _runner(work, area.spark() if choice.spark else None, area.folder, watch) as run:
         sink = writer if last is None else last
-        output = ScanOutput(area.folder, sink, request.expand)
+        output = ScanOutput(area.folder, sink, request.expand and feed is None)
         scanned = scan_ranges(work, ranges, run, output, area.progress)
-    if last is not None:
-        last.finish()
+    match last:
+        case LastRows():
+            last.finish()
+        case ChangeRows():
+            last.finish(scanned.now_us)
+            scanned = dataclasses.replace(scanned, most=scanned.most + last.most)
+        case None:
+            pass
     if request.verification is not None and watch is not None:
         keep_verified(request.verification, config.catalog, work.histories, watch)
     return choice, scanned

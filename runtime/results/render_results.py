@@ -42,19 +42,22 @@ from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame
 from ontoweir.runtime.columnar.write_texts import encode_texts, show_texts, write_texts
 from ontoweir.runtime.pool.string_pool import StringPool
 
-AT, MULTIPLICITY = "at", "multiplicity"
+AT, UNTIL, MULTIPLICITY = "at", "until", "multiplicity"
 INSTANT = pa.timestamp("us")
 """Points in time are UTC without a zone, as the sources have them."""
 
 
 def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
-    """The columns of results: the variables, `at`, and `multiplicity` for the bag semantics.
+    """The columns of results: the variables, `at`, of windows `until`, and `multiplicity` for the
+    bag semantics.
 
     A literal keeps its column's type; other terms, and variables that disjuncts make of
     different types, are strings.
     """
     fields = []
     for name in union.variables:
+        if name in union.ends:
+            continue
         kinds = set()
         for query in union.disjuncts:
             output = dict(query.outputs)[name]
@@ -65,6 +68,8 @@ def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
                 kinds.add(pa.string())
         fields.append(pa.field(name, kinds.pop() if len(kinds) == 1 else pa.string()))
     fields.append(pa.field(AT, INSTANT))
+    if union.ends:
+        fields.append(pa.field(UNTIL, INSTANT))
     if not union.distinct:
         fields.append(pa.field(MULTIPLICITY, pa.int64()))
     return pa.schema(fields)
@@ -95,6 +100,9 @@ def render_results(
             columns[entry.name] = _as(work.render(outputs[entry.name]), entry.type)
     micros = np.maximum(results[EVENT], -(1 << 62) // step_us) * step_us
     columns[AT] = pa.array(micros).cast(INSTANT)
+    if UNTIL in schema.names:
+        ends = [work.render(o) for name, o in outputs.items() if name not in schema.names]
+        columns[UNTIL] = pc.min_element_wise(*ends).cast(INSTANT)
     if MULTIPLICITY in schema.names:
         columns[MULTIPLICITY] = pa.array(results[WEIGHT])
     return pa.table([columns[name] for name in schema.names], schema=schema)

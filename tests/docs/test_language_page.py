@@ -52,7 +52,6 @@ REFUSED = {
     "CONSTRUCT": f"CONSTRUCT {{ ?s :x ?v }} WHERE {{ {BODY} }}",
     "ASK": f"ASK {{ {BODY} }}",
     "DESCRIBE": f"DESCRIBE ?s {{ {BODY} }}",
-    "a time selected": f"SELECT ?t {{ {BODY} }}",
     "a time compared with a value": f"SELECT ?v {{ {BODY} FILTER(?t < ?v) }}",
     "a time in a triple": "SELECT ?v { GRAPH ?t { ?r :averageSpeed ?v . ?r :reportedBy ?t } }",
 }

@@ -29,6 +29,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.windows.choose_emit import Emit
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
@@ -213,10 +214,12 @@ def _micros(moment: datetime) -> int:
     return (moment - EPOCH).microseconds
 
 
-def run_live(case: Case, verdict: Verdict, random: Random, folder: Path) -> tuple[Any, int]:
+def run_live(
+    case: Case, verdict: Verdict, random: Random, folder: Path, emit: Emit = Emit.ANSWERS
+) -> tuple[Any, int]:
     """The rows of a live run whose state is written and read at every micro-batch, and the last
     finished marker."""
-    job = make_job(case, verdict)
+    job = make_job(case, verdict, emit)
     state = begin_live(job)
     rows = []
     streams = {h.stream.name for h in job.histories}

@@ -6,9 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.rewriter.windows.choose_emit import Emit
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.make_live_job import make_live_job
@@ -31,16 +33,18 @@ def make_table(case: Case, name: str, rows: list[tuple[Any, ...]]) -> pa.Table:
     return pa.table(cells)
 
 
-def make_job(case: Case, verdict: Verdict) -> LiveJob:
+def make_job(case: Case, verdict: Verdict, emit: Emit = Emit.ANSWERS) -> LiveJob:
     """The live job of a case's query, which is bounded."""
     assert verdict.plans is not None
     assert verdict.bound is not None
+    bound = bound_changes(verdict, case.catalog) if emit is Emit.CHANGES else verdict.bound
     job = QueryJob(
         "q",
         verdict.union,
         verdict.plans,
         case.catalog,
-        verdict.bound.rows,
+        bound.rows,
+        emit=emit,
         parts=tuple((p.part, len(p.plans)) for p in verdict.parts),
     )
     statics = {n: make_table(case, n, case.data[n][1]) for n in case.catalog.relations}

@@ -102,8 +102,8 @@ def compute_derived(table: Stream | Relation, content: dict[str, Any]) -> dict[s
 def without_derived(
     values: tuple[tuple[str, Any], ...], table: Stream | Relation
 ) -> tuple[tuple[str, Any], ...]:
-    """A row's values without those that are computed."""
-    derived = {c.name for c in table.columns if c.expression is not None}
+    """A row's values without those that are computed, and without buckets of its time."""
+    derived = {c.name for c in table.columns if c.expression is not None or c.bucket is not None}
     return tuple((name, value) for name, value in values if name not in derived)
 
 

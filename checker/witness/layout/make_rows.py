@@ -16,7 +16,7 @@ from ontoweir.checker.witness.layout.derive_rows import (
 from ontoweir.checker.witness.layout.plan_layouts import Layout, is_single
 from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
 from ontoweir.checker.witness.witness import Witness, WitnessRow
-from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, FloatType
+from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, FloatType, Stream
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, IsNull, Op
 
 
@@ -74,11 +74,9 @@ def make_rows(
     for copy in range(size):
         suffix = []
         for m in form.members:
-            row = WitnessRow(
-                m.stream,
-                int(solution[("t", m.index, 0 if is_single(form, layout, m.index) else copy)]),
-                values(m.alias, m.stream, copy),
-            )
+            step = int(solution[("t", m.index, 0 if is_single(form, layout, m.index) else copy)])
+            content = values(m.alias, m.stream, copy)
+            row = WitnessRow(m.stream, step, _with_times(content, catalog.streams[m.stream], step))
             if is_single(form, layout, m.index) and copy:
                 continue
             if copy >= half:
@@ -100,6 +98,18 @@ def make_rows(
     rows = [*fixed, *optional, *(r for s in suffixes for r in s)]
     referenced = _referenced(catalog, rows, list(statics.values()), spare)
     return Witness(size, (*statics.values(), *referenced, *fixed), tuple(optional), tuple(suffixes))
+
+
+def _with_times(
+    content: tuple[tuple[str, Any], ...], stream: Stream, step: int
+) -> tuple[tuple[str, Any], ...]:
+    """A row's values with its buckets of time, as its timestamp says."""
+    buckets = {
+        c.name: _write_time(c.bucket.of(step * stream.step_us))
+        for c in stream.columns
+        if c.bucket is not None
+    }
+    return tuple((dict(content) | buckets).items()) if buckets else content
 
 
 def _write_text(start: str, alone: bool, number: int | Fraction) -> str:

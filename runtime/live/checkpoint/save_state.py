@@ -195,6 +195,8 @@ def _files(outcome: LiveOutcome) -> dict[str, pa.Table]:
                 key = "+".join(map(str, sorted(members)))
                 files[f"state-{number}-{place}-{key}.arrow"] = _from_frame(frame)
         files |= {f"groups-{number}{n}": t for n, t in from_groups(query.groups).items()}
+        if query.changes is not None:
+            files[f"changes-{number}.arrow"] = query.changes
     for number, answers in enumerate(outcome.answers):
         if answers.num_rows:
             files[f"answers-{number}.arrow"] = answers
@@ -238,6 +240,7 @@ def _assemble(
                 tuple(kernels),
                 tuple(pa.array(texts, TEXT) for texts in manifest["texts"][number]),
                 to_groups(groups),
+                tables.get(f"changes-{number}.arrow"),
             )
         )
     buffered_rows = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from ontoweir.checker.model.declarations import Declaration
+from ontoweir.runtime.changes.change_feed import ChangeFeed
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
@@ -15,13 +16,19 @@ from ontoweir.runtime.sources.history import History
 @dataclass(frozen=True, slots=True)
 class RunningQuery:
     """A bounded query that runs: its plans, with static data encoded, its bound, and the declared
-    constraints that the bound rests on."""
+    constraints that the bound rests on; and how its answers become changes (None: they do not)."""
 
     name: str
     work: ExecutionContext
     plans: tuple[PreparedPlan, ...]
     bound: int | None
     declarations: tuple[Declaration, ...] = ()
+    feed: ChangeFeed | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what is written."""
+        return self.work.schema if self.feed is None else self.feed.schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError
 from ontoweir.progress.replay_progress import ProgressListener, ReplayProgress
+from ontoweir.runtime.changes.repeat_rows import repeat_rows
 from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
     RangeProgress,
@@ -18,9 +19,6 @@ from ontoweir.runtime.replay.ranges.replay_range import (
 )
 from ontoweir.runtime.results.render_results import MULTIPLICITY
 from ontoweir.runtime.results.write_results import RowSink
-
-_EXPANDED = 1 << 20
-"""Rows repeated at once."""
 
 
 class PartCollector:
@@ -100,13 +98,8 @@ class PartCollector:
         if not self._expand or MULTIPLICITY not in table.column_names:
             self._writer.write(table)
             return
-        counts = table.column(MULTIPLICITY).to_numpy()
-        rows = table.drop_columns([MULTIPLICITY])
-        ends = np.cumsum(counts)
-        total = int(ends[-1]) if len(ends) else 0
-        for first in range(0, total, _EXPANDED):
-            position = np.arange(first, min(first + _EXPANDED, total))
-            self._writer.write(rows.take(pa.array(np.searchsorted(ends, position, side="right"))))
+        for rows in repeat_rows(table):
+            self._writer.write(rows)
 
     def _new(self, table: pa.Table, variables: list[str]) -> pa.Table:
         """What no range has answered before."""

@@ -67,6 +67,8 @@ class Scanned:
     rejected: Mapping[str, int]
     ranges: int
     reason: str | None
+    now_us: int | None = None
+    """The last finished timestamp."""
 
 
 def scan_ranges(
@@ -103,6 +105,7 @@ def scan_ranges(
         rejected=dict(rejected),
         ranges=len(ranges),
         reason=ranges.reason,
+        now_us=max((n for o in outcomes if (n := o.progress.now_us) is not None), default=None),
     )
 
 

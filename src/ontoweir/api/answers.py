@@ -157,7 +157,9 @@ class Answers:
 
     def _variables(self) -> tuple[str, ...]:
         aggregation = self.union.aggregation
-        return self.union.variables if aggregation is None else aggregation.columns
+        if aggregation is not None:
+            return aggregation.columns
+        return tuple(v for v in self.union.variables if v not in self.union.ends)
 
     def _terms(self) -> Iterator[dict[str, Any]]:
         makers = {name: _maker(self.union, name) for name in self._variables()}

@@ -187,7 +187,7 @@ class LiveQuery:
 
         assert self.running.prepared is not None
         query = self.running.prepared.job.queries[0]
-        schema = query.work.schema
+        schema = query.schema
         match self.running.sink:
             case FileSink(folder=place, format="parquet"):
                 if any((place / self.name).glob("part-*.parquet")):

@@ -6,6 +6,7 @@ from typing import Any
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.model.criterion import CriterionResult
 from ontoweir.checker.verdict.explain_union import explain_union
+from ontoweir.checker.verdict.find_pattern import find_pattern
 from ontoweir.checker.verdict.verdict import (
     Bounded,
     DisjunctVerdict,
@@ -24,6 +25,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.windows.choose_emit import choose_emit
 
 
 def describe_verdict(
@@ -37,6 +39,8 @@ def describe_verdict(
         "semantics": "set" if verdict.union.distinct else "bag",
         "verdict": verdict.name,
         "tier": str(verdict.tier),
+        "pattern": str(find_pattern(verdict.union, catalog)),
+        "emit": str(choose_emit(verdict.union)),
         "bound": {
             "rows": None if bound is None else bound.rows,
             "formula": "∞" if bound is None else bound.formula,

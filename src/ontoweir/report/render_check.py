@@ -8,6 +8,7 @@ from rich.text import Text
 
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.verdict.explain_union import explain_union
+from ontoweir.checker.verdict.find_pattern import find_pattern
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict
 from ontoweir.diagnostics import Diagnostic, Label, Reason
 from ontoweir.edit.describe_repairs import DescribedRepair, replaced_lines
@@ -17,6 +18,7 @@ from ontoweir.mappings.model.assertion import RefusedMap
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 
 _STYLE = {
     Tier.UNBOUNDED: "bold red",
@@ -64,6 +66,13 @@ def render_verdict(
     console.print(line, soft_wrap=True)
     for condition in verdict.conditions:
         console.print(Text(f"  rests on {condition.text}", style="cyan"), soft_wrap=True)
+    if verdict.union.ends:
+        pattern, emit = find_pattern(verdict.union, catalog), choose_emit(verdict.union)
+        told = {
+            Emit.INTERVALS: "each says when it begins and ends (at, until)",
+            Emit.CHANGES: "they are written as they begin (+) and end (-)",
+        }[emit]
+        console.print(Text(f"  answers end ({pattern}): {told}", style="dim"), soft_wrap=True)
     if verbose:
         _render_criteria(verdict, console)
         _render_plans(verdict, console, catalog)

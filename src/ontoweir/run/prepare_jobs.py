@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.decide.plan_unbounded import plan_unbounded
 from ontoweir.checker.decide.refine_plans import refine_plans
 from ontoweir.checker.model.normal_form import Statistics
@@ -14,6 +15,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
+from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +44,7 @@ def prepare_jobs(
     here: bool = True,
     allow_unbounded: bool = False,
     verification: "Verification | None" = None,
+    emit: str | None = None,
 ) -> PreparedJobs:
     """Load the static relations of queries, and make their plans again with what these say, which
     only tightens them.
@@ -55,9 +58,11 @@ def prepare_jobs(
         allow_unbounded: a query that is not bounded keeps whatever it needs (plan_unbounded).
         verification: what an earlier run has found of the relations' files; of these, rows are not
             loaded.
+        emit: what is written of answers (None: what fits each query).
 
     Raises:
-        QueryError: a query is not bounded, and that is not allowed.
+        QueryError: a query is not bounded, and that is not allowed; or its answers are not written
+            so.
         DataError: static data is missing, or breaks what is declared of it.
         RunError: Spark does not start.
     """
@@ -75,7 +80,9 @@ def prepare_jobs(
         if verification is not None:
             keep_statistics(verification, found, statics)
         known = Statistics({**found.rows, **recalled.rows}, {**found.columns, **recalled.columns})
-        made.append(make_job(workspace, query, verdict, known, allow_unbounded=allow_unbounded))
+        made.append(
+            make_job(workspace, query, verdict, known, allow_unbounded=allow_unbounded, emit=emit)
+        )
     return PreparedJobs(tuple(job for job, _ in made), tuple(v for _, v in made), statics)
 
 
@@ -151,6 +158,7 @@ def make_job(
     known: Statistics,
     *,
     allow_unbounded: bool = False,
+    emit: str | None = None,
 ) -> "tuple[QueryJob, Verdict]":
     """What runs a query, and its verdict with what the static data says.
 
@@ -160,11 +168,14 @@ def make_job(
         verdict: on it, from the declarations alone.
         known: of the static relations that it reads.
         allow_unbounded: a query that is not bounded keeps whatever it needs (plan_unbounded).
+        emit: what is written of its answers (None: what fits it).
 
     Raises:
-        QueryError: it is not bounded, and that is not allowed.
+        QueryError: it is not bounded, and that is not allowed; or its answers are not written so.
     """
     from ontoweir.runtime.engine.query_job import QueryJob, WatchedKey
+
+    chosen = choose_emit(compiled.union, emit)
 
     catalog = workspace.project.catalog
     if verdict.plans is None:
@@ -173,6 +184,8 @@ def make_job(
         refined = refine_plans(verdict, catalog, known)
     if refined.plans is not None and refined.bound is not None:
         plans, bound = refined.plans, refined.bound.rows
+        if chosen is Emit.CHANGES:
+            bound = bound_changes(refined, catalog).rows
         parts = tuple((p.part, len(p.plans)) for p in refined.parts)
     elif allow_unbounded:
         kept = plan_unbounded(compiled.union, catalog, statistics=known)
@@ -188,6 +201,7 @@ def make_job(
         declarations=verdict.declarations,
         parts=parts,
         unbounded=refined.plans is None,
+        emit=chosen,
         watched=tuple(
             WatchedKey(d.table, d.columns) for d in verdict.conditions if d.kind == "key"
         ),

@@ -9,6 +9,7 @@ from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.windows.choose_emit import Emit
 from ontoweir.run.prepare_jobs import prepare_jobs, refusal
 from ontoweir.run.run_options import RunOptions
 
@@ -74,6 +75,7 @@ def prepare_run(
         spark,
         beside=options.output,
         allow_unbounded=options.allow_unbounded,
+        emit=options.emit,
     )
     jobs, statics = prepared.jobs, prepared.statics
     idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}
@@ -98,6 +100,7 @@ def _fingerprint(
     parts: list[str | bytes] = []
     for query, job in zip(compiled, jobs, strict=True):
         parts += [query.name, print_sql(query.union, catalog, comments=False)]
+        parts += [job.emit.value] if job.emit is not Emit.ANSWERS else []
         parts += [line for plan in job.plans for line in describe_plan(plan)]
     for name, stream in sorted(catalog.streams.items()):
         columns = [(c.name, c.type, c.minimum, c.maximum, c.enum) for c in stream.columns]

@@ -16,6 +16,7 @@ from ontoweir.files.find_output import FileOutput, StreamOutput, find_output, re
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.refuse_inputs import refuse_inputs
+from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 from ontoweir.run.prepare_jobs import list_tables, prepare_jobs, refusal
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class ReplayOptions:
     """What replays: this process (`driver`), Spark's tasks, or what is estimated to end earlier."""
     verify: bool = False
     """Hold all rows to what is declared, also of files that were held to it before."""
+    emit: str | None = None
+    """What is written of answers: `answers`, `intervals` or `changes` (None: what fits)."""
 
 
 def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayOptions) -> Verdict:
@@ -68,6 +71,12 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
         DataError: there is no data.
     """
     check_output(options.output, options.format)
+    if choose_emit(compiled.union, options.emit) is Emit.CHANGES and options.final:
+        raise UsageError(
+            "--final with changes",
+            why="the last rows are what the changes lead to",
+            fix="leave out --final, or --emit changes",
+        )
     refuse_inputs(workspace.project, options.output)
     verdict = workspace.check(compiled)
     if verdict.plans is None and not options.allow_unbounded:
@@ -205,6 +214,7 @@ def replay_query(
         here=here,
         allow_unbounded=options.allow_unbounded,
         verification=verification,
+        emit=options.emit,
     )
     (job,) = prepared.jobs
     if options.final and compiled.union.aggregation is None:

@@ -27,7 +27,8 @@ class RunOptions:
     `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
     `most_waiting`: rows that may wait for a marker; `listeners`: of Spark's progress;
     `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
-    bound holds so many rows; `parts_may_go`: published files may be moved away by who reads them.
+    bound holds so many rows; `parts_may_go`: published files may be moved away by who reads them;
+    `emit`: what is written of answers (None: what fits each query).
     """
 
     checkpoint: Path | None
@@ -44,6 +45,7 @@ class RunOptions:
     allow_unbounded: bool = False
     alarm: int = ALARM
     parts_may_go: bool = False
+    emit: str | None = None
 
 
 def add_run_options(run: argparse.ArgumentParser) -> None:
@@ -73,6 +75,7 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="a property of Spark, e.g. spark.jars.packages=…",
     )
+    add_emit(run)
     run.add_argument(
         "--most-waiting",
         type=int,
@@ -98,6 +101,16 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         metavar="ROWS",
         help="warn when a query without a bound holds so many, and whenever they have doubled "
         f"(default: {ALARM:,})",
+    )
+
+
+def add_emit(command: argparse.ArgumentParser) -> None:
+    """The option that says what is written of answers."""
+    command.add_argument(
+        "--emit",
+        choices=("answers", "intervals", "changes"),
+        help="answers; of windows intervals, with `until`; or changes, with + and - in `op` "
+        "(default: what fits the query)",
     )
 
 
@@ -129,6 +142,7 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
         allow_unbounded=given.allow_unbounded,
         alarm=given.alarm,
         parts_may_go=given.parts_may_go,
+        emit=given.emit,
     )
 
 

@@ -60,7 +60,7 @@ def test_every_time_lies_in_its_bucket(buckets: Buckets, time: int) -> None:
 
 @given(BUCKETS, TIMES, st.integers(0, 4 * 10**12))
 def test_an_interval_meets_as_many_buckets_as_are_said(
-    buckets: Buckets, time: int, span: int
+    buckets: FixedBuckets | CalendarBuckets, time: int, span: int
 ) -> None:
     if isinstance(buckets, FixedBuckets):
         span %= 40 * buckets.width_us

@@ -27,7 +27,8 @@ from ontoweir.mappings.model.assertion import (
 )
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.tbox import TBox
-from ontoweir.rewriter.model.spj import Op, compare_scalars
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
+from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.tmappings import compile_tmappings as compiling
 from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.tmappings.merge_assertions import merge_assertions, split_lists

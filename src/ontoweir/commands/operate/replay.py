@@ -16,6 +16,7 @@ from ontoweir.commands.common.report_refusals import (
     report_skipped,
 )
 from ontoweir.commands.common.warn_rejects import warn_rejects
+from ontoweir.run.run_options import add_emit
 
 if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import CompiledQuery
@@ -57,6 +58,7 @@ def add_replay(commands: Any) -> None:
         action="store_true",
         help="for an aggregate, only the last row of each group, not one for every update",
     )
+    add_emit(replay)
     replay.add_argument(
         "--engine",
         choices=("auto", "driver", "spark"),
@@ -103,6 +105,7 @@ def _replay(args: argparse.Namespace) -> int:
         progress=not args.quiet,
         engine=args.engine,
         verify=args.verify,
+        emit=args.emit,
     )
     summary = replay_query(workspace, compiled, options)
     with redirect_stdout(choose_channel(output)):

@@ -1,0 +1,35 @@
+"""The bound of a query whose answers are written as changes."""
+
+from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.plans.bound_standing import bound_standing
+from ontoweir.checker.plans.bound_table import bound_groups
+from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.spj import output_attributes
+
+
+def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
+    """The bound of a bounded verdict, and of what is kept to say what ends: the answers of windows
+    that hold, and the rows of groups.
+
+    Args:
+        verdict: bounded.
+        catalog: as it was decided.
+    """
+    assert verdict.bound is not None
+    union = verdict.union
+    catalog = extend_catalog(catalog, union)
+    bounds = [verdict.bound]
+    if union.ends and not union.distinct:  # of a set, the verdict counts them
+        assert verdict.plans is not None
+        bounds += [
+            bound_standing(p.form, union.ends, catalog, distinct=False) for p in verdict.plans
+        ]
+    if union.aggregation is not None:
+        whole = next((p for p in verdict.parts if p.part.over is None), None)
+        for plan in () if whole is None or whole.part.once or whole.part.closes else whole.plans:
+            outputs = dict(plan.form.query.outputs)
+            group = [a for v in union.aggregation.group for a in output_attributes(outputs[v])]
+            bounds.append(bound_groups(plan.form, (plan.form.class_of[a] for a in group)))
+    return total_bound(bounds)

@@ -1,0 +1,39 @@
+"""How the answers of a query change: its update pattern ([G] section 3)."""
+
+from enum import StrEnum
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.buckets.find_closing import find_closing
+from ontoweir.rewriter.model.spj import SpjUnion
+
+
+class UpdatePattern(StrEnum):
+    """`MON`: answers stay. `WKS`: they end in the order in which they began. `WK`: when one ends is
+    known when it begins. `STR`: it is not."""
+
+    MON = "MON"
+    WKS = "WKS"
+    WK = "WK"
+    STR = "STR"
+
+
+def find_pattern(union: SpjUnion, catalog: Catalog) -> UpdatePattern:
+    """The update pattern of a query.
+
+    A window is WKS, and a join of windows WK ([G], rules 1 to 3); what is shown for ever is MON,
+    and so are groups by a bucket of time, which are final. Groups without one are STR: a row takes
+    the place of the one before (rule 4; theory, section 11).
+
+    Args:
+        union: the query.
+        catalog: with its views and buckets.
+    """
+    if union.aggregation is not None:
+        closing = find_closing(union, catalog)
+        return UpdatePattern.STR if closing is None else UpdatePattern.MON
+    if not union.ends:
+        return UpdatePattern.MON
+    if union.distinct or len(union.disjuncts) != 1:
+        return UpdatePattern.WK
+    streams = [o for o in union.disjuncts[0].occurrences if o.table in catalog.streams]
+    return UpdatePattern.WKS if len(streams) == 1 else UpdatePattern.WK

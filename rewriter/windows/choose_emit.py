@@ -1,0 +1,55 @@
+"""What a run writes of its answers."""
+
+from enum import StrEnum
+
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.model.spj import SpjUnion
+
+
+class Emit(StrEnum):
+    """`ANSWERS`: rows that are never taken back; of aggregates without buckets, updates of groups.
+    `INTERVALS`: of windows, when each answer begins and ends. `CHANGES`: + and -."""
+
+    ANSWERS = "answers"
+    INTERVALS = "intervals"
+    CHANGES = "changes"
+
+
+def choose_emit(union: SpjUnion, wanted: str | None = None) -> Emit:
+    """What is written of a query's answers: what was asked for, or what fits it.
+
+    Raises:
+        QueryError: the query's answers cannot be written so.
+    """
+    windows, merged = bool(union.ends), union.distinct
+    if wanted is None:
+        if not windows:
+            return Emit.ANSWERS
+        return Emit.CHANGES if merged else Emit.INTERVALS
+    emit = Emit(wanted)
+    if emit is Emit.ANSWERS and windows:
+        raise _refuse(
+            union,
+            "an answer of a window ends, and would have to be taken back",
+            "leave --emit out: " + ("changes" if merged else "intervals") + " are written",
+        )
+    if emit is Emit.INTERVALS and not windows:
+        raise _refuse(
+            union,
+            "its answers have no end: it has no window",
+            "leave --emit out, or write a window such as ?t > NOW() - …",
+        )
+    if emit is Emit.INTERVALS and merged:
+        raise _refuse(
+            union,
+            "under DISTINCT an answer is prolonged by every further match, so that its end is not "
+            "known when it begins",
+            "write --emit changes, or leave DISTINCT out",
+        )
+    return emit
+
+
+def _refuse(union: SpjUnion, why: str, fix: str) -> QueryError:
+    return QueryError(
+        f"{union.name} cannot be written so (--emit)", why=why, fix=fix, source=union.source
+    )

@@ -1,0 +1,269 @@
+"""Sliding windows in SQL: `ts > NOW() - INTERVAL '10' SECOND`.
+
+NOW() is the time of evaluation. A row of a window is shown from its time on, until the window has
+left it behind; rows are in one answer while all of them are shown.
+"""
+
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Column, Stream
+from ontoweir.mappings.model.parse_duration import parse_duration
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.windows.window import (
+    AGGREGATE_FIX,
+    AGGREGATE_WHY,
+    DELAY_FIX,
+    DELAY_WHY,
+    ENDS,
+    INSTANT_US,
+)
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_WHY = (
+    "a window is a condition that every answer meets: a stream's timestamp is later than NOW() "
+    "minus a duration"
+)
+_FIX = "write e.g. s.ts > NOW() - INTERVAL '10' MINUTE, joined to the other conditions by AND"
+
+
+@dataclass(frozen=True, slots=True)
+class SqlWindows:
+    """A query without NOW(), whose windows are conditions on timestamps and columns.
+
+    `columns`: when rows leave their windows, with their streams; `ends`: the variables of these.
+    """
+
+    tree: "exp.Query"
+    catalog: Catalog
+    columns: tuple[tuple[str, Column], ...]
+    ends: tuple[str, ...]
+
+
+def read_sql_windows(tree: "exp.Query", catalog: Catalog) -> SqlWindows:
+    """Read the windows of a query.
+
+    Raises:
+        SqlRefusal: NOW() elsewhere than in a comparison with a stream's timestamp; a window in some
+            parts of a UNION only.
+    """
+    from sqlglot import exp
+
+    if not any(_is_now(node) for node in tree.walk()):
+        return SqlWindows(tree, catalog, (), ())
+    tree = tree.copy()
+    made: dict[tuple[str, Column], None] = {}
+    selects = [
+        select
+        for select in tree.find_all(exp.Select)
+        if not isinstance(select.parent, (exp.In, exp.Exists))
+    ]
+    read = [_read_select(select, catalog) for select in selects]
+    most = max(len(windows.length_us) for windows in read)
+    for select, windows in zip(selects, read, strict=True):
+        if not windows.length_us:
+            raise SqlRefusal(
+                "a part of the UNION has no window",
+                why="its answers hold for ever, and those of the others end",
+                fix="write a window in each part, or one query for each",
+                line=line_of(select),
+            )
+        if _aggregates(select):
+            raise SqlRefusal(
+                "an aggregate over a sliding window",
+                why=AGGREGATE_WHY,
+                fix=AGGREGATE_FIX,
+                line=line_of(select),
+            )
+        columns = [windows.column(alias) for alias in windows.length_us]
+        for alias, column in zip(windows.length_us, columns, strict=True):
+            made[windows.scope.tables[alias].name, column] = None
+        _add_conditions(select, windows)
+        shown = [*zip(windows.length_us, columns, strict=True)]
+        shown += [shown[-1]] * (most - len(shown))
+        for n, (alias, column) in enumerate(shown, 1):
+            item = exp.column(column.name, alias, quoted=True)
+            select.append("expressions", exp.alias_(item, f"{ENDS}{n}", quoted=True))
+    for node in tree.walk():
+        if _is_now(node):
+            raise _refuse(node, "NOW()")
+    streams = dict(catalog.streams)
+    for name, column in made:
+        if streams[name].column(column.name) is None:
+            streams[name] = replace(streams[name], columns=(*streams[name].columns, column))
+    names = tuple(f"{ENDS}{n}" for n in range(1, most + 1))
+    return SqlWindows(tree, replace(catalog, streams=streams), tuple(made), names)
+
+
+@dataclass(slots=True)
+class _Windows:
+    """The windows of one SELECT: how long after its time a row of each alias that has one is not
+    shown any more, in µs."""
+
+    scope: Scope
+    length_us: dict[str, int] = field(default_factory=dict)
+
+    def stream(self, alias: str) -> Stream:
+        table = self.scope.tables[alias]
+        assert isinstance(table, Stream)
+        return table
+
+    def column(self, alias: str) -> Column:
+        return make_column(TimeBucket(Moments(self.length_us[alias])))
+
+
+def _read_select(select: "exp.Select", catalog: Catalog) -> _Windows:
+    """The windows of a SELECT, whose conditions with NOW() are taken out."""
+    from sqlglot import exp
+
+    scope, _, _ = read_from(select.copy(), catalog)
+    windows = _Windows(scope)
+    if (where := select.args.get("where")) is not None:
+        rest = _take(where.this, windows)
+        if rest is None:
+            where.pop()
+        else:
+            where.set("this", rest)
+    for join in select.args.get("joins") or ():
+        if (on := join.args.get("on")) is not None:
+            join.set("on", _take(on, windows) or exp.true())
+    return windows
+
+
+def _take(condition: "exp.Expr", windows: _Windows) -> "exp.Expr | None":
+    """A condition without its conjuncts that are windows; None: nothing is left."""
+    from sqlglot import exp
+
+    rest: list[exp.Expr] = []
+    waiting = [condition]
+    while waiting:
+        node = waiting.pop()
+        inner = node.unnest()
+        if not any(_is_now(part) for part in inner.walk()):
+            rest.append(node)
+        elif isinstance(inner, exp.And):
+            waiting += [inner.right, inner.left]
+        elif isinstance(inner, exp.Between):
+            waiting += [
+                exp.LTE(this=inner.this.copy(), expression=inner.args["high"]),
+                exp.GTE(this=inner.this.copy(), expression=inner.args["low"]),
+            ]
+        else:
+            _read_window(inner, windows)
+    return exp.and_(*rest, copy=False) if rest else None
+
+
+def _read_window(node: "exp.Expr", windows: _Windows) -> None:
+    """Note the window that a comparison with NOW() is."""
+    from sqlglot import exp
+
+    kinds: dict[type, tuple[bool, bool]] = {  # whether it is `left > right`, and strict
+        exp.GT: (True, True),
+        exp.GTE: (True, False),
+        exp.LT: (False, True),
+        exp.LTE: (False, False),
+    }
+    if type(node) not in kinds:
+        raise _refuse(node, node.sql("spark"))
+    greater, strict = kinds[type(node)]
+    total = _Linear(windows.scope)
+    total.add(node.args["this"], 1 if greater else -1)
+    total.add(node.args["expression"], -1 if greater else 1)
+    # total > 0 (or >= 0), where total = a time - NOW() + a duration, or the other way round
+    times = {alias: sign for alias, sign in total.times.items() if sign}
+    if len(times) != 1 or total.now != -sum(times.values()) or abs(total.now) != 1:
+        raise _refuse(node, node.sql("spark"))
+    alias = next(iter(times))
+    if total.now == 1:  # NOW() - time + us > 0: so long after it
+        if total.us > 0 or (total.us == 0 and not strict):
+            return  # always
+        raise SqlRefusal(
+            f"a delay, {node.sql('spark')}", why=DELAY_WHY, fix=DELAY_FIX, line=line_of(node)
+        )
+    length = total.us + (0 if strict else INSTANT_US)
+    if length <= 0:
+        raise _refuse(node, f"the window {node.sql('spark')}, which shows nothing,")
+    windows.length_us[alias] = min(length, windows.length_us.get(alias, length))
+
+
+@dataclass(slots=True)
+class _Linear:
+    """A sum of timestamps, by their aliases, NOW() and durations (µs)."""
+
+    scope: Scope
+    times: dict[str, int] = field(default_factory=dict)
+    now: int = 0
+    us: int = 0
+
+    def add(self, tree: "exp.Expr", sign: int) -> None:
+        from sqlglot import exp
+
+        inner = tree.unnest()
+        if isinstance(inner, (exp.Add, exp.Sub)):
+            self.add(inner.this, sign)
+            self.add(inner.expression, sign if isinstance(inner, exp.Add) else -sign)
+        elif _is_now(inner):
+            self.now += sign
+        elif isinstance(inner, exp.Interval):
+            unit = inner.args.get("unit")
+            amount = inner.this.name if inner.this is not None else ""
+            duration = parse_duration(f"{amount} {unit.name if unit is not None else ''}")
+            if duration is None:
+                raise _refuse(inner, f"the duration {inner.sql('spark')}")
+            self.us += sign * duration
+        elif isinstance(inner, exp.Column):
+            found = self.scope.resolve(inner.table or None, inner.name, line_of(inner))
+            if self.scope.step_of(found) is None:
+                raise _refuse(
+                    inner, f"NOW() compared with {inner.sql('spark')}, no timestamp of a stream,"
+                )
+            self.times[found.alias] = self.times.get(found.alias, 0) + sign
+        else:
+            raise _refuse(inner, f"NOW() beside {inner.sql('spark')}")
+
+
+def _add_conditions(select: "exp.Select", windows: _Windows) -> None:
+    """Two rows meet if each begins before the other one's window ends."""
+    from sqlglot import exp
+
+    conditions = []
+    streams = [a for a, table in windows.scope.tables.items() if isinstance(table, Stream)]
+    for begins, ends in permutations(streams, 2):
+        if ends not in windows.length_us:
+            continue
+        first, second = (
+            exp.column(windows.stream(a).timestamp, a, quoted=True) for a in (begins, ends)
+        )
+        length = exp.Interval(
+            this=exp.Literal.string(str(windows.length_us[ends])), unit=exp.Var(this="MICROSECOND")
+        )
+        conditions.append(exp.LT(this=first, expression=exp.Add(this=second, expression=length)))
+    if conditions:
+        select.where(*conditions, copy=False)
+
+
+def _aggregates(select: "exp.Select") -> bool:
+    from sqlglot import exp
+
+    return select.args.get("group") is not None or any(
+        isinstance(item.unalias(), exp.AggFunc) for item in select.expressions
+    )
+
+
+def _is_now(node: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper() == "NOW" and not node.expressions
+    return isinstance(node, (exp.CurrentTimestamp, exp.Localtimestamp))
+
+
+def _refuse(node: "exp.Expr", what: str) -> SqlRefusal:
+    return SqlRefusal(f"{what} is not read", why=_WHY, fix=_FIX, line=line_of(node))

@@ -1,0 +1,197 @@
+"""Answers, as they come, turned into changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
+
+OP = "op"
+"""The column that says whether an answer begins (+) or ends (-)."""
+_DELTA = "_delta"
+_TIME = "_time"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFeed:
+    """How the answers of a query become changes.
+
+    `variables`: the columns of an answer; `distinct`: it holds once, however often it is found;
+    `ends`: answers end;
+    `group`: of updates, the columns that tell groups apart: a row takes the place of the one before
+    (None: there are no updates); `schema`: of the changes.
+    """
+
+    variables: tuple[str, ...]
+    distinct: bool
+    ends: bool
+    group: tuple[str, ...] | None
+    schema: pa.Schema
+
+
+def make_feed(union: SpjUnion, answers: pa.Schema, *, updates: bool) -> ChangeFeed:
+    """The feed of a query.
+
+    Args:
+        union: the query.
+        answers: the columns of its answers.
+        updates: they are updates of groups.
+    """
+    fields = [f for f in answers if f.name not in (AT, UNTIL, MULTIPLICITY)]
+    named = (*fields, pa.field(OP, pa.string()), pa.field(AT, INSTANT))
+    counted = () if MULTIPLICITY not in answers.names else (answers.field(MULTIPLICITY),)
+    group = union.aggregation.group if updates and union.aggregation is not None else None
+    variables = tuple(f.name for f in fields)
+    ends = UNTIL in answers.names
+    return ChangeFeed(variables, not counted, ends, group, pa.schema([*named, *counted]))
+
+
+def no_answers(feed: ChangeFeed) -> pa.Table:
+    """Answers, none of them."""
+    fields = [feed.schema.field(n) for n in (*feed.variables, AT)]
+    fields += [pa.field(UNTIL, INSTANT)] if feed.ends else []
+    fields += [] if feed.distinct else [feed.schema.field(MULTIPLICITY)]
+    return pa.schema(fields).empty_table()
+
+
+def advance_changes(
+    feed: ChangeFeed, held: "pa.Table | None", answers: pa.Table, now: int
+) -> "tuple[pa.Table, pa.Table | None]":
+    """The changes up to a time, in order, and what is held for later ones.
+
+    Args:
+        feed: how answers become changes.
+        held: changes that are still to come: of windows, the ends of what holds; of updates, the
+            rows that hold.
+        answers: new ones, in order of `at`; all up to `now`, and perhaps later ones.
+        now: µs since 1970; nothing is still to come up to it.
+    """
+    if feed.group is not None:
+        return _replace_rows(feed, held, answers)
+    events = _make_events(feed, answers)
+    if held is not None and held.num_rows:
+        events = pa.concat_tables([held, events])
+    if not events.num_rows:
+        return feed.schema.empty_table(), None
+    names = [*feed.variables, _TIME]
+    codes, count = code_rows(events, names)
+    deltas = np.zeros(count, dtype=np.int64)
+    np.add.at(deltas, codes, events.column(_DELTA).to_numpy())
+    first = np.zeros(count, dtype=np.int64)
+    first[codes[::-1]] = np.arange(events.num_rows)[::-1]
+    merged = events.take(pa.array(first)).drop_columns([_DELTA])
+    times = merged.column(_TIME).cast(pa.int64()).to_numpy()
+    rows, _ = code_rows(merged, feed.variables)
+    if feed.distinct and feed.ends:
+        changes, kept = _change_set(deltas, times, rows, now)
+    else:
+        changes = np.where(times <= now, deltas, 0)
+        kept = np.where(times > now, deltas, 0)
+    still = np.flatnonzero(kept)
+    rest = merged.take(pa.array(still)).append_column(_DELTA, pa.array(kept[still]))
+    return _show(feed, merged, changes), rest if rest.num_rows else None
+
+
+def _change_set(deltas: Array, times: Array, rows: Array, now: int) -> tuple[Array, Array]:
+    """Of rows that hold once: when they begin (1) and end (-1) up to a time, and what is kept of
+    what comes later.
+
+    What was found so far of a row, and ends later, is minus the sum of all that is to come.
+    """
+    count = int(rows.max()) + 1
+    before = np.zeros(count, dtype=np.int64)
+    np.add.at(before, rows, -deltas)
+    order = np.lexsort((times, rows))
+    sorted_rows, sorted_deltas = rows[order], deltas[order]
+    sums = np.cumsum(sorted_deltas)
+    starts = np.flatnonzero(np.append(True, sorted_rows[1:] != sorted_rows[:-1]))
+    base = np.append(0, sums)[starts]
+    sizes = np.diff(np.append(starts, len(order)))
+    after = sums - np.repeat(base, sizes) + before[sorted_rows]
+    earlier = after - sorted_deltas
+    changed = np.empty(len(order), dtype=np.int64)
+    changed[order] = (after > 0).astype(np.int64) - (earlier > 0).astype(np.int64)
+    later = times > now
+    kept = np.where(later, deltas, 0)
+    # where nothing more begins, only the last end matters
+    begins = np.zeros(count, dtype=np.bool_)
+    begins[rows[later & (deltas > 0)]] = True
+    last = np.full(count, np.iinfo(np.int64).min)
+    np.maximum.at(last, rows, times)
+    simple = later & ~begins[rows]
+    kept = np.where(simple, np.where(times == last[rows], -1, 0), kept)
+    return np.where(later, 0, changed), kept
+
+
+def _make_events(feed: ChangeFeed, answers: pa.Table) -> pa.Table:
+    """What begins, and what ends, with how many."""
+    names = list(feed.variables)
+    weights = (
+        pa.array(np.ones(answers.num_rows, dtype=np.int64))
+        if feed.distinct
+        else answers.column(MULTIPLICITY)
+    )
+    begins = answers.select([*names, AT]).rename_columns([*names, _TIME])
+    begins = begins.append_column(_DELTA, weights)
+    if not feed.ends:
+        return begins
+    ends = answers.select([*names, UNTIL]).rename_columns([*names, _TIME])
+    ends = ends.append_column(_DELTA, pc.negate(weights))
+    return pa.concat_tables([begins, ends])
+
+
+def _show(feed: ChangeFeed, events: pa.Table, changes: Array) -> pa.Table:
+    """Events as rows of the output, in order: at one time, what ends comes first."""
+    shown = np.flatnonzero(changes)
+    table, changes = events.take(pa.array(shown)), changes[shown]
+    columns = {name: table.column(name) for name in feed.variables}
+    columns[OP] = pa.array(np.where(changes > 0, "+", "-").tolist(), pa.string())
+    columns[AT] = table.column(_TIME)
+    if MULTIPLICITY in feed.schema.names:
+        columns[MULTIPLICITY] = pa.array(np.abs(changes))
+    made = pa.table([columns[n] for n in feed.schema.names], schema=feed.schema)
+    keys = [(AT, "ascending"), (OP, "descending"), *((n, "ascending") for n in feed.variables)]
+    return made.sort_by(keys)
+
+
+def _replace_rows(
+    feed: ChangeFeed, held: "pa.Table | None", answers: pa.Table
+) -> "tuple[pa.Table, pa.Table | None]":
+    """Updates of groups: what a row takes the place of ends when it begins."""
+    assert feed.group is not None
+    if not answers.num_rows:
+        return feed.schema.empty_table(), held
+    names = [*feed.variables, AT]
+    new = answers.select(names)
+    whole = new if held is None else pa.concat_tables([held, new])
+    known = whole.num_rows - new.num_rows
+    codes, _ = code_rows(whole, feed.group)
+    order = np.lexsort((np.arange(whole.num_rows), codes))
+    follows = np.append(False, codes[order][1:] == codes[order][:-1])
+    place = np.flatnonzero(follows)
+    old, newer = order[place - 1], order[place]
+    last = np.append(~follows[1:], True)
+    begins = np.arange(known, whole.num_rows)
+    times = whole.column(AT).cast(pa.int64()).to_numpy()
+    gone, came = whole.take(pa.array(old)), whole.take(pa.array(begins))
+    parts = [
+        _with_op(feed, gone, "-", times[newer]),
+        _with_op(feed, came, "+", times[begins]),
+    ]
+    made = pa.concat_tables(parts)
+    group: Sequence[str] = feed.group
+    keys = [(AT, "ascending"), *((n, "ascending") for n in group), (OP, "descending")]
+    return made.sort_by(keys), whole.take(pa.array(np.sort(order[last])))
+
+
+def _with_op(feed: ChangeFeed, rows: pa.Table, op: str, times: Array) -> pa.Table:
+    columns = {name: rows.column(name) for name in feed.variables}
+    columns[OP] = pa.array([op] * rows.num_rows, pa.string())
+    columns[AT] = pa.array(times).cast(INSTANT)
+    return pa.table([columns[n] for n in feed.schema.names], schema=feed.schema)

@@ -1,0 +1,60 @@
+"""A replay's answers as changes, on their way to a file."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.runtime.changes.change_feed import ChangeFeed, advance_changes, no_answers
+from ontoweir.runtime.changes.repeat_rows import repeat_rows
+from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
+from ontoweir.runtime.results.write_results import RowSink
+
+
+class ChangeRows:
+    """Takes answers in the order of time, and passes on changes.
+
+    Args:
+        sink: takes them.
+        feed: how answers become changes.
+        expand: repeat rows instead of a column `multiplicity`.
+    """
+
+    def __init__(self, sink: RowSink, feed: ChangeFeed, *, expand: bool) -> None:
+        self._sink, self._feed, self._expand = sink, feed, expand
+        self._held: pa.Table | None = None
+        self.most = 0
+        """The most rows held."""
+
+    @property
+    def rows(self) -> int:
+        """Rows that are passed on."""
+        return self._sink.rows
+
+    def write(self, table: pa.Table) -> None:
+        """Take answers; more of the same time may come."""
+        if table.num_rows:
+            last = pc.max(table.column(AT)).cast(pa.int64()).as_py()
+            self._advance(table, last - 1)
+
+    def append(self, file: Path) -> None:
+        """Files are not taken: their rows have to be looked at."""
+        raise NotImplementedError(file)
+
+    def finish(self, now: int | None) -> None:
+        """Pass on what is left up to the end of history, in µs (None: there is none)."""
+        if now is not None and self._held is not None and self._feed.group is None:
+            self._advance(None, now)
+
+    def _advance(self, answers: "pa.Table | None", now: int) -> None:
+        if answers is None:
+            answers = no_answers(self._feed)
+        rows, self._held = advance_changes(self._feed, self._held, answers, now)
+        held = 0 if self._held is None else self._held.num_rows
+        self.most = max(self.most, held)
+        if not self._expand or MULTIPLICITY not in rows.column_names:
+            if rows.num_rows:
+                self._sink.write(rows)
+            return
+        for part in repeat_rows(rows):
+            self._sink.write(part)

@@ -1,0 +1,18 @@
+"""How the answers of a query become changes."""
+
+from ontoweir.rewriter.windows.choose_emit import Emit
+from ontoweir.runtime.changes.change_feed import ChangeFeed, make_feed
+from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
+from ontoweir.runtime.engine.configure_run import QueryConfig
+
+
+def feed_of(query: QueryConfig) -> ChangeFeed | None:
+    """How the answers of a query become changes (None: they are not written so)."""
+    if query.job.emit is not Emit.CHANGES:
+        return None
+    return make_feed(query.job.union, query.schema, updates=has_updates(query.aggregates))
+
+
+def has_updates(groups: AggregateWork | None) -> bool:
+    """Whether the rows of an aggregate query take the place of others."""
+    return groups is not None and not groups.once and groups.closing is None

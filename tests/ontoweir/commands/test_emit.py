@@ -1,0 +1,153 @@
+"""What is written of answers: intervals and changes, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.ontoweir.conftest import Run
+
+FILE = """
+[project]
+
+[streams.s]
+source = { format = "csv", path = "s.csv", options = { header = "true" } }
+timestamp = { column = "ts", unit = "1 minute" }
+max_per_timestamp = 3
+
+[streams.s.columns]
+k = { type = "int", min = 0, max = 9 }
+a = "int"
+"""
+ROWS = """ts,k,a
+2026-01-01 00:00:00,1,10
+2026-01-01 00:01:00,1,11
+2026-01-01 00:01:00,2,12
+2026-01-01 00:06:00,3,13
+"""
+WINDOW = "FROM s WHERE ts > NOW() - INTERVAL '3' MINUTE"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "ontoweir.toml").write_text(FILE)
+    (tmp_path / "s.csv").write_text(ROWS)
+    return tmp_path
+
+
+def replay(run: Run, folder: Path, sql: str, *options: str) -> list[str]:
+    (folder / "q.sql").write_text(sql)
+    output = folder / "out.csv"
+    ran = run("replay", folder, "--sql", folder / "q.sql", "--output", output, "--quiet", *options)
+    assert ran.code == 0, ran.err
+    return output.read_text().replace("2026-01-01 ", "").replace(":00.000000", "").splitlines()
+
+
+def test_a_window_is_written_as_intervals(run: Run, folder: Path) -> None:
+    assert replay(run, folder, f"SELECT k {WINDOW}") == [
+        '"k","at","until","multiplicity"',
+        "1,00:00,00:03,1",
+        "1,00:01,00:04,1",
+        "2,00:01,00:04,1",
+        "3,00:06,00:09,1",
+    ]
+
+
+def test_changes_of_a_window(run: Run, folder: Path) -> None:
+    assert replay(run, folder, f"SELECT k {WINDOW}", "--emit", "changes") == [
+        '"k","op","at","multiplicity"',
+        '1,"+",00:00,1',
+        '1,"+",00:01,1',
+        '2,"+",00:01,1',
+        '1,"-",00:03,1',
+        '1,"-",00:04,1',
+        '2,"-",00:04,1',
+        '3,"+",00:06,1',
+    ]
+
+
+def test_an_answer_of_a_set_is_prolonged(run: Run, folder: Path) -> None:
+    assert replay(run, folder, f"SELECT DISTINCT k {WINDOW}") == [
+        '"k","op","at"',
+        '1,"+",00:00',
+        '2,"+",00:01',
+        '1,"-",00:04',
+        '2,"-",00:04',
+        '3,"+",00:06',
+    ]
+
+
+def test_a_row_of_a_group_ends_when_the_next_begins(run: Run, folder: Path) -> None:
+    sql = "SELECT k, COUNT(*) AS n FROM s GROUP BY k"
+    assert replay(run, folder, sql, "--emit", "changes") == [
+        '"k","n","op","at"',
+        '1,1,"+",00:00',
+        '1,1,"-",00:01',
+        '1,2,"+",00:01',
+        '2,1,"+",00:01',
+        '3,1,"+",00:06',
+    ]
+
+
+def test_times_are_values(run: Run, folder: Path) -> None:
+    assert replay(run, folder, "SELECT DISTINCT ts FROM s WHERE a > 10") == [
+        '"ts","at"',
+        "00:01Z,00:01",
+        "00:06Z,00:06",
+    ]
+    assert replay(run, folder, "SELECT ts, COUNT(*) AS n FROM s GROUP BY ts")[2:] == [
+        "00:01Z,2,00:01",
+        "00:06Z,1,00:06",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "emit", "why"),
+    [
+        (f"SELECT k {WINDOW}", "answers", "an answer of a window ends"),
+        ("SELECT k FROM s", "intervals", "it has no window"),
+        (f"SELECT DISTINCT k {WINDOW}", "intervals", "prolonged by every further match"),
+    ],
+)
+def test_what_cannot_be_written_so(run: Run, folder: Path, sql: str, emit: str, why: str) -> None:
+    (folder / "q.sql").write_text(sql)
+    output = folder / "out.csv"
+    arguments = ("--sql", folder / "q.sql", "--output", output, "--emit", emit)
+    ran = run("replay", folder, *arguments)
+    assert ran.code == 2
+    assert ran.err.startswith(f"{folder / 'q.sql'}:1: ")
+    assert why in ran.err
+    assert not output.exists()
+
+
+def test_final_rows_are_no_changes(run: Run, folder: Path) -> None:
+    (folder / "q.sql").write_text("SELECT k, COUNT(*) AS n FROM s GROUP BY k")
+    arguments = ("--sql", folder / "q.sql", "--output", folder / "o.csv")
+    ran = run("replay", folder, *arguments, "--final", "--emit", "changes")
+    assert ran.code == 2
+    assert "--final with changes" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("sql", "pattern", "emit"),
+    [
+        ("SELECT k FROM s", "MON", "answers"),
+        (f"SELECT k {WINDOW}", "WKS", "intervals"),
+        (f"SELECT DISTINCT k {WINDOW}", "WK", "changes"),
+        (
+            "SELECT x.k FROM s x, s y WHERE x.k = y.k AND x.ts > NOW() - INTERVAL '5' MINUTE",
+            "WK",
+            "intervals",
+        ),
+        ("SELECT k, COUNT(*) AS n FROM s GROUP BY k", "STR", "answers"),
+        ("SELECT ts, COUNT(*) AS n FROM s GROUP BY ts", "MON", "answers"),
+    ],
+)
+def test_check_says_how_answers_change(
+    run: Run, folder: Path, sql: str, pattern: str, emit: str
+) -> None:
+    (folder / "q.sql").write_text(sql)
+    ran = run("check", folder, "--sql", folder / "q.sql", "--format", "json")
+    (found,) = json.loads(ran.out)["queries"] if ran.out.startswith("{") else json.loads(ran.out)
+    assert (found["pattern"], found["emit"]) == (pattern, emit)
+    assert found["verdict"].endswith("bounded")

@@ -1,0 +1,176 @@
+"""Times in answers, and sliding windows: replayed in one range and in several, and live, as DuckDB
+answers the same SQL at every time, with NOW() as that time."""
+
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import event, given
+
+from ontoweir.checker.decide.bound_changes import bound_changes
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier, Verdict
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
+from ontoweir.runtime.engine.query_job import QueryJob
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.database import insert_rows, open_database
+from tests.oracle.random_queries import Case, Tables
+from tests.oracle.test_sql_nulls import CATALOG, MARKERS, make_data, run_live
+from tests.runtime.in_process import EPOCH, replay_here, store
+
+_TYPES = {
+    "a": "BIGINT",
+    "b": "DECIMAL(6,2)",
+    "g": "VARCHAR",
+    "h": "BIGINT",
+    "d": "DATE",
+    "f": "DOUBLE",
+}
+_WINDOWS = (
+    "{t}.ts > NOW() - INTERVAL '{n}' MICROSECOND",
+    "{t}.ts >= NOW() - INTERVAL '{n}' MICROSECOND",
+    "NOW() < {t}.ts + INTERVAL '{n}' MICROSECOND",
+    "NOW() - {t}.ts < INTERVAL '{n}' MICROSECOND",
+    "{t}.ts BETWEEN NOW() - INTERVAL '{n}' MICROSECOND AND NOW()",
+)
+
+
+def make_query(random: Random, *, windows: bool) -> str:
+    """A query that shows columns and times; of windows: in every part one."""
+    distinct = random.random() < 0.5
+    parts = random.choice([1, 1, 1, 2])
+    kinds = random.choice([["h"], ["h", "ts"], ["a", "ts"], ["ts"], ["g", "a"], ["a", "h", "ts"]])
+    texts = [_make_part(random, kinds, distinct, windows) for _ in range(parts)]
+    return (" UNION " if distinct else " UNION ALL ").join(texts)
+
+
+def _make_part(random: Random, kinds: list[str], distinct: bool, windows: bool) -> str:
+    tables = random.choice([["s"], ["s", "t"], ["s", "t"], ["s", "r"], ["t", "s"]])
+    streams = [t for t in tables if t != "r"]
+    conditions = []
+    if len(streams) == 2:
+        orders = "s.ts < t.ts", "s.ts <= t.ts", "t.ts < s.ts", "s.ts = t.ts"
+        if not windows or random.random() < 0.5:
+            conditions.append(random.choice(orders))
+        if random.random() < 0.6:
+            conditions.append("t.ts <= s.ts + INTERVAL '3' MICROSECOND")
+            conditions.append("s.ts <= t.ts + INTERVAL '2' MICROSECOND")
+        if random.random() < 0.7:
+            ties = "s.h = t.h", "s.a <= t.a", "s.g = t.g", "s.a <> t.a", "s.b < t.b"
+            conditions.append(random.choice(ties))
+    if "r" in tables:
+        conditions.append("s.h = r.h")
+    if windows:
+        chosen = random.sample(streams, k=random.randint(1, len(streams)))
+        for t in chosen:
+            conditions.append(random.choice(_WINDOWS).format(t=t, n=random.randint(1, 5)))
+    columns = [f"{random.choice(streams)}.{c} AS c{n}" for n, c in enumerate(kinds)]
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    word = "DISTINCT " if distinct else ""
+    return f"SELECT {word}{', '.join(columns)} FROM {', '.join(tables)}{where}"
+
+
+class _Oracle:
+    """DuckDB at times."""
+
+    def __init__(self, data: Tables) -> None:
+        self.base, self.names = open_database(), tuple(data)
+        for name, (columns, rows) in data.items():
+            spec = ", ".join(f"{c} {_TYPES.get(c, 'TIMESTAMP')}" for c in columns)
+            self.base.execute(f"CREATE TEMP TABLE all_{name} ({spec})")
+            cells = (f"?::{_TYPES[c]}" if c in _TYPES else "make_timestamp(?)" for c in columns)
+            insert_rows(self.base, f"all_{name}", ", ".join(cells), rows)
+
+    def answers(self, text: str, now: int) -> Counter[Any]:
+        """Rows without NULL."""
+        for name in self.names:
+            source = f"all_{name}" + ("" if name == "r" else f" WHERE ts <= make_timestamp({now})")
+            self.base.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS FROM {source}")
+        text = text.replace("NOW()", f"make_timestamp({now})")
+        return Counter(r for r in self.base.execute(text).fetchall() if None not in r)
+
+
+def standing(rows: list[dict[str, Any]], now: int) -> Counter[Any]:
+    """The answers of a result that hold at a time; of changes, what they lead to."""
+    found: Counter[Any] = Counter()
+    for row in rows:
+        if "op" in row:
+            if _micros(row["at"]) <= now:
+                hidden = ("at", "op", "multiplicity")
+                sign = 1 if row["op"] == "+" else -1
+                cells = (_plain(c) for name, c in row.items() if name not in hidden)
+                found[tuple(cells)] += sign * row.get("multiplicity", 1)
+            continue
+        assert "until" not in row or row["at"] < row["until"]
+        if _micros(row["at"]) <= now and ("until" not in row or now < _micros(row["until"])):
+            hidden = ("at", "until", "multiplicity")
+            cells = (_plain(c) for name, c in row.items() if name not in hidden)
+            found[tuple(cells)] += row.get("multiplicity", 1)
+    assert all(count >= 0 for count in found.values())
+    return Counter({row: count for row, count in found.items() if count})
+
+
+def _plain(cell: Any) -> Any:
+    """Times without a zone, as DuckDB has them."""
+    return cell.replace(tzinfo=None) if isinstance(cell, datetime) else cell
+
+
+def _micros(moment: Any) -> int:
+    return int((moment - EPOCH).microseconds)
+
+
+def compare(random: Random, text: str, data: Tables) -> Verdict:
+    """Assert that a query, if it is bounded, is answered as DuckDB does at every time."""
+    union = parse_sql(text, CATALOG, name="q", file="q.sql")
+    emit = choose_emit(union)
+    if random.random() < 0.5:
+        emit = Emit.CHANGES
+    case = Case(CATALOG, union, data, MARKERS)
+    verdict = check_query(union, CATALOG, disprove=False)
+    if verdict.plans is None or verdict.tier is Tier.UNSATISFIABLE:
+        return verdict
+    assert verdict.bound is not None
+    bound = bound_changes(verdict, CATALOG) if emit is Emit.CHANGES else verdict.bound
+    oracle = _Oracle(data)
+    expected = [oracle.answers(text, m) for m in range(MARKERS)]
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        catalog, statics = store(case, random, Path(folder))
+        job = QueryJob(
+            "q", union, verdict.plans, catalog, bound.rows, verdict.declarations, (), emit=emit
+        )
+        options = {"statics": statics, "rows_per_range": 1}
+        whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
+        read = {o.table for d in union.disjuncts for o in d.occurrences}
+        last = max((row[-1] for n in read & {"s", "t"} for row in data[n][1]), default=-1)
+        for marker in range(last + 1 if emit is Emit.CHANGES else MARKERS):
+            assert standing(whole, marker) == expected[marker], (text, marker)
+        ranges = random.choice([2, 3, 5])
+        rows, _ = replay_here(patch, job, Path(folder, "n.parquet"), **options, ranges=ranges)
+        assert rows == whole, text
+        live, done = run_live(case, verdict, random, Path(folder), emit)
+        for marker in range(done + 1):
+            assert standing(live, marker) == expected[marker], (text, marker)
+    return verdict
+
+
+def check(seed: int, *, windows: bool) -> str:
+    random = Random(seed)
+    verdict = compare(random, make_query(random, windows=windows), make_data(random))
+    return str(verdict.tier)
+
+
+@budget(1)
+@given(seed=SEEDS)
+def test_times_in_answers_equal_duckdb(seed: int) -> None:
+    event(check(seed, windows=False))
+
+
+@budget(1)
+@given(seed=SEEDS)
+def test_windows_equal_duckdb_at_every_time(seed: int) -> None:
+    event(check(seed, windows=True))

@@ -1,0 +1,152 @@
+"""Random queries that show times, or have sliding windows, over random mappings and data: replayed
+in one range and in several, what holds at every time is what rdflib finds with that time as NOW().
+"""
+
+import random
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.errors import QueryError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.prepare_jobs import load_relations, make_job
+from ontoweir.runtime.engine.configure_run import configure_run
+from ontoweir.runtime.spark.start_session import start_session
+from tests.runtime.in_process import replay_here
+from tests.sparql_counts.ask_rdflib import Answers, ask_rdflib, translate_query, write_cell
+from tests.sparql_counts.case import Branch, Case, Query
+from tests.sparql_counts.random_cases import random_case, random_query
+from tests.sparql_counts.random_tables import random_rows
+from tests.sparql_counts.read_graphs import Graphs, Project
+from tests.sparql_counts.write_case import BASE, show_case, write_case, write_query, write_rows
+
+BLOCKS = 4
+PROJECTS = settings().max_examples // 4
+_WINDOWS = (
+    'FILTER(?{t} > NOW() - "PT{m}M"^^xsd:dayTimeDuration)',
+    'FILTER(?{t} >= NOW() - "PT{m}M"^^xsd:dayTimeDuration)',
+    'FILTER(NOW() - ?{t} < "PT{m}M"^^xsd:dayTimeDuration)',
+    'FILTER(!(NOW() >= ?{t} + "PT{m}M"^^xsd:dayTimeDuration))',
+)
+
+
+def _times(branch: Branch) -> set[str]:
+    return {a.time for a in branch.atoms} - {""}
+
+
+def ask(draw: random.Random, seed: int, case: Case) -> tuple[Query, set[str]] | None:
+    """A query over a project, with the times that it shows."""
+    queries = [case.query, *(random_query(64 * seed + i, case) for i in range(60))]
+    plain = [q for q in queries if not any(name.startswith("(") for name in q.head)]
+    timed = [q for q in plain if set.intersection(*map(_times, q.branches))]
+    if not timed:
+        return None
+    query = draw.choice(timed)
+    times = sorted(set.intersection(*map(_times, query.branches)))
+    shown = [t for t in times if draw.random() < 0.6]
+    head = [*query.head, *(f"?{t}" for t in shown)]
+    draw.shuffle(head)
+    windows = [t for t in times if draw.random() < 0.6]
+    lengths = (5, 5, 10, 10, 15, 1, 3, 7, 12, 22)  # minutes; a step has 5
+    lines = [draw.choice(_WINDOWS).format(t=t, m=draw.choice(lengths)) for t in windows]
+    branches = tuple(replace(b, lines=(*b.lines, *lines)) for b in query.branches)
+    return replace(query, head=tuple(head), branches=branches), set(shown)
+
+
+def run_seed(seed: int, folder: Path) -> Counter[str]:
+    """Compare one query of a project over two contents of its tables."""
+    draw, case = random.Random(seed), random_case(seed)
+    found = ask(draw, seed, case)
+    if found is None:
+        return Counter(none=1)
+    query, shown_times = found
+    folder.mkdir()
+    write_case(case, folder)
+    text = write_query(query)
+    (folder / "q.rq").write_text(text, encoding="utf-8")
+    workspace = Workspace(load_project(folder, environ={}))
+    try:
+        compiled = workspace.compile("q")
+        verdict = check_query(compiled.union, workspace.project.catalog)
+    except QueryError:
+        return Counter(refused=1)
+    if verdict.plans is None:
+        return Counter({"not bounded": 1})
+    emit = "changes" if draw.random() < 0.4 else None
+    job = make_job(workspace, compiled, verdict, Statistics(), emit=emit)[0]
+    project, told = Project(folder), Counter[str]()
+    names = [name.strip("?") for name in query.head]
+    for content in range(2):
+        rows = random_rows(2 * seed + content, case)
+        for table in case.tables:
+            write_rows(table, rows[table.name], folder)
+        statics = load_relations(workspace, [compiled], start_session)
+        graphs = project.read_graphs(tuple(BASE + g for g in query.graphs))
+        made = []
+        for ranges, chunk in ((1, 100), (draw.choice((2, 3)), draw.choice((1, 3)))):
+            with pytest.MonkeyPatch.context() as patch:
+                options: dict[str, Any] = {"statics": statics, "rows_per_range": 1}
+                options |= {"ranges": ranges, "rows_per_chunk": chunk}
+                made.append(replay_here(patch, job, folder / "answers.parquet", **options)[0])
+        shown = f"{text}\n{show_case(replace(case, rows=rows))}"
+        assert made[0] == made[1], shown
+        read = configure_run([job], job.catalog).streams
+        last = max((int(r[0] or 0) for name in read for r in rows[name]), default=-1)
+        for step, (moment, wanted) in enumerate(_ask_at_each(text, graphs)):
+            if job.emit == "changes" and _step(moment) > last:
+                break
+            assert _standing(made[0], names, shown_times, moment) == wanted, (step, moment, shown)
+        told["with answers" if made[0] else "without"] += 1
+        told["windows"] += bool(compiled.union.ends and made[0])
+    return told
+
+
+def _step(moment: datetime) -> int:
+    return int((moment.replace(tzinfo=None) - datetime(2020, 1, 1)).total_seconds()) // 300
+
+
+def _ask_at_each(text: str, graphs: Graphs) -> list[tuple[datetime, Answers]]:
+    found = []
+    for moment in graphs.at:
+        now = f'"{moment.replace(tzinfo=None).isoformat()}"^^xsd:dateTime'
+        query = translate_query(text.replace("NOW()", now))
+        found.append((moment, dict(ask_rdflib(query, graphs))[moment]))
+    return found
+
+
+def _standing(
+    rows: list[dict[str, Any]], names: list[str], times: set[str], moment: datetime
+) -> Answers:
+    """The answers that hold at a time."""
+    now = moment.replace(tzinfo=None)
+    found: Answers = Counter()
+    for row in rows:
+        assert "until" not in row or row["at"] < row["until"]
+        if row["at"] > now or ("until" in row and row["until"] <= now):
+            continue
+        cells = (
+            str(int(row[n].replace(tzinfo=UTC).timestamp())) if n in times else write_cell(row[n])
+            for n in names
+        )
+        sign = -1 if row.get("op") == "-" else 1
+        found[tuple(cells)] += sign * row.get("multiplicity", 1)
+    assert min(found.values(), default=0) >= 0
+    return Counter({cells: count for cells, count in found.items() if count})
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_times_and_windows(block: int, tmp_path: Path) -> None:
+    told = Counter[str]()
+    for seed in range(block * PROJECTS, (block + 1) * PROJECTS):
+        told += run_seed(seed, tmp_path / str(seed))
+    assert told["with answers"] > PROJECTS / 5, told
+    assert told["windows"] > PROJECTS / 10, told
+    assert told["refused"] < PROJECTS / 2, told
