@@ -262,7 +262,8 @@ class DisjunctChecker:
             return Tier.CONDITIONALLY_BOUNDED
         plan = make_plan(form)
         if isinstance(plan, SynopsisPlan) and len(plan.tables) == 1:
-            return Tier.STATELESS
+            ends = self.union.distinct and self.union.ends  # what holds is kept, to tell its end
+            return Tier.WINDOW_BOUNDED if ends else Tier.STATELESS
         windowed = ordered is not form and not (
             decide_lag(ordered).holds and isinstance(make_plan(ordered, sized=False), SynopsisPlan)
         )

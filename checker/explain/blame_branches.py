@@ -91,6 +91,9 @@ def _declare(view: View, catalog: Catalog) -> Catalog:
     pairs = zip(changed.table.columns, view.table.columns, strict=True)
     names = {own.name: given.name for own, given in pairs}  # as the query has them
     columns = tuple(replace(c, name=names[c.name]) for c in changed.table.columns)
+    there = {c.name for c in columns}
+    computed = (c for c in catalog.table(view.name).columns if c.bucket or c.expression)
+    columns += tuple(c for c in computed if c.name not in there)
     match changed.table:
         case Relation() as table:
             table = replace(table, columns=columns, keys=view.table.keys)

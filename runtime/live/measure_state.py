@@ -28,7 +28,8 @@ class SynopsisSize:
 
 
 def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisSize, ...]:
-    """The synopses of a query's plans, in the plans' order; last the groups of its aggregates."""
+    """The synopses of a query's plans, in the plans' order; then the groups of its aggregates;
+    last what is kept to tell what ends."""
     sizes: list[SynopsisSize] = []
     several = len(query.plans) > 1
     rest = query.bound
@@ -57,6 +58,11 @@ def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisS
         limit = None if rest is None or not each else round(rest * each)
         formula = "groups, and the values that medians count"
         sizes.append(SynopsisSize("groups", (), state.groups.rows, size, rest, limit, formula))
+    if query.feed is not None:
+        held = state.changes
+        rows, size = (0, 0) if held is None else (held.num_rows, held.nbytes)
+        formula = "what holds, until it ends"
+        sizes.append(SynopsisSize("changes to come", (), rows, size, None, None, formula))
     return tuple(sizes)
 
 

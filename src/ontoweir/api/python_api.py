@@ -150,6 +150,7 @@ class OpenProject:
         start: "datetime | date | str | None" = None,
         stop: "datetime | date | str | None" = None,
         final: bool = False,
+        emit: Literal["answers", "intervals", "changes"] | None = None,
         engine: "Engine" = "auto",
         allow_unbounded: bool = False,
         progress: bool | None = None,
@@ -162,6 +163,7 @@ class OpenProject:
             start: the first application time, UTC: a date (its midnight), or ISO 8601.
             stop: the first application time that is left out.
             final: for an aggregate, only the last row of each group, not one for every update.
+            emit: updates, intervals of windows, or changes, + and - (default: what fits the query).
             engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
             allow_unbounded: run an unbounded query, in memory that grows with the history.
             progress: show a bar, in a notebook or on stderr (default: in notebooks).
@@ -194,19 +196,18 @@ class OpenProject:
                 start=first,
                 stop=last,
                 final=final,
+                emit=emit,
                 engine=engine,
                 allow_unbounded=allow_unbounded,
                 progress=in_notebook() if progress is None else progress,
             )
-            home = self.views or self.spark
             if wanted is not None:
                 check_output(wanted, form)
                 refuse_inputs(self.workspace.project, wanted)
-            summary = replay_query(self.workspace, compiled, options, home)
+            summary = replay_query(self.workspace, compiled, options, self.views or self.spark)
             if wanted is not None and form != "parquet":
                 convert_answers(file, wanted, form)
-        rejects = describe_rejects(summary)
-        if rejects is not None:
+        if (rejects := describe_rejects(summary)) is not None:
             warnings.warn(f"{compiled.name}: {rejects}", OntoweirWarning, stacklevel=2)
         return Answers(compiled.union, file, summary, self.spark, folder)
 
@@ -227,7 +228,6 @@ class OpenProject:
     ) -> LiveQuery:
         """Register a query and run it in this process, until it is stopped. Several can run at
         once; the session's settings do not change.
-
         If the same query is registered by that name already, it resumes from its checkpoint.
 
         Args:
@@ -257,10 +257,10 @@ class OpenProject:
         from ontoweir.run.run_queries import open_session, open_sink
         from ontoweir.runtime.spark.refuse_connect import refuse_connect
 
-        root = self.workspace.project.root
+        place = Path(output or self.workspace.project.root / "out" / "answers")
         options = RunOptions(
             checkpoint=None,
-            output=root / "out" / "answers" if output is None else Path(output).absolute(),
+            output=place.absolute(),
             once=once,
             seconds=seconds,
             progress=False,
