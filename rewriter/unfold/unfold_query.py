@@ -14,11 +14,9 @@ from ontoweir.mappings.model.column_types import XSD
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
-from ontoweir.rewriter.buckets.add_buckets import add_buckets, list_buckets
+from ontoweir.rewriter.buckets.add_buckets import add_buckets
 from ontoweir.rewriter.buckets.make_column import make_column
-from ontoweir.rewriter.expressions.attach_computation import attach_computation
-from ontoweir.rewriter.groups.attach_group_terms import attach_group_terms
-from ontoweir.rewriter.model.add_views import extend_catalog, tables_of, used_views
+from ontoweir.rewriter.model.add_views import used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
     Atom,
@@ -47,8 +45,8 @@ from ontoweir.rewriter.passes.prune_disjuncts import Candidate
 from ontoweir.rewriter.passes.run_passes import excluded_by, run_passes
 from ontoweir.rewriter.tmappings.name_graphs import name_graphs
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
+from ontoweir.rewriter.unfold.add_columns import add_columns
 from ontoweir.rewriter.unfold.bind_times import bind_times
-from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, refuse_bags
 from ontoweir.rewriter.unfold.hold_constants import hold_constants
 from ontoweir.rewriter.unfold.match_atoms import (
@@ -67,7 +65,6 @@ from ontoweir.rewriter.unfold.translate_filters import (
 )
 from ontoweir.rewriter.views.find_origins import find_origins
 from ontoweir.rewriter.views.make_sets import SetMaker
-from ontoweir.rewriter.windows.window import ENDS
 
 MAX_DISJUNCTS = 10_000
 """How many disjuncts a query may be unfolded into, before the passes."""
@@ -177,10 +174,7 @@ def unfold_query(
     dated = date_statics(union.disjuncts, sets, first.source) if mixed else union.disjuncts
     catalog, union = sets.catalog, replace(union, disjuncts=dated)
     read = {o.table for query in union.disjuncts for o in query.occurrences}
-    union = _add_columns(replace(union, views=used_views(read, sets.views)), catalog, first)
-    catalog = extend_catalog(catalog, union)
-    check_aggregates(union, catalog)
-    return attach_group_terms(union, catalog, first.group_terms)
+    return add_columns(replace(union, views=used_views(read, sets.views)), catalog, first)
 
 
 def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str, ...]:
@@ -193,17 +187,6 @@ def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str,
     for bucket in query.buckets:
         names.insert(len(names) if bucket.place is None else bucket.place, bucket.name)
     return tuple(names)
-
-
-def _add_columns(union: SpjUnion, catalog: Catalog, query: ConjunctiveQuery) -> SpjUnion:
-    """The union with the columns of its streams, and views, that are buckets of time; and with what
-    the query computes."""
-    tables = tables_of(union) | {o.table for q in union.disjuncts for o in q.occurrences}
-    ends = tuple(b.name for b in query.buckets if b.name.startswith(ENDS))
-    union = replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets), ends=ends)
-    if query.computation is None:
-        return union
-    return attach_computation(union, extend_catalog(catalog, union), query.computation)
 
 
 def _is_mixed(ucq: Sequence[ConjunctiveQuery]) -> bool:
