@@ -22,7 +22,7 @@ import pyarrow as pa
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.run.prepare_jobs import make_job
+from ontoweir.run.prepare_jobs import AskedFor, make_job
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
@@ -87,7 +87,7 @@ def open_job(kind: str, query: str, folder: Path) -> LiveJob:
     workspace = Workspace(load_project(folder))
     compiled = workspace.compile_sql(folder / "q.sql")
     verdict = workspace.check(compiled)
-    job, _ = make_job(workspace, compiled, verdict, Statistics(), allow_unbounded=True)
+    job, _ = make_job(workspace, compiled, verdict, Statistics(), AskedFor(allow_unbounded=True))
     return make_live_job([job], job.catalog, {}, {})
 
 

@@ -40,6 +40,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.algebra.list_lags import apply_lags
+from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.aggregation import Aggregate
 from ontoweir.rewriter.model.spj import Attribute, Compare, SpjQuery, SpjUnion
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, look
@@ -75,7 +76,9 @@ class DisjunctChecker:
     def is_special(self) -> bool:
         """Whether there are groups by buckets of time, or floats are added."""
         adds = any(q.added is not None for q in self.union.disjuncts)
-        return adds or (self.whole.aggregation is not None and bool(self.whole.buckets))
+        if self.whole.aggregation is None or not self.whole.buckets:
+            return adds
+        return adds or find_closing(self.whole, self.catalog) is not None
 
     def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
         """The normal form of a disjunct, with all that is declared."""

@@ -223,10 +223,9 @@ def _disjuncts(
         if isinstance(value, SourceColumn):
             if select.scope.step_of(value) is not None:
                 raise SqlRefusal(
-                    f"the timestamp {value.alias}.{value.column} is selected",
-                    why="results must not hold application time ([S] Def. 4); every result "
-                    "carries its own time `at`",
-                    fix="remove it from SELECT",
+                    f"the timestamp {value.alias}.{value.column} is added up",
+                    why="a time is no number: of times there are MIN, MAX and COUNT(DISTINCT …)",
+                    fix="aggregate another column, or use MIN or MAX",
                     line=select.line,
                 )
             outputs.append((name, LiteralOutput(_attribute(value))))

@@ -19,13 +19,25 @@ def choose_emit(union: SpjUnion, wanted: str | None = None) -> Emit:
     """What is written of a query's answers: what was asked for, or what fits it.
 
     Raises:
-        QueryError: the query's answers cannot be written so.
+        QueryError: the query's answers cannot be written so; or one of its columns is called like
+            one that every answer has.
     """
+    emit = _choose(union, wanted)
+    _refuse_names(union, emit)
+    return emit
+
+
+def default_emit(union: SpjUnion) -> Emit:
+    """What fits a query."""
+    if not union.ends:
+        return Emit.ANSWERS
+    return Emit.CHANGES if union.distinct else Emit.INTERVALS
+
+
+def _choose(union: SpjUnion, wanted: str | None) -> Emit:
     windows, merged = bool(union.ends), union.distinct
     if wanted is None:
-        if not windows:
-            return Emit.ANSWERS
-        return Emit.CHANGES if merged else Emit.INTERVALS
+        return default_emit(union)
     emit = Emit(wanted)
     if emit is Emit.ANSWERS and windows:
         raise _refuse(
@@ -47,6 +59,24 @@ def choose_emit(union: SpjUnion, wanted: str | None = None) -> Emit:
             "write --emit changes, or leave DISTINCT out",
         )
     return emit
+
+
+def _refuse_names(union: SpjUnion, emit: Emit) -> None:
+    """Raise QueryError for a column that is called like one that says when an answer holds."""
+    own = ["at"]
+    own += ["until"] if union.ends else []
+    own += ["op"] if emit is Emit.CHANGES else []
+    own += ["multiplicity"] if not union.distinct and union.aggregation is None else []
+    aggregation = union.aggregation
+    names = union.variables if aggregation is None else aggregation.columns
+    for name in own:
+        if name in names:
+            raise QueryError(
+                f"{union.name} has a column called {name!r}",
+                why=f"every answer has one of this name ({', '.join(own)})",
+                fix=f"give it another name, with AS: {name}_value, say",
+                source=union.source,
+            )
 
 
 def _refuse(union: SpjUnion, why: str, fix: str) -> QueryError:

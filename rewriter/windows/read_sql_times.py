@@ -1,9 +1,10 @@
 """Times of rows in SQL: `SELECT ts`, `GROUP BY ts`, `MAX(ts)`."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, Column, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, Stream, TimestampType
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
@@ -22,7 +23,9 @@ def read_sql_times(
     """A query in which the timestamps that it shows, groups by or aggregates are columns; the
     catalog with these columns; and the columns, with their streams.
 
-    Comparisons of timestamps, and COUNT of one, which is never NULL, stay as they are.
+    So are those that are compared with a column of times that is no timestamp of a stream, such as
+    when a price is valid. Comparisons of timestamps, and COUNT of one, which is never NULL, stay as
+    they are.
     """
     from sqlglot import exp
 
@@ -33,12 +36,17 @@ def read_sql_times(
         if isinstance(select.parent, (exp.In, exp.Exists)):
             continue
         places = [p for p in _places(select) if isinstance(p, exp.Column) and not p.is_star]
-        if not places:
+        compared = [*_comparisons(select)]
+        if not places and not compared:
             continue
         try:
             scope, _, _ = read_from(select.copy(), catalog)
         except SqlRefusal:  # said where it is read
             continue
+        for sides in compared:
+            times = [side for side in sides if _find_time(side, scope) is not None]
+            if len(times) == 1 and all(s in times or _is_value(s, scope) for s in sides):
+                places += times
         for place in places:
             if (found := _find_time(place, scope)) is None:
                 continue
@@ -79,6 +87,33 @@ def _places(select: "exp.Select") -> "list[exp.Expr]":
         else:
             places.append(inner)
     return places
+
+
+def _comparisons(select: "exp.Select") -> "Iterator[list[exp.Column]]":
+    """The sides of comparisons of columns in WHERE and ON."""
+    from sqlglot import exp
+
+    where = select.args.get("where")
+    conditions = [] if where is None else [where.this]
+    conditions += [on for j in select.args.get("joins") or () if (on := j.args.get("on"))]
+    kinds = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
+    for condition in conditions:
+        for node in condition.find_all(*kinds):
+            keys = (
+                ("this", "low", "high") if isinstance(node, exp.Between) else ("this", "expression")
+            )
+            sides = [node.args[key].unnest() for key in keys]
+            if all(isinstance(side, exp.Column) and not side.is_star for side in sides):
+                yield sides
+
+
+def _is_value(column: "exp.Column", scope: Scope) -> bool:
+    """Whether a column has times, and is no timestamp of a stream."""
+    try:
+        found = scope.resolve(column.table or None, column.name, line_of(column))
+    except SqlRefusal:
+        return False
+    return scope.step_of(found) is None and isinstance(scope.type_of(found), TimestampType)
 
 
 def _find_time(column: "exp.Column", scope: Scope) -> tuple[str, Stream] | None:

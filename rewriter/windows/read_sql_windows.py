@@ -66,6 +66,11 @@ def read_sql_windows(tree: "exp.Query", catalog: Catalog) -> SqlWindows:
         if not isinstance(select.parent, (exp.In, exp.Exists))
     ]
     read = [_read_select(select, catalog) for select in selects]
+    for node in tree.walk():
+        if _is_now(node):
+            raise _refuse(node, "NOW()")
+    if not any(windows.length_us for windows in read):  # all that is said of NOW() always holds
+        return SqlWindows(tree, catalog, (), ())
     most = max(len(windows.length_us) for windows in read)
     for select, windows in zip(selects, read, strict=True):
         if not windows.length_us:
@@ -91,9 +96,6 @@ def read_sql_windows(tree: "exp.Query", catalog: Catalog) -> SqlWindows:
         for n, (alias, column) in enumerate(shown, 1):
             item = exp.column(column.name, alias, quoted=True)
             select.append("expressions", exp.alias_(item, f"{ENDS}{n}", quoted=True))
-    for node in tree.walk():
-        if _is_now(node):
-            raise _refuse(node, "NOW()")
     streams = dict(catalog.streams)
     for name, column in made:
         if streams[name].column(column.name) is None:
@@ -150,6 +152,10 @@ def _take(condition: "exp.Expr", windows: _Windows) -> "exp.Expr | None":
             rest.append(node)
         elif isinstance(inner, exp.And):
             waiting += [inner.right, inner.left]
+        elif isinstance(inner, exp.Not) and isinstance(
+            inner.this.unnest(), (exp.GT, exp.GTE, exp.LT, exp.LTE)
+        ):
+            waiting.append(_opposite(inner.this.unnest()))
         elif isinstance(inner, exp.Between):
             waiting += [
                 exp.LTE(this=inner.this.copy(), expression=inner.args["high"]),
@@ -158,6 +164,19 @@ def _take(condition: "exp.Expr", windows: _Windows) -> "exp.Expr | None":
         else:
             _read_window(inner, windows)
     return exp.and_(*rest, copy=False) if rest else None
+
+
+def _opposite(node: "exp.Expr") -> "exp.Expr":
+    """The comparison that holds where another one does not: a timestamp is never NULL."""
+    from sqlglot import exp
+
+    opposite: dict[type, type[exp.Expr]] = {
+        exp.GT: exp.LTE,
+        exp.GTE: exp.LT,
+        exp.LT: exp.GTE,
+        exp.LTE: exp.GT,
+    }
+    return opposite[type(node)](this=node.args["this"], expression=node.args["expression"])
 
 
 def _read_window(node: "exp.Expr", windows: _Windows) -> None:

@@ -42,6 +42,7 @@ from ontoweir.runtime.ingest.watch_keys import watch_keys
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
 from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.text_columns import code_schema
 from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.group_state import ADDED, GroupState
 from ontoweir.runtime.results.render_results import render_results
@@ -112,7 +113,7 @@ def advance_rows(
     state, results = _advance_plans(work, plans, admitted, chunk, state, answers=True)
     if work.aggregates is None:
         return state, unite_answers(results, work.schema, work.distinct)
-    parts = _by_part(work.aggregates, results)
+    parts = _by_part(work.aggregates, results, coded=not work.aggregates.once)
     if work.aggregates.once:
         return state, advance_once(work.aggregates, parts)
     closing = work.aggregates.closing
@@ -135,7 +136,7 @@ def advance_parts(
     they are, instead of answers."""
     assert work.aggregates is not None
     state, results = _advance_plans(work, plans, admitted, chunk, state)
-    return state, _by_part(work.aggregates, results)
+    return state, _by_part(work.aggregates, results, coded=False)
 
 
 def _advance_plans(
@@ -154,7 +155,9 @@ def _advance_plans(
             watch_keys(work.watch or work.key, stream, [key.columns], steps, rows.table)
     kernels, texts = [], []
     answered: list[PlanResults] = []
-    encoded = _encoder(work, plans, admitted)
+    grouped = answers and work.aggregates is not None and not work.aggregates.once
+    texts_of_groups = state.groups.texts if grouped else None
+    encoded = _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
         pool, before = open_pool(prepared, state.texts[index], state.kernels[index])
         part, schema, several = _part_of(work, index)
@@ -167,13 +170,13 @@ def _advance_plans(
         distinct = work.distinct if part is None else part.union.distinct
         table = old = None
         if results.rows:
-            table = _render(work, prepared, results, pool, schema)
+            table = _render(work, prepared, results, pool, schema, texts_of_groups)
         if distinct and (several or not prepared.injective):
             said = before.tables.get(prepared.plan.tables[-1].members)
             if said is not None and said.rows:
-                old = _render(work, prepared, said, pool, schema)
+                old = _render(work, prepared, said, pool, schema, texts_of_groups)
         answered.append(PlanResults(prepared.plan, prepared.injective, results, table, old))
-        after, kept = close_pool(prepared, after, pool)
+        after, kept = close_pool(prepared, after, pool, state.groups.texts.texts)
         kernels.append(after)
         texts.append(kept)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups), answered
@@ -220,7 +223,7 @@ def advance_level(
     """Advance only the partial matches of `level` streams (ALL_SIZES: of any number), and what they
     are made of."""
     kernels, texts = list(state.kernels), list(state.texts)
-    encoded = _encoder(work, plans, admitted)
+    encoded = _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
         tables = tables_of_size(prepared.plan, level)
         if not tables or chunk.now_us is None:
@@ -233,16 +236,19 @@ def advance_level(
             after = advance_tables(prepared.plan, tables, before, batches, now)
         except TooGreat as error:
             raise _dated(error, prepared.step_us, chunk.now_us) from None
-        kernels[index], texts[index] = close_pool(prepared, after, pool)
+        kernels[index], texts[index] = close_pool(prepared, after, pool, state.groups.texts.texts)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups)
 
 
 def _encoder(
-    work: ExecutionContext, plans: Sequence[PreparedPlan], admitted: Mapping[str, Admitted]
+    work: ExecutionContext,
+    plans: Sequence[PreparedPlan],
+    admitted: Mapping[str, Admitted],
+    groups: GroupState,
 ) -> MemberEncoder:
     """Encodes what was admitted, and the rows that it makes in views."""
     for prepared in plans:
-        prepared.memory.begin_chunk()
+        prepared.memory.begin_chunk(len(groups.texts))
     views = {v.view.name: v for prepared in plans for v in prepared.views}
     fed = feed_views(tuple(views.values()), work.catalog, admitted, work.statics)
     return MemberEncoder(work.catalog, fed)
@@ -311,15 +317,17 @@ def _part_of(work: ExecutionContext, index: int) -> tuple[AggregatePart | None, 
     raise AssertionError("a plan of no part")
 
 
-def _by_part(work: AggregateWork, results: Sequence[PlanResults]) -> PartRows:
-    """The results of every part, with their numbers; distinct values of several plans once."""
+def _by_part(work: AggregateWork, results: Sequence[PlanResults], *, coded: bool) -> PartRows:
+    """The results of every part, with their numbers; distinct values of several plans once.
+    `coded`: texts are codes."""
     parts: list[list[MatchBatch]] = []
     start = 0
     for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
         mine = results[start : start + plans]
         start += plans
         if part.counts_values:
-            parts.append([MatchBatch(unite_answers(mine, schema, distinct=True), {})])
+            columns = code_schema(schema) if coded else schema
+            parts.append([MatchBatch(unite_answers(mine, columns, distinct=True), {})])
             continue
         parts.append(
             [
@@ -337,6 +345,7 @@ def _render(
     results: Frame,
     pool: StringPool,
     schema: pa.Schema,
+    texts: TextTable | None,
 ) -> pa.Table:
     form = prepared.plan.form
-    return render_results(results, form, work.catalog, schema, pool, prepared.step_us)
+    return render_results(results, form, work.catalog, schema, pool, prepared.step_us, texts)

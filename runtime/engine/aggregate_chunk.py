@@ -6,7 +6,6 @@ from typing import TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.mappings.model.catalog import Catalog
@@ -23,6 +22,7 @@ from ontoweir.runtime.columnar.runs import order_rows
 from ontoweir.runtime.engine.bucket_closing import BucketClosing
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import find_fresh, shape_rows, shape_schema
+from ontoweir.runtime.pool.text_columns import code_columns, order_columns, show_columns
 from ontoweir.runtime.results.aggregate_columns import (
     ArgumentScale,
     aggregate_schema,
@@ -39,12 +39,14 @@ from ontoweir.runtime.results.update_groups import (
     show_groups,
     update_groups,
 )
+from ontoweir.runtime.results.update_last import update_last
 
 
 @dataclass(frozen=True, slots=True)
 class MatchBatch:
-    """New matches of a part of an aggregate query. `rows`: of the part's schema; `numbers`: what
-    they say of its arguments, a number for each row (units of the arguments' scales)."""
+    """New matches of a part of an aggregate query. `rows`: of the part's schema, with texts or
+    their codes among those of the groups; `numbers`: what they say of its arguments, a number for
+    each row (units of the arguments' scales)."""
 
     rows: pa.Table
     numbers: Mapping[Measure, Array]
@@ -142,7 +144,8 @@ def advance_groups(
     if not flat:
         return work.answers.empty_table(), state
     names = list(work.aggregation.group)
-    keys = pa.concat_tables([batch.rows.select(names) for batch in flat])
+    coded = (code_columns(batch.rows.select(names), state.texts) for batch in flat)
+    keys = pa.concat_tables(coded)
     known, total = state.count, sum(batch.rows.num_rows for batch in flat)
     state, places = add_groups(state, keys, total)
     deltas, start = [], 0
@@ -162,6 +165,10 @@ def advance_groups(
             numbers |= {n: np.zeros_like(c) for n, c in numbers.items() if n[0] == _DISTINCT}
         deltas.append(Deltas(places[start : start + rows], at, numbers))
         start += rows
+    if work.final and work.closing is None and work.aggregation.shows_rows:
+        last = update_last(_shown_by_part(work), deltas, state, known)
+        if last is not None:
+            return work.answers.empty_table(), last
     changes = update_groups(_shown(work), deltas, state, known)
     if not work.aggregation.shows_rows and work.closing is None:
         changes = _drop_repeats(work, state, known, changes)
@@ -219,6 +226,16 @@ def _shown(work: AggregateWork) -> Shown:
     return Shown(functions, scales, weights, late=work.closing is not None)
 
 
+def _shown_by_part(work: AggregateWork) -> list[Shown]:
+    """What is shown of groups, by the part that says it."""
+    whole = _shown(work)
+    parts = [{a.name for a in part.aggregates} for part, _ in work.parts]
+    return [
+        replace(whole, aggregates=[a for a in whole.aggregates if a.name in names])
+        for names in parts
+    ]
+
+
 def _render_groups(
     work: AggregateWork,
     state: GroupState,
@@ -232,9 +249,8 @@ def _render_groups(
     codes, count = group_codes([places], len(places))
     ranks = np.zeros(count, dtype=np.int64)
     if names:
-        keys = state.keys.take(pa.array(places[first_of(codes, count)]))
-        order = pc.sort_indices(keys, [(n, "ascending") for n in names])
-        ranks[order.to_numpy()] = np.arange(count)
+        mine = state.keys.take(pa.array(places[first_of(codes, count)]))
+        ranks[order_columns(mine, state.texts)] = np.arange(count)
     rows = order_rows(*pack([at, ranks[codes]], len(codes)))
     shown = {name: column.take(rows) for name, column in columns.items()}
     return shape_rows(work.aggregation, _list_rows(work, state, places[rows], at[rows], shown))
@@ -249,8 +265,10 @@ def _list_rows(
 ) -> pa.Table:
     """Rows of the groups at some places, one for each."""
     assert state.keys is not None
-    index = pa.array(places)
-    rendered = {n: state.keys.column(n).take(index) for n in work.aggregation.row}
+    rendered = {}
+    if work.aggregation.row:
+        keys = show_columns(state.keys.take(pa.array(places)), state.texts)
+        rendered = {name: keys.column(name) for name in work.aggregation.row}
     for name, column in columns.items():
         scale = work.scales.get(work.functions[name].argument or "")
         rendered[name] = render_aggregate(column, work.schema.field(name).type, scale)

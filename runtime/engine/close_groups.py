@@ -18,11 +18,13 @@ from ontoweir.runtime.engine.aggregate_chunk import (
 from ontoweir.runtime.engine.bucket_closing import BucketClosing
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.merge_panes import merge_panes
+from ontoweir.runtime.pool.text_columns import code_columns
 from ontoweir.runtime.results.group_state import (
     GroupColumn,
     GroupState,
     Histogram,
     add_groups,
+    forget_texts,
 )
 from ontoweir.runtime.results.measures import MeasureKind
 
@@ -54,7 +56,7 @@ def advance_closing(
         return work.answers.empty_table(), state
     ended = _count_distinct(work, _select(state, np.flatnonzero(over)))
     answers = finish_groups(work, replace(ended, changed=at[over]))
-    return answers, _select(state, np.flatnonzero(~over))
+    return answers, forget_texts(_select(state, np.flatnonzero(~over)))
 
 
 def _close_panes(
@@ -71,7 +73,7 @@ def _close_panes(
         answers = finish_groups(work, merge_panes(state, panes.variable, panes.ends, found, at))
     over = closing.is_over(closing.final_at(column), now)
     if over.any():
-        state = _select(state, np.flatnonzero(~over))
+        state = forget_texts(_select(state, np.flatnonzero(~over)))
     # a range may begin with a chunk before what the ranges before it have finished
     told = [time for time in (state.closed, now) if time is not None]
     return answers, replace(state, closed=max(told, default=None))
@@ -86,7 +88,9 @@ def add_matches(work: AggregateWork, tables: PartRows, state: GroupState) -> Gro
         first = part.aggregates[0]
         if first.function is AggregateFunction.COUNT_DISTINCT and first.argument is not None:
             seen[first.argument] = _add_values(
-                seen.get(first.argument, GroupState()), part.union.variables, batches
+                seen.get(first.argument, GroupState(texts=state.texts)),
+                part.union.variables,
+                batches,
             )
     _, after = advance_groups(work, tables, state)
     return replace(after, seen=seen)
@@ -115,7 +119,7 @@ def _add_values(
     filled = [b.rows.select(list(names)) for b in batches if b.rows.num_rows]
     if not filled:
         return seen
-    rows = pa.concat_tables(filled)
+    rows = pa.concat_tables(code_columns(table, seen.texts) for table in filled)
     return add_groups(seen, rows, rows.num_rows)[0]
 
 
@@ -156,6 +160,7 @@ def _select(state: GroupState, places: Array) -> GroupState:
         state.changed[places],
         seen={name: _select_values(values, keys) for name, values in state.seen.items()},
         closed=state.closed,
+        texts=state.texts,
     )
 
 

@@ -35,14 +35,14 @@ def open_pool(
 
 
 def close_pool(
-    prepared: PreparedPlan, state: KernelState, pool: StringPool
+    prepared: PreparedPlan, state: KernelState, pool: StringPool, grouped: "pa.LargeStringArray"
 ) -> "tuple[KernelState, pa.LargeStringArray]":
     """As forget_texts, of a pool of open_pool: the strings that the state does not use are not in
-    it, but some are remembered for the next chunk."""
+    it, but some are remembered for the next chunk, the more the more groups have (`grouped`)."""
     after, kept, codes = _keep_used(prepared, state, pool)
     memory, table = prepared.memory, pool.others
     memory.kept[prepared.number] = kept, codes
-    used = [texts for texts, _ in memory.kept.values()]
+    used = [grouped, *(texts for texts, _ in memory.kept.values())]
     if len(table) > 2 * sum(map(len, used)) + _SPARE_TEXTS or (
         table.texts.nbytes > 2 * sum(texts.nbytes for texts in used) + _SPARE_BYTES
     ):

@@ -39,9 +39,10 @@ class TextMemory:
         self.table = TextTable()
         self.kept: dict[int, tuple[pa.LargeStringArray, Array]] = {}
 
-    def begin_chunk(self) -> None:
-        """Remember nothing where no plan uses any: a chunk's own strings are found sooner."""
-        if not any(len(texts) for texts, _ in self.kept.values()):
+    def begin_chunk(self, grouped: int) -> None:
+        """Remember nothing where neither a plan nor groups, which have so many, use any: a chunk's
+        own strings are found sooner."""
+        if not grouped and not any(len(texts) for texts, _ in self.kept.values()):
             self.table = TextTable()
             self.kept.clear()
 

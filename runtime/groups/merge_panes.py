@@ -56,7 +56,7 @@ def merge_panes(
         entries, targets = _spread(counted.groups, state.count, buckets.places, codes)
         empty = Histogram(counted.groups[:0], counted.values[:0], counted.counts[:0])
         histograms[name] = empty.add(targets, counted.values[entries], counted.counts[entries])
-    made = GroupState(count, keys, measures, histograms, at[first])
+    made = GroupState(count, keys, measures, histograms, at[first], texts=state.texts)
     return _count_distinct(state, made, buckets.places, codes)
 
 

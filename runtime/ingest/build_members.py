@@ -31,9 +31,7 @@ from ontoweir.runtime.columnar.frame import (
     Array,
     Frame,
     Name,
-    expand,
     merge_repeats,
-    pair_up,
 )
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
 from ontoweir.runtime.ingest.encode_statics import (
@@ -178,26 +176,18 @@ class MemberBuilder:
                 for name, column in data.columns.items()
                 if Attribute(occurrence.alias, name) in self.form.class_of
             }
-            usable = np.ones(data.rows, dtype=np.bool_)
-            for column in own.values():
-                usable &= column.valid
-            for a in self.absent:
-                if a.alias == occurrence.alias:
-                    usable &= ~data.present[a.column]
+            absent = tuple(a.column for a in self.absent if a.alias == occurrence.alias)
             ties = self._ties(occurrence.alias, there, unchecked)
             for mine, _, offset in ties:  # what does not fit has no partner
                 rows = _only(rows, fits(add_exact(rows[mine], offset)))
             left = [narrow(add_exact(rows[mine], offset), "a value") for mine, _, offset in ties]
-            right = [own[other].values[usable] for _, other, _ in ties]
-            count = len(next(iter(rows.values())))
-            order, start, length = pair_up(left, right, count, int(usable.sum()))
-            index, place = expand(start, length)
-            partner = order[place]
+            by = tuple(other.column for _, other, _ in ties)
+            partners = data.partners(by, tuple(a.column for a in own), absent)
+            index, partner = partners.find(left, len(next(iter(rows.values()))))
             rows = {a: c[index] for a, c in rows.items()}
-            rows.update({a: c.values[usable][partner] for a, c in own.items()})
+            rows.update({a: c.values[partner] for a, c in own.items()})
             if occurrence.alias in numbers:
-                position = numbers[occurrence.alias][usable]
-                rows[Attribute(occurrence.alias, _ROW)] = position[partner]
+                rows[Attribute(occurrence.alias, _ROW)] = numbers[occurrence.alias][partner]
             there.add(occurrence.alias)
             good = self._holding(rows, unchecked, len(index))
             rows = {a: c[good] for a, c in rows.items()}

@@ -1,6 +1,6 @@
 """Static relations as numbers, and the columns of a plan that it takes from tables."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -16,12 +16,13 @@ from ontoweir.rewriter.model.spj import (
     IsNull,
 )
 from ontoweir.runtime.columnar.encode import Encoded, encode_column, scale_floats
-from ontoweir.runtime.columnar.frame import (
-    Array,
-)
+from ontoweir.runtime.columnar.frame import Array, expand, pair_up
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
 from ontoweir.runtime.ingest.list_references import ColumnPlace, compare_within
 from ontoweir.runtime.pool.string_pool import StringPool
+
+_APART = 8
+"""Values of a column that has on average a row for so many are looked up in a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,52 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
+class Partners:
+    """Some rows of a static relation, to be found by the values of some columns.
+
+    Args:
+        rows: their numbers; where there are `ends`, in the order of the one column.
+        columns: of these rows, the columns.
+        low: the least value of the one column.
+        ends: for each value from `low` on, where the rows with those before it end (None: the
+            values lie far apart, are no whole numbers, or not of one column).
+    """
+
+    rows: Array
+    columns: tuple[Array, ...]
+    low: int = 0
+    ends: Array | None = None
+
+    def find(self, columns: Sequence[Array], count: int) -> tuple[Array, Array]:
+        """For `count` rows with values of the columns, all pairs with rows of the relation that
+        have the same: which row, in order, and the number of its partner."""
+        if self.ends is None or columns[0].dtype != np.int64:
+            order, start, length = pair_up(columns, self.columns, count, len(self.rows))
+            index, place = expand(start, length)
+            return index, self.rows[order[place]]
+        place = columns[0] - self.low  # a difference that overflows is none of those inside
+        last = len(self.ends) - 2
+        place = np.where((place >= 0) & (place < last), place, last)  # there no row is
+        start = self.ends[place]
+        index, found = expand(start, self.ends[place + 1] - start)
+        return index, self.rows[found]
+
+
+def _index_rows(rows: Array, columns: tuple[Array, ...]) -> Partners:
+    """Rows of a static relation by some columns."""
+    if len(columns) != 1 or columns[0].dtype != np.int64 or not len(rows):
+        return Partners(rows, columns)
+    low, high = int(columns[0].min()), int(columns[0].max())
+    if high - low > _APART * len(rows):
+        return Partners(rows, columns)
+    place = columns[0] - low
+    ends = np.zeros(high - low + 3, dtype=np.int64)
+    np.cumsum(np.bincount(place, minlength=high - low + 2), out=ends[1:])
+    order = np.argsort(place, kind="stable")
+    return Partners(rows[order], (columns[0][order],), low, ends)
+
+
+@dataclass(frozen=True, slots=True)
 class StaticData:
     """A static relation's columns in use, encoded; `present`: of columns that may have to be NULL,
     where they are not."""
@@ -44,6 +91,10 @@ class StaticData:
     present: Mapping[str, Array] = field(default_factory=dict)
     sets: dict[str, ValueSet] = field(default_factory=dict, compare=False)
     """Of columns, those that were asked for."""
+    indexes: dict[tuple[tuple[str, ...], ...], Partners] = field(
+        default_factory=dict, compare=False
+    )
+    """Those that were asked for."""
 
     def among(self, name: str) -> ValueSet:
         """The values of a column."""
@@ -51,6 +102,23 @@ class StaticData:
             column = self.columns[name]
             self.sets[name] = value_set(column.values[column.valid])
         return self.sets[name]
+
+    def partners(
+        self, by: tuple[str, ...], filled: tuple[str, ...], absent: tuple[str, ...]
+    ) -> Partners:
+        """The rows with a value in the columns `filled` and none in those `absent`, to be found
+        by some columns."""
+        key = by, filled, absent
+        if key not in self.indexes:
+            usable = np.ones(self.rows, dtype=np.bool_)
+            for name in filled:
+                usable &= self.columns[name].valid
+            for name in absent:
+                usable &= ~self.present[name]
+            rows = np.flatnonzero(usable)
+            columns = tuple(self.columns[name].values[rows] for name in by)
+            self.indexes[key] = _index_rows(rows, columns)
+        return self.indexes[key]
 
 
 def used_columns(form: NormalForm) -> dict[str, set[str]]:

@@ -43,6 +43,8 @@ from ontoweir.runtime.kernel.thin_rows import thin_rows
 
 _MAX_PAIRS = 1 << 21
 """Rows of new matches that wait to be condensed."""
+_FEW = 4
+"""Where what is kept is one row for so many new ones, the best of these are found by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class _Chunk:
         self.final = most is not None
         self.merged = None if most is None else MergedMarkers(most)
         self.new: dict[Members, Frame] = {}
+        self.best: dict[Members, Frame] = {}
         self.view = PlanView(plan.form, {t.members: t for t in plan.tables})
 
     # -- joining -----------------------------------------------------------------------------
@@ -225,7 +228,7 @@ class _Chunk:
         names = table_columns(table)
         old = self.state.tables.get(table.members)
         least = table is self.plan.tables[-1] and self.final and len(table.frontier) == 1
-        if least and not table.samples:  # the best of the new ones, before they are put to others
+        if least and not table.samples and old is not None and old.rows * _FEW < frame.rows:
             frame = least_rows(frame, names).select(list(frame.columns))
         both = (
             frame
@@ -238,6 +241,7 @@ class _Chunk:
                 best, _ = keep_apart(frame, table)
             elif least:
                 best = least_rows(both, names)
+                self.best[table.members] = best
             else:
                 best, _ = pareto_front(both if last else frame, names, len(table.frontier))
             best = best.select(list(frame.columns))
@@ -255,13 +259,13 @@ class _Chunk:
 
     def carry(self, now: int) -> KernelState:
         """The state after the chunk's last marker: settled, merged, without what expired."""
-        return KernelState(
-            {
-                table.members: compact_table(table, self._events(table), now, bag=self.bag)
-                for table in self.tables
-                if table.stored
-            }
-        )
+        return KernelState({t.members: self._settle(t, now) for t in self.tables if t.stored})
+
+    def _settle(self, table: SynopsisTable, now: int) -> Frame:
+        best = self.best.get(table.members)
+        if best is None or table.kept:
+            return compact_table(table, self._events(table), now, bag=self.bag)
+        return best.with_columns({EVENT: np.full(best.rows, LONG_AGO, dtype=np.int64)})
 
 
 def _window(

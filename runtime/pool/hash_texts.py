@@ -42,7 +42,7 @@ def _hash_block(texts: "pa.LargeStringArray", seed: int, *, whole: bool) -> NDAr
     length = offsets[1:] - start
     if texts.null_count:
         length = np.where(texts.is_valid().to_numpy(zero_copy_only=False), length, 0)
-    words = _overlapping_words(content, int(offsets[0]), int(offsets[-1]))
+    words = overlapping_words(content, int(offsets[0]), int(offsets[-1]))
     start = start - int(offsets[0])
     hashes = length.astype(np.uint64) * _MULTIPLIER + np.uint64(seed)
     shortest, longest = int(length.min()), int(length.max())
@@ -61,7 +61,7 @@ def _hash_block(texts: "pa.LargeStringArray", seed: int, *, whole: bool) -> NDAr
     return hashes
 
 
-def _overlapping_words(content: "pa.Buffer | None", first: int, last: int) -> NDArray[np.uint64]:
+def overlapping_words(content: "pa.Buffer | None", first: int, last: int) -> NDArray[np.uint64]:
     """The 8 bytes from every place on, with zeros behind the end."""
     size = last - first
     padded = np.zeros(size + 8, dtype=np.uint8)

@@ -1,5 +1,7 @@
 """The codes of a plan's strings: those of its static data and of the query, and others in use."""
 
+from collections.abc import Callable, Hashable
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -29,6 +31,8 @@ class StringPool:
     def complete(self, column: "pa.Array | pa.ChunkedArray", codes: Codes) -> Codes:
         """The codes of a column that was looked up among the permanent ones: with those of the
         others, which may be new."""
+        if not len(self.permanent):
+            return self.others.add(column)
         missing = codes < 0
         if column.null_count:  # of a dictionary, which may hold NULL itself, it is found below
             missing &= column.is_valid().to_numpy(zero_copy_only=False)
@@ -57,6 +61,25 @@ class StringPool:
         place[early] = np.arange(len(early))
         place[later] = np.arange(len(early), len(codes))
         return pa.concat_arrays(parts).take(pa.array(place))
+
+    def move(
+        self,
+        texts: TextTable,
+        codes: Codes,
+        form: Hashable = None,
+        write: "Callable[[pa.LargeStringArray], pa.Array] | None" = None,
+    ) -> Codes:
+        """The codes in another table for codes here (TextTable.adopt)."""
+        start = len(self.permanent)
+        later = codes >= start
+        if not later.any():
+            return texts.adopt(self.permanent, codes, form, write)
+        if later.all():
+            return texts.adopt(self.others, codes - start, form, write)
+        moved = np.empty(len(codes), dtype=np.int64)
+        moved[~later] = texts.adopt(self.permanent, codes[~later], form, write)
+        moved[later] = texts.adopt(self.others, codes[later] - start, form, write)
+        return moved
 
     def compare(self, comparison: str, text: str, codes: Codes) -> NDArray[np.bool_]:
         """How the strings of codes compare with one (TextTable.compare); of -1: False."""

@@ -1,12 +1,14 @@
 """Distinct texts, each with a code, that columns are looked up in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ontoweir.runtime.pool.adopted_codes import AdoptedCodes
 from ontoweir.runtime.pool.dictionary_codes import DictionaryCodes, spread
 from ontoweir.runtime.pool.hash_slots import EMPTY, HashSlots
 from ontoweir.runtime.pool.hash_slots import Codes as Codes
@@ -39,6 +41,10 @@ class TextTable:
         self._compared: dict[tuple[str, str], NDArray[np.bool_]] = {}
         self._translated: dict[int, tuple[pa.LargeStringArray, Codes]] = {}
         self._dictionaries = DictionaryCodes()
+        self._adopted = AdoptedCodes()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.texts,)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -64,6 +70,29 @@ class TextTable:
             known = np.append(self.find(other.texts), EMPTY)
             self._translated[id(other)] = other.texts, known
         return known[codes]
+
+    def adopt(
+        self,
+        other: "TextTable",
+        codes: Codes,
+        form: Hashable = None,
+        write: "Callable[[pa.LargeStringArray], pa.Array] | None" = None,
+    ) -> Codes:
+        """The codes here for codes of another table, new ones where there are none. Each is looked
+        up once, also when the other table has grown since.
+
+        Args:
+            other: the other table.
+            codes: its codes.
+            form: names what `write` makes.
+            write: makes the texts that are looked up of the other table's (None: the same ones).
+        """
+
+        def look_up(places: Codes) -> Codes:
+            texts = other.take(places)
+            return self._add_distinct(texts) if write is None else self.add(write(texts))
+
+        return self._adopted.look_up(other, len(other), form, codes, look_up)
 
     def compare(self, comparison: str, text: str) -> NDArray[np.bool_]:
         """Of every code, how its text compares with one, by code points: `less`, `less_equal`,
@@ -133,10 +162,30 @@ class TextTable:
         missed = texts if len(rows) == len(texts) else texts.take(pa.array(rows))
         coded = missed.dictionary_encode()
         codes[rows] = len(self) + coded.indices.to_numpy().astype(np.int64)
+        self._append(coded.dictionary)
+        return codes
+
+    def _add_distinct(self, texts: "pa.LargeStringArray") -> Codes:
+        """As _add, of distinct texts, none of which is NULL."""
+        codes = self._find(texts)
+        rows = np.flatnonzero(codes == EMPTY)
+        if len(rows):
+            codes[rows] = len(self) + np.arange(len(rows))
+            self._append(texts if len(rows) == len(texts) else texts.take(pa.array(rows)))
+        return codes
+
+    def _append(self, texts: "pa.LargeStringArray") -> None:
+        """Add texts that are not there."""
         self._compared.clear()
         self._translated.clear()
-        self.texts = pa.concat_arrays([self.texts, coded.dictionary])
-        return codes
+        self.texts = pa.concat_arrays([self.texts, texts])
+
+
+def _restore(texts: "pa.LargeStringArray") -> TextTable:
+    """A table of some distinct texts, of which no more is known."""
+    table = TextTable()
+    table.texts = texts
+    return table
 
 
 def take_rows(column: "pa.Array | pa.ChunkedArray", rows: Codes) -> "pa.Array | pa.ChunkedArray":

@@ -7,12 +7,18 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, first_of, group_codes
+from ontoweir.runtime.pool.hash_slots import EMPTY
 from ontoweir.runtime.pool.row_index import RowIndex
+from ontoweir.runtime.pool.text_columns import CODE, code_columns, read_codes, write_codes
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.key_index import KeyIndex
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 
 ADDED = (MeasureKind.WEIGHT, MeasureKind.SUM, MeasureKind.DISTINCT)
 """Measures that begin with 0; others have no value before the first."""
+
+_SPARE_TEXTS = 1 << 16
+"""Texts that are remembered beside twice those that groups have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +92,16 @@ class GroupState:
 
     Args:
         count: how many there are.
-        keys: their columns (None: there are none yet).
+        keys: their columns, texts by their codes among `texts` (None: there are none yet).
         measures: by name, the numbers of every group.
         histograms: by name, what medians count.
         changed: int64, the marker at which the answer of a group changed last (LONG_AGO: before).
         seen: where a bucket of time closes groups, by argument of COUNT(DISTINCT …): its distinct
-            values, as groups of the group's columns and the argument.
+            values, as groups of the group's columns and the argument, with the same `texts`.
         closed: where these buckets overlap, the last finished timestamp (µs) of which all that was
             final is answered (None: nothing is).
         index: finds keys.
+        texts: those of the keys, and others. It only grows, so that several states share it.
     """
 
     count: int = 0
@@ -105,6 +112,7 @@ class GroupState:
     index: KeyIndex = field(default_factory=KeyIndex, compare=False, repr=False)
     seen: Mapping[str, "GroupState"] = field(default_factory=dict)
     closed: int | None = None
+    texts: TextTable = field(default_factory=TextTable, compare=False, repr=False)
 
     @property
     def rows(self) -> int:
@@ -124,6 +132,15 @@ class GroupState:
         valid = np.full(len(places), name[0] in ADDED)
         return GroupColumn(np.zeros(len(places), dtype=kind), valid)
 
+    def put(self, name: Measure, places: Array, column: GroupColumn) -> GroupColumn:
+        """A measure of all groups, after it has changed at some places."""
+        held = self.measures.get(name)
+        if held is None:
+            held = self.column(name, np.arange(self.count), column.values.dtype)
+        values, valid = held.values.copy(), held.valid.copy()
+        values[places], valid[places] = column.values, column.valid
+        return GroupColumn(values, valid)
+
     def histogram(self, name: Measure, kind: np.dtype[np.generic]) -> Histogram:
         """What a median counts, which may be nothing yet."""
         none = np.zeros(0, dtype=np.int64)
@@ -136,10 +153,11 @@ def add_groups(state: GroupState, keys: pa.Table, rows: int) -> tuple[GroupState
 
     Args:
         state: the groups before.
-        keys: rows of groups, which may repeat; columns that the state has no others of.
+        keys: rows of groups, which may repeat, with texts or their codes (code_columns); columns
+            that the state has no others of.
         rows: how many there are, as without columns no table says it.
     """
-    index = state.index
+    keys, index = code_columns(keys, state.texts), state.index
     if len(index) != state.count:  # another state has added to it, or it was left behind
         index = KeyIndex()
         if state.count:
@@ -152,10 +170,42 @@ def add_groups(state: GroupState, keys: pa.Table, rows: int) -> tuple[GroupState
     whole = new if state.keys is None else pa.concat_tables([state.keys, new])
     measures = {name: _extend(name, held, len(fresh)) for name, held in state.measures.items()}
     changed = np.concatenate([state.changed, np.full(len(fresh), LONG_AGO, dtype=np.int64)])
-    count = state.count + len(fresh)
-    keys = whole.combine_chunks()
-    after = replace(state, count=count, keys=keys, measures=measures, changed=changed, index=index)
-    return after, places
+    state = replace(
+        state,
+        count=state.count + len(fresh),
+        keys=whole.combine_chunks(),
+        measures=measures,
+        changed=changed,
+        index=index,
+    )
+    return state, places
+
+
+def forget_texts(state: GroupState) -> GroupState:
+    """The same groups, without texts that they do not have, where these are many."""
+    tables = [held.keys for held in (state, *state.seen.values()) if held.keys is not None]
+    coded = [c for table in tables for c in table.columns if c.type == CODE]
+    if len(state.texts) <= 2 * sum(map(len, coded)) + _SPARE_TEXTS:
+        return state
+    used = np.unique(np.concatenate([np.zeros(0, np.int64), *map(read_codes, coded)]))
+    used = used[used != EMPTY]
+    texts, moved = TextTable(), np.full(len(state.texts) + 1, EMPTY, dtype=np.int64)
+    moved[used] = texts.add(state.texts.take(used))
+    seen = {name: _recode(held, moved, texts) for name, held in state.seen.items()}
+    return replace(_recode(state, moved, texts), seen=seen)
+
+
+def _recode(state: GroupState, moved: Array, texts: TextTable) -> GroupState:
+    """With other codes; `moved`: by code the new one, which has its text among `texts`, last that
+    of NULL."""
+    keys = state.keys
+    if keys is None:
+        return replace(state, texts=texts)
+    for place, name in enumerate(keys.column_names):
+        column = keys.column(place)
+        if column.type == CODE:
+            keys = keys.set_column(place, name, write_codes(moved[read_codes(column)]))
+    return replace(state, keys=keys, index=KeyIndex(), texts=texts)
 
 
 def _extend(name: Measure, held: GroupColumn, more: int) -> GroupColumn:

@@ -7,20 +7,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.runtime.columnar.frame import Array, first_of, group_codes
+from ontoweir.runtime.pool.hash_slots import EMPTY
 from ontoweir.runtime.pool.row_index import RowIndex
-from ontoweir.runtime.pool.text_table import TextTable
+from ontoweir.runtime.pool.text_columns import CODE, read_codes
 
 
 class KeyIndex:
     """As RowIndex, of rows of Arrow tables, which may repeat; NULL equals NULL, and -0.0 equals
-    0.0. All tables have the same types."""
+    0.0. All tables have the same types; texts are codes (code_columns)."""
 
     def __init__(self) -> None:
         self._rows = RowIndex()
-        self._texts: dict[int, TextTable] = {}
+        self._places: Array = np.zeros(0, dtype=np.int64)
+        """Where codes are all the columns there are: of NULL, then of code 0, 1, … (EMPTY: none)"""
+        self._count = 0
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return self._count
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), ()
@@ -29,42 +32,60 @@ class KeyIndex:
         """The places of rows, which get new ones where they are not there; and the first rows of
         those that are new, by place. `rows`: how many there are, as without columns no table says
         it."""
+        if keys.schema.types == [CODE]:
+            return self._add_codes(keys.column(0))
         columns = self._encode_rows(keys, rows)
         codes, count = group_codes(columns, rows)
         first = first_of(codes, count)
         order = np.argsort(first)  # new ones get their places in the order of rows
         known = len(self)
         found = self._rows.add([column[first[order]] for column in columns])
+        self._count = len(self._rows)
         places = np.empty(count, dtype=np.int64)
         places[order] = found
         return places[codes], first[order[found >= known]]
 
+    def _add_codes(self, column: "pa.ChunkedArray") -> tuple[Array, Array]:
+        """As add, of rows of one column of codes: their places are in a table by code."""
+        codes = read_codes(column) + 1
+        most = int(codes.max(initial=-1)) + 1
+        if most > len(self._places):
+            more = np.full(max(most, 2 * len(self._places)) - len(self._places), EMPTY)
+            self._places = np.concatenate([self._places, more])
+        places = self._places[codes]
+        missing = np.flatnonzero(places == EMPTY)
+        if not len(missing):
+            return places, missing
+        self._places[codes[missing[::-1]]] = missing[::-1]  # of several rows the first stays
+        fresh = missing[self._places[codes[missing]] == missing]
+        self._places[codes[fresh]] = self._count + np.arange(len(fresh))
+        self._count += len(fresh)
+        places[missing] = self._places[codes[missing]]
+        return places, fresh
+
     def _encode_rows(self, keys: pa.Table, rows: int) -> list[Array]:
         """Whole numbers that are equal in all columns where rows are."""
         columns: list[Array] = [np.zeros(rows, dtype=np.int64)]
-        for place, column in enumerate(keys.columns):
+        for column in keys.columns:
             flat = column.combine_chunks()
             there = flat.is_valid().to_numpy(zero_copy_only=False).astype(np.int64)
-            words = self._encode(place, flat)
+            words = _encode(flat)
             columns += words if there.all() else [np.where(there, w, 0) for w in words]
             columns.append(there)
         return columns
 
-    def _encode(self, place: int, column: "pa.Array") -> list[Array]:
-        """Whole numbers that are equal where values are; of NULL any."""
-        kind = column.type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            return [self._texts.setdefault(place, TextTable()).add(column)]
-        if pa.types.is_decimal(kind):
-            words = np.frombuffer(column.buffers()[1], dtype="<i8").reshape(
-                -1, kind.byte_width // 8
-            )
-            words = words[column.offset : column.offset + len(column)]
-            return [np.ascontiguousarray(words[:, n]) for n in range(words.shape[1])]
-        if pa.types.is_floating(kind):
-            numbers = pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy(zero_copy_only=False)
-            return [(numbers + 0.0).view(np.int64)]
-        if pa.types.is_date32(kind):
-            column = column.cast(pa.int32())
-        whole = pc.fill_null(column.cast(pa.int64()), 0)
-        return [whole.to_numpy(zero_copy_only=False)]
+
+def _encode(column: "pa.Array") -> list[Array]:
+    """Whole numbers that are equal where values are; of NULL any."""
+    kind = column.type
+    if pa.types.is_decimal(kind):
+        words = np.frombuffer(column.buffers()[1], dtype="<i8").reshape(-1, kind.byte_width // 8)
+        words = words[column.offset : column.offset + len(column)]
+        return [np.ascontiguousarray(words[:, n]) for n in range(words.shape[1])]
+    if pa.types.is_floating(kind):
+        numbers = pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy(zero_copy_only=False)
+        return [(numbers + 0.0).view(np.int64)]
+    if pa.types.is_date32(kind):
+        column = column.cast(pa.int32())
+    whole = pc.fill_null(column.cast(pa.int64()), 0)
+    return [whole.to_numpy(zero_copy_only=False)]

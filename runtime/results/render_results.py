@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -38,9 +38,14 @@ from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.columns import value
 from ontoweir.runtime.columnar.encode import unscale_floats
 from ontoweir.runtime.columnar.exact_decimals import decode_decimals
-from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame
+from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, first_of, group_codes
 from ontoweir.runtime.columnar.write_texts import encode_texts, show_texts, write_texts
 from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.text_columns import CODE, code_schema, write_codes
+from ontoweir.runtime.pool.text_table import TextTable
+
+Template: TypeAlias = IriOutput | TemplateLiteralOutput | BlankOutput
+"""A term that is made from a template."""
 
 AT, UNTIL, MULTIPLICITY = "at", "until", "multiplicity"
 INSTANT = pa.timestamp("us")
@@ -89,19 +94,28 @@ def render_results(
     schema: pa.Schema,
     pool: StringPool,
     step_us: int,
+    texts: TextTable | None = None,
 ) -> pa.Table:
-    """A plan's results as rows of `schema`."""
+    """A plan's results as rows of `schema`; of `code_schema(schema)` where there are `texts`, whose
+    codes then take the place of texts."""
     types = Types(catalog, form.query.occurrences)
     work = _Rendering(results, form, types, pool)
     outputs = dict(form.query.outputs)
     columns: dict[str, pa.Array] = {}
+    schema = schema if texts is None else code_schema(schema)
     for entry in schema:
-        if entry.name in outputs:
-            columns[entry.name] = _as(work.render(outputs[entry.name]), entry.type)
+        if entry.name not in outputs:
+            continue
+        output = outputs[entry.name]
+        if texts is not None and entry.type == CODE:
+            columns[entry.name] = write_codes(work.code(output, texts))
+        else:
+            columns[entry.name] = _as(work.render(output).spread(), entry.type)
     micros = np.maximum(results[EVENT], -(1 << 62) // step_us) * step_us
     columns[AT] = pa.array(micros).cast(INSTANT)
     if UNTIL in schema.names:
-        ends = [work.render(o) for name, o in outputs.items() if name not in schema.names]
+        names = [name for name in outputs if name not in schema.names]
+        ends = [work.render(outputs[name]).spread() for name in names]
         columns[UNTIL] = pc.min_element_wise(*ends).cast(INSTANT)
     if MULTIPLICITY in schema.names:
         columns[MULTIPLICITY] = pa.array(results[WEIGHT])
@@ -115,69 +129,100 @@ def _as(column: "pa.Array", kind: pa.DataType) -> "pa.Array":
 
 
 @dataclass(frozen=True, slots=True)
+class _Terms:
+    """A column of terms: some, and which of them each row has (None: each its own)."""
+
+    terms: pa.Array
+    place: Array | None = None
+
+    def spread(self) -> "pa.Array":
+        """The term of every row."""
+        return self.terms if self.place is None else self.terms.take(pa.array(self.place))
+
+
+@dataclass(frozen=True, slots=True)
 class _Rendering:
     results: Frame
     form: NormalForm
     types: Types
     pool: StringPool
 
-    def render(self, output: Output) -> "pa.Array":
+    def render(self, output: Output) -> _Terms:
         """A column of terms."""
         match output:
             case LiteralOutput(value=attribute):
                 if not isinstance(self.types.type_of(attribute), StringType | DecimalType):
-                    return self._decode(self._shifted(attribute), attribute)
+                    return _Terms(self._decode(self._shifted(attribute), attribute))
                 codes, inner = self._codes(attribute)
-                return self._decode(codes, attribute).take(pa.array(inner))
+                return _Terms(self._decode(codes, attribute), inner)
             case ConstantOutput(value=text):
-                return pa.repeat(pa.scalar(text), self.results.rows)
+                return _Terms(pa.array([text]), np.zeros(self.results.rows, dtype=np.int64))
             case NullOutput(value=attribute):
-                return pa.nulls(self.results.rows, result_type(self.types.type_of(attribute)))
-            case IriOutput(parts=(Attribute() as attribute,)):
-                codes, inner = self._codes(attribute)
-                return write_texts(self._decode(codes, attribute)).take(pa.array(inner))
-            case IriOutput(parts=parts):
-                return self._template(parts, encoded=True)
-            case TemplateLiteralOutput(parts=parts):
-                return self._template(parts, encoded=False)
-            case BlankOutput(parts=parts):
-                return self._template(("_:", *parts), encoded=True)
+                kind = result_type(self.types.type_of(attribute))
+                return _Terms(pa.nulls(self.results.rows, kind))
+            case IriOutput() | TemplateLiteralOutput() | BlankOutput():
+                return self._template(output)
             case _:
                 assert_never(output)
 
-    def _template(self, parts: tuple[str | Attribute, ...], *, encoded: bool) -> "pa.Array":
-        """Parts joined; each distinct row is rendered once."""
-        attributes = list(dict.fromkeys(p for p in parts if isinstance(p, Attribute)))
-        codes = {a: self._codes(a) for a in attributes}
-        if len(attributes) == 1:
-            distinct, inner = codes[attributes[0]]
-            joined = self._join(parts, {attributes[0]: (distinct, None)}, encoded, len(distinct))
-            return joined.take(pa.array(inner))
-        return self._join(parts, dict(codes), encoded, self.results.rows)
+    def code(self, output: Output, texts: TextTable) -> Array:
+        """The codes that the texts of a column have among others; NULL has EMPTY."""
+        match output:
+            case LiteralOutput(value=attribute) if self._is_text(attribute):
+                return self.pool.move(texts, self._shifted(attribute))
+            case IriOutput() | TemplateLiteralOutput() | BlankOutput():
+                used = _attributes_of(output)
+                if len(used) == 1 and self._is_text(used[0]):
+                    return self.pool.move(
+                        texts,
+                        self._shifted(used[0]),
+                        output,
+                        lambda t: self._join(output, {used[0]: t.cast(pa.string())}, len(t)),
+                    )
+            case LiteralOutput() | ConstantOutput() | NullOutput():
+                pass
+            case _:
+                assert_never(output)
+        column = self.render(output)
+        codes = texts.add(show_texts(column.terms))
+        return codes if column.place is None else codes[column.place]
+
+    def _is_text(self, attribute: Attribute) -> bool:
+        return isinstance(self.types.type_of(attribute), StringType)
+
+    def _template(self, output: Template) -> _Terms:
+        """Parts joined; of one attribute, each distinct value is rendered once."""
+        coded = {a: self._codes(a) for a in _attributes_of(output)}
+        values = {a: self._decode(codes, a) for a, (codes, _) in coded.items()}
+        if len(coded) == 1:
+            ((codes, place),) = coded.values()
+            return _Terms(self._join(output, values, len(codes)), place)
+        spread = {a: _Terms(values[a], place).spread() for a, (_, place) in coded.items()}
+        return _Terms(self._join(output, spread, self.results.rows))
 
     def _join(
-        self,
-        parts: tuple[str | Attribute, ...],
-        codes: Mapping[Attribute, tuple[Array, Array | None]],
-        encoded: bool,
-        rows: int,
+        self, output: Template, values: Mapping[Attribute, "pa.Array"], rows: int
     ) -> "pa.Array":
-        pieces = []
-        for part in parts:
+        """The texts of a template, of so many rows of values."""
+        encoded = not isinstance(output, TemplateLiteralOutput)
+        if isinstance(output, IriOutput) and len(output.parts) == 1:
+            encoded = isinstance(output.parts[0], str)  # a value that is an IRI stands as it is
+        pieces = [pa.repeat("_:", rows)] if isinstance(output, BlankOutput) else []
+        for part in output.parts:
             if isinstance(part, str):
                 pieces.append(pa.repeat(pa.scalar(part), rows))
                 continue
-            distinct, inner = codes[part]
-            texts = write_texts(self._decode(distinct, part))
+            texts = write_texts(values[part])
             if encoded and not isinstance(self.types.type_of(part), IntType):
                 texts = encode_texts(texts)
-            pieces.append(texts if inner is None else texts.take(pa.array(inner)))
+            pieces.append(texts)
         return pc.binary_join_element_wise(*pieces, "")
 
     def _codes(self, attribute: Attribute) -> tuple[Array, Array]:
         """The distinct values of an attribute in units, and which each row has."""
-        distinct, inner = np.unique(self._shifted(attribute), return_inverse=True)
-        return distinct, inner.reshape(-1)
+        column = self._shifted(attribute)
+        codes, count = group_codes([column], len(column))
+        return column[first_of(codes, count)], codes
 
     def _shifted(self, attribute: Attribute) -> Array:
         """An attribute's values in units."""
@@ -209,3 +254,7 @@ class _Rendering:
                 return pa.array(codes).cast(INSTANT)
             case _:
                 assert_never(kind)
+
+
+def _attributes_of(output: Template) -> list[Attribute]:
+    return list(dict.fromkeys(p for p in output.parts if isinstance(p, Attribute)))

@@ -32,7 +32,7 @@ from ontoweir.runtime.results.group_state import (
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.running_medians import find_middles
 
-_FAR = float(1 << 61)
+FAR = float(1 << 61)
 """Sums of so much are looked at once more: whether each fits."""
 _SUM = MeasureKind.SUM
 _HALF = 32
@@ -157,7 +157,7 @@ def update_groups(
     last = np.append(starts[1:], len(moments.code)) - 1 if len(starts) else starts
     for measure, after in running.items():
         if measure[0] != MeasureKind.HISTOGRAM:
-            measures[measure] = _put(state, measure, touched, after.take(last))
+            measures[measure] = state.put(measure, touched, after.take(last))
     index = np.flatnonzero(changed)
     since = state.changed.copy()
     since[moments.code[index]] = moments.at[index]  # of several of a group the last stays
@@ -180,14 +180,6 @@ def show_groups(shown: Shown, state: GroupState, places: Array) -> dict[str, Agg
         low, high, valid = find_middles(values, counts, starts, stops)
         columns[name] = GroupColumn(low, valid, high)
     return shown.show(columns)
-
-
-def _put(state: GroupState, name: Measure, places: Array, column: GroupColumn) -> GroupColumn:
-    """A measure of all groups, after it has changed at some places."""
-    held = state.column(name, np.arange(state.count), column.values.dtype)
-    values, valid = held.values.copy(), held.valid.copy()
-    values[places], valid[places] = column.values, column.valid
-    return GroupColumn(values, valid)
 
 
 class _Moments:
@@ -223,7 +215,7 @@ def _run(
     size, first = len(moments.code), moments.first
     if name[0] in ADDED:
         most = sum(float(np.sum(np.abs(c.astype(np.float64)))) for c in (column, before.values))
-        if most > _FAR:
+        if most > FAR:
             _refuse_far(moments, place, name, column, before, aggregates)
         sums = _add_up(moments, place, column, before.values)
         return GroupColumn(sums, np.ones(size, dtype=np.bool_))

@@ -33,6 +33,7 @@ TIERS = {
     "median-flow-of-each-line": "conditionally-bounded",
     "pressure-surges-after-a-closing-valve": "tree-bounded",
     "pumps-started-on-a-line-with-a-low-tank": "stateless",
+    "pumps-started-within-ten-minutes-of-a-low-tank": "window-bounded",
     "sensors-stuck-for-a-minute": "tree-bounded",
     "tanks-that-ever-ran-low": "stateless",
     "tanks-that-rose-after-their-inlet-closed": "tree-bounded",

@@ -122,15 +122,16 @@ def run_groups(
     ]
     state, most = GroupState(), 0
     updates: dict[int, list[Row]] = defaultdict(list)
-    for _ in chunks:
+    for number, _ in enumerate(chunks):
         tables = []
         held = 0
+        texts = state.texts if number % 2 else None  # of texts, or of their codes
         for found, schema, plans in zip(verdict.parts, work.schemas, runs, strict=True):
             entries = []
             for plan, run in plans:
                 results, kernel, pool = next(run)
                 held += kernel.rows
-                table = render_results(results, plan.form, case.catalog, schema, pool, 1)
+                table = render_results(results, plan.form, case.catalog, schema, pool, 1, texts)
                 numbers = read_numbers(found.part, plan, results, work.scales)
                 entries.append(MatchBatch(table, numbers))
             tables.append(entries)

@@ -13,7 +13,7 @@ import pytest
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.run.prepare_jobs import make_job
+from ontoweir.run.prepare_jobs import AskedFor, make_job
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.make_live_job import make_live_job
@@ -165,7 +165,7 @@ def compile_job(folder: Path, sql: str) -> QueryJob:
     (folder / "q.sql").write_text(sql)
     compiled = workspace.compile_sql(folder / "q.sql")
     verdict = workspace.check(compiled)
-    job, _ = make_job(workspace, compiled, verdict, Statistics(), allow_unbounded=True)
+    job, _ = make_job(workspace, compiled, verdict, Statistics(), AskedFor(allow_unbounded=True))
     return job
 
 
@@ -225,7 +225,9 @@ def test_through_a_mapping(kind: str, name: str, tmp_path: Path) -> None:
         workspace = Workspace(load_project(folder, environ={}))
         compiled = workspace.compile("q")
         verdict = workspace.check(compiled)
-        job, _ = make_job(workspace, compiled, verdict, Statistics(), allow_unbounded=True)
+        job, _ = make_job(
+            workspace, compiled, verdict, Statistics(), AskedFor(allow_unbounded=True)
+        )
         request = ReplayRequest(folder / "out.parquet", "parquet", rows_per_chunk=10 * ROWS)
         return lambda: replay_history(job, request)
 

@@ -17,7 +17,7 @@ from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.run.prepare_jobs import load_relations, make_job
+from ontoweir.run.prepare_jobs import AskedFor, load_relations, make_job
 from ontoweir.runtime.engine.configure_run import configure_run
 from ontoweir.runtime.spark.start_session import start_session
 from tests.runtime.in_process import replay_here
@@ -81,7 +81,7 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
     if verdict.plans is None:
         return Counter({"not bounded": 1})
     emit = "changes" if draw.random() < 0.4 else None
-    job = make_job(workspace, compiled, verdict, Statistics(), emit=emit)[0]
+    job = make_job(workspace, compiled, verdict, Statistics(), AskedFor(emit=emit))[0]
     project, told = Project(folder), Counter[str]()
     names = [name.strip("?") for name in query.head]
     for content in range(2):

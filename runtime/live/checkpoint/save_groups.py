@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import LONG_AGO
+from ontoweir.runtime.pool.text_columns import code_columns, show_columns
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.group_state import GroupColumn, GroupState, Histogram
 
 _KEY = "group "
@@ -24,7 +26,8 @@ def from_groups(state: GroupState) -> dict[str, pa.Table]:
         return {}
     assert state.keys is not None
     columns = {_PLACE: pa.array(np.arange(state.count))}
-    columns |= {_KEY + n: state.keys.column(n) for n in state.keys.column_names}
+    keys = show_columns(state.keys, state.texts)
+    columns |= {_KEY + n: keys.column(n) for n in keys.column_names}
     for name, held in state.measures.items():
         columns[json.dumps(list(name))] = pa.array(held.values, mask=~held.valid)
     whole = pa.table(columns)
@@ -36,7 +39,8 @@ def from_groups(state: GroupState) -> dict[str, pa.Table]:
         tables[f".{number}.arrow"] = pa.table({**values, _COUNT: counted.counts})
     for number, (argument, seen) in enumerate(state.seen.items()):
         if seen.keys is not None:
-            named = seen.keys.replace_schema_metadata({_SEEN: argument})
+            values_seen = show_columns(seen.keys, seen.texts)
+            named = values_seen.replace_schema_metadata({_SEEN: argument})
             tables[f".{_SEEN}-{number}.arrow"] = named
     return tables
 
@@ -47,7 +51,10 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
     if whole is None:
         return GroupState()
     names = [n for n in whole.column_names if n.startswith(_KEY)]
-    keys = whole.select(names).rename_columns([n[len(_KEY) :] for n in names])
+    texts = TextTable()
+    keys = whole.select(names).replace_schema_metadata(None)
+    keys = keys.rename_columns([n[len(_KEY) :] for n in names])
+    keys = code_columns(keys, texts).combine_chunks()
     measures, histograms = {}, {}
     for name in whole.column_names:
         if name in (_PLACE, *names):
@@ -60,8 +67,8 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
     for name, table in tables.items():
         if name.startswith(f".{_SEEN}-"):
             argument = table.schema.metadata[_SEEN.encode()].decode()
-            keys_seen = table.replace_schema_metadata(None).combine_chunks()
-            seen[argument] = GroupState(table.num_rows, keys_seen).settle()
+            coded = code_columns(table.replace_schema_metadata(None), texts).combine_chunks()
+            seen[argument] = GroupState(table.num_rows, coded, texts=texts).settle()
     for number in range(len(tables) - 1 - len(seen)):
         counted = tables[f".{number}.arrow"]
         (name,) = (n for n in counted.column_names if n not in (_PLACE, _COUNT))
@@ -72,10 +79,11 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
     told = (whole.schema.metadata or {}).get(_CLOSED.encode())
     return GroupState(
         whole.num_rows,
-        keys.replace_schema_metadata(None).combine_chunks(),
+        keys,
         measures,
         histograms,
         np.full(whole.num_rows, LONG_AGO, dtype=np.int64),
         seen=seen,
         closed=None if told is None else int(told),
+        texts=texts,
     )

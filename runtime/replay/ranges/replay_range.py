@@ -35,8 +35,8 @@ from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
 from ontoweir.runtime.replay.ranges.store_statics import open_statics
+from ontoweir.runtime.replay.ranges.write_behind import write_behind
 from ontoweir.runtime.results.group_state import GroupState
-from ontoweir.runtime.results.write_behind import write_behind
 from ontoweir.runtime.results.write_results import write_part
 from ontoweir.runtime.verified.watch_rejects import RejectWatch
 

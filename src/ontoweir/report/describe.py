@@ -25,7 +25,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
-from ontoweir.rewriter.windows.choose_emit import choose_emit
+from ontoweir.rewriter.windows.choose_emit import default_emit
 
 
 def describe_verdict(
@@ -40,7 +40,7 @@ def describe_verdict(
         "verdict": verdict.name,
         "tier": str(verdict.tier),
         "pattern": str(find_pattern(verdict.union, catalog)),
-        "emit": str(choose_emit(verdict.union)),
+        "emit": str(default_emit(verdict.union)),
         "bound": {
             "rows": None if bound is None else bound.rows,
             "formula": "∞" if bound is None else bound.formula,

@@ -18,7 +18,7 @@ from ontoweir.mappings.model.assertion import RefusedMap
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
+from ontoweir.rewriter.windows.choose_emit import Emit, default_emit
 
 _STYLE = {
     Tier.UNBOUNDED: "bold red",
@@ -67,7 +67,7 @@ def render_verdict(
     for condition in verdict.conditions:
         console.print(Text(f"  rests on {condition.text}", style="cyan"), soft_wrap=True)
     if verdict.union.ends:
-        pattern, emit = find_pattern(verdict.union, catalog), choose_emit(verdict.union)
+        pattern, emit = find_pattern(verdict.union, catalog), default_emit(verdict.union)
         told = {
             Emit.INTERVALS: "each says when it begins and ends (at, until)",
             Emit.CHANGES: "they are written as they begin (+) and end (-)",

@@ -35,6 +35,21 @@ class PreparedJobs:
     statics: "Mapping[str, pa.Table]"
 
 
+@dataclass(frozen=True, slots=True)
+class AskedFor:
+    """What is asked of a run besides its queries.
+
+    `allow_unbounded`: a query that is not bounded keeps whatever it needs (plan_unbounded); `emit`:
+    what is written of answers (None: what fits each query).
+    """
+
+    allow_unbounded: bool = False
+    emit: str | None = None
+
+
+NOTHING_ELSE = AskedFor()
+
+
 def prepare_jobs(
     workspace: Workspace,
     decided: Sequence[tuple[CompiledQuery, Verdict]],
@@ -42,9 +57,8 @@ def prepare_jobs(
     *,
     beside: Path | None = None,
     here: bool = True,
-    allow_unbounded: bool = False,
+    asked: AskedFor = NOTHING_ELSE,
     verification: "Verification | None" = None,
-    emit: str | None = None,
 ) -> PreparedJobs:
     """Load the static relations of queries, and make their plans again with what these say, which
     only tightens them.
@@ -55,10 +69,9 @@ def prepare_jobs(
         spark: as load_statics takes it, and so are `beside` and `here`.
         beside: large static relations are written next to it for a moment.
         here: local text is read in this process where it can be.
-        allow_unbounded: a query that is not bounded keeps whatever it needs (plan_unbounded).
+        asked: what else was asked for.
         verification: what an earlier run has found of the relations' files; of these, rows are not
             loaded.
-        emit: what is written of answers (None: what fits each query).
 
     Raises:
         QueryError: a query is not bounded, and that is not allowed; or its answers are not written
@@ -80,9 +93,7 @@ def prepare_jobs(
         if verification is not None:
             keep_statistics(verification, found, statics)
         known = Statistics({**found.rows, **recalled.rows}, {**found.columns, **recalled.columns})
-        made.append(
-            make_job(workspace, query, verdict, known, allow_unbounded=allow_unbounded, emit=emit)
-        )
+        made.append(make_job(workspace, query, verdict, known, asked))
     return PreparedJobs(tuple(job for job, _ in made), tuple(v for _, v in made), statics)
 
 
@@ -156,9 +167,7 @@ def make_job(
     compiled: CompiledQuery,
     verdict: Verdict,
     known: Statistics,
-    *,
-    allow_unbounded: bool = False,
-    emit: str | None = None,
+    asked: AskedFor = NOTHING_ELSE,
 ) -> "tuple[QueryJob, Verdict]":
     """What runs a query, and its verdict with what the static data says.
 
@@ -167,15 +176,14 @@ def make_job(
         compiled: the query.
         verdict: on it, from the declarations alone.
         known: of the static relations that it reads.
-        allow_unbounded: a query that is not bounded keeps whatever it needs (plan_unbounded).
-        emit: what is written of its answers (None: what fits it).
+        asked: what else was asked for.
 
     Raises:
         QueryError: it is not bounded, and that is not allowed; or its answers are not written so.
     """
     from ontoweir.runtime.engine.query_job import QueryJob, WatchedKey
 
-    chosen = choose_emit(compiled.union, emit)
+    chosen = choose_emit(compiled.union, asked.emit)
 
     catalog = workspace.project.catalog
     if verdict.plans is None:
@@ -187,7 +195,7 @@ def make_job(
         if chosen is Emit.CHANGES:
             bound = bound_changes(refined, catalog).rows
         parts = tuple((p.part, len(p.plans)) for p in refined.parts)
-    elif allow_unbounded:
+    elif asked.allow_unbounded:
         kept = plan_unbounded(compiled.union, catalog, statistics=known)
         plans, bound, parts = kept.plans, None, kept.parts
     else:

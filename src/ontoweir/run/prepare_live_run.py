@@ -10,7 +10,7 @@ from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.windows.choose_emit import Emit
-from ontoweir.run.prepare_jobs import prepare_jobs, refusal
+from ontoweir.run.prepare_jobs import AskedFor, prepare_jobs, refusal
 from ontoweir.run.run_options import RunOptions
 
 if TYPE_CHECKING:
@@ -74,8 +74,7 @@ def prepare_run(
         list(zip(compiled, verdicts, strict=True)),
         spark,
         beside=options.output,
-        allow_unbounded=options.allow_unbounded,
-        emit=options.emit,
+        asked=AskedFor(options.allow_unbounded, options.emit),
     )
     jobs, statics = prepared.jobs, prepared.statics
     idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}

@@ -17,7 +17,7 @@ from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
-from ontoweir.run.prepare_jobs import list_tables, prepare_jobs, refusal
+from ontoweir.run.prepare_jobs import AskedFor, list_tables, prepare_jobs, refusal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -212,9 +212,8 @@ def replay_query(
         session,
         beside=_find_beside(options.output),
         here=here,
-        allow_unbounded=options.allow_unbounded,
+        asked=AskedFor(options.allow_unbounded, options.emit),
         verification=verification,
-        emit=options.emit,
     )
     (job,) = prepared.jobs
     if options.final and compiled.union.aggregation is None:

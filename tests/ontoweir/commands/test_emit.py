@@ -120,6 +120,30 @@ def test_what_cannot_be_written_so(run: Run, folder: Path, sql: str, emit: str, 
     assert not output.exists()
 
 
+@pytest.mark.parametrize(
+    ("sql", "options", "name"),
+    [
+        ("SELECT a AS at FROM s", (), "at"),
+        ("SELECT a AS multiplicity FROM s", (), "multiplicity"),
+        (f"SELECT a AS until {WINDOW}", (), "until"),
+        ("SELECT a AS op FROM s", ("--emit", "changes"), "op"),
+        ("SELECT k AS at, COUNT(*) AS n FROM s GROUP BY k", (), "at"),
+    ],
+)
+def test_columns_that_every_answer_has(
+    run: Run, folder: Path, sql: str, options: tuple[str, ...], name: str
+) -> None:
+    (folder / "q.sql").write_text(sql)
+    output = folder / "o.csv"
+    ran = run("replay", folder, "--sql", folder / "q.sql", "--output", output, *options)
+    assert ran.code == 2
+    assert f"has a column called '{name}'" in ran.err
+    free = sql.replace(f"AS {name}", "AS other")
+    (folder / "q.sql").write_text(free)
+    ran = run("replay", folder, "--sql", folder / "q.sql", "--output", output, *options)
+    assert ran.code == 0
+
+
 def test_final_rows_are_no_changes(run: Run, folder: Path) -> None:
     (folder / "q.sql").write_text("SELECT k, COUNT(*) AS n FROM s GROUP BY k")
     arguments = ("--sql", folder / "q.sql", "--output", folder / "o.csv")

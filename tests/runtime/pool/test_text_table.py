@@ -1,5 +1,7 @@
 """Tables of texts, compared with Python's dict: hashes that coincide, NULL, dictionaries."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -190,3 +192,50 @@ def test_what_is_kept_has_new_codes(
         else:
             assert moved[code] == -1
     assert len(after) == len(table) + len({c for c in used if len(table) <= c < size})
+
+
+@given(COLUMNS, st.integers(0, 3))
+def test_codes_of_another_table_that_grows(columns: list[list[str | None]], way: int) -> None:
+    """Of its texts, and of what is made of them, each by itself."""
+    table, pool = TextTable(), StringPool()
+    pool.permanent.add(pa.array(PARTS[::2], TEXT))
+    for number, values in enumerate(columns):
+        codes = pool.encode(make(values, way))
+        codes = codes[codes >= 0]
+        texts = pool.take(codes).to_pylist()
+        if number % 2:
+            table.add(pa.array(["<ab>", f"other-{number}"]))
+        if number == 2:
+            pool = StringPool(pool.permanent)  # the others are forgotten
+            codes = pool.encode(pa.array(texts, TEXT))
+        plain = pool.move(table, codes)
+        assert table.take(plain).to_pylist() == texts
+        marked = pool.move(table, codes, "marked", mark)
+        assert table.take(marked).to_pylist() == [f"<{t}>" for t in texts]
+    assert len(set(table.texts.to_pylist())) == len(table)
+
+
+def mark(texts: "pa.Array") -> "pa.Array":
+    """Each text between brackets."""
+    return pa.array([f"<{t}>" for t in texts.to_pylist()], pa.string())
+
+
+def test_each_text_of_another_table_is_looked_up_once() -> None:
+    table, other, asked = TextTable(), TextTable(), []
+
+    def note(texts: "pa.Array") -> "pa.Array":
+        asked.extend(texts.to_pylist())
+        return texts
+
+    for texts in (["a", "b"], ["b", "c"], ["a", "d"]):
+        table.adopt(other, other.add(pa.array(texts)), "noted", note)
+    assert asked == ["a", "b", "c", "d"]
+
+
+def test_a_table_is_sent_as_its_texts() -> None:
+    table, other = TextTable(), TextTable()
+    codes = table.adopt(other, other.add(pa.array(["b", "a"])))
+    table.find(pa.array(["a", "x"]))
+    sent = pickle.loads(pickle.dumps(table))
+    assert sent.take(codes).to_pylist() == ["b", "a"]
+    assert sent.add(pa.array(["new", "a", "b"])).tolist() == [2, 1, 0]

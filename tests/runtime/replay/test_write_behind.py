@@ -13,9 +13,9 @@ from ontoweir.errors import DataError
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.replay.ranges import prefetch_chunks as read_chunks
 from ontoweir.runtime.replay.ranges import replay_range
+from ontoweir.runtime.replay.ranges.write_behind import write_behind
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
-from ontoweir.runtime.results.write_behind import write_behind
 from tests.runtime.harness import make_catalog, make_sql_job
 
 TOML = """

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ontoweir.runtime.pool import row_index
+from ontoweir.runtime.pool.text_columns import code_columns
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.key_index import KeyIndex
 
 SCHEMA = pa.schema(
@@ -44,7 +46,7 @@ def test_places_are_those_of_a_dict(
 ) -> None:
     columns = [n for n in SCHEMA.names if n in names]
     known: dict[tuple[Any, ...], int] = {}
-    index = KeyIndex()
+    index, texts = KeyIndex(), TextTable()
     with pytest.MonkeyPatch.context() as patch:
         if alike:
             patch.setattr(row_index, "_hash_rows", lambda c: np.zeros(len(c[0]), dtype=np.uint64))
@@ -53,7 +55,7 @@ def test_places_are_those_of_a_dict(
             keys = [tuple(row[n] for n in columns) for row in rows]
             expected = [known.setdefault(key, len(known)) for key in keys]
             table = pa.Table.from_pylist(rows, SCHEMA).select(columns)
-            places, fresh = index.add(table, len(rows))
+            places, fresh = index.add(code_columns(table, texts), len(rows))
             assert places.tolist() == expected
             assert [expected[row] for row in fresh] == list(range(before, len(known)))
             assert len(index) == len(known)

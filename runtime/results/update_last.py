@@ -1,0 +1,78 @@
+"""Aggregates of which only the last row of a group is asked for: nothing is found out for the
+moments before."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.results.group_state import ADDED, GroupColumn, GroupState
+from ontoweir.runtime.results.measures import Measure, MeasureKind
+from ontoweir.runtime.results.update_groups import FAR, Deltas, Shown
+
+_NEVER = np.iinfo(np.int64).max
+
+
+def update_last(
+    shown: Sequence[Shown], deltas: Sequence[Deltas], state: GroupState, known: int
+) -> GroupState | None:
+    """The groups after a chunk's new matches: those of update_groups.
+
+    Args:
+        shown: of every part, its aggregates.
+        deltas: of every part.
+        state: the groups before, with those that are new (add_groups).
+        known: how many there were before.
+
+    Returns:
+        None: a part has several rows of a group, what medians count, or sums that may not fit.
+    """
+    measures, since = dict(state.measures), state.changed.copy()
+    first = np.full(state.count - known, _NEVER, dtype=np.int64)
+    for mine, part in zip(shown, deltas, strict=True):
+        if not _is_single(part, state.count):
+            return None
+        before = {n: state.column(n, part.code, c.dtype) for n, c in part.columns.items()}
+        if any(_is_far(n, c, before[n]) for n, c in part.columns.items()):
+            return None
+        after = {n: _add(n, c, before[n]) for n, c in part.columns.items()}
+        for name, column in after.items():
+            measures[name] = state.put(name, part.code, column)
+        changed = np.zeros(len(part.code), dtype=np.bool_)
+        rows, rows_before = mine.show(after), mine.show(before)
+        for name_shown, made in rows.items():
+            changed |= made.differs(rows_before[name_shown])
+        places = part.code[changed]
+        since[places] = np.maximum(since[places], part.at[changed])
+        new = part.code >= known
+        places = part.code[new] - known
+        first[places] = np.minimum(first[places], part.at[new])
+    since[known:] = np.maximum(since[known:], first)  # a group is new at its first match
+    return replace(state, measures=measures, changed=since)
+
+
+def _is_single(part: Deltas, count: int) -> bool:
+    """Whether a part has at most one row of every group, and no values that a median counts."""
+    if any(name[0] == MeasureKind.HISTOGRAM for name in part.columns):
+        return False
+    there = np.zeros(count, dtype=np.bool_)
+    there[part.code] = True
+    return int(np.count_nonzero(there)) == len(part.code)
+
+
+def _is_far(name: Measure, column: Array, before: GroupColumn) -> bool:
+    """Whether a sum may not fit 64 bits."""
+    if name[0] not in ADDED or not len(column):
+        return False
+    most = (float(np.max(np.abs(c.astype(np.float64)))) for c in (column, before.values))
+    return sum(most) > FAR
+
+
+def _add(name: Measure, column: Array, before: GroupColumn) -> GroupColumn:
+    """A measure of groups after new matches."""
+    valid = np.ones(len(column), dtype=np.bool_)
+    if name[0] in ADDED:
+        return GroupColumn(before.values + column, valid)
+    best = np.minimum if name[0] == MeasureKind.MIN else np.maximum
+    return GroupColumn(np.where(before.valid, best(before.values, column), column), valid)
