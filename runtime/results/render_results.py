@@ -113,7 +113,7 @@ def render_results(
             columns[entry.name] = _as(work.render(output).spread(), entry.type)
     micros = np.maximum(results[EVENT], -(1 << 62) // step_us) * step_us
     columns[AT] = pa.array(micros).cast(INSTANT)
-    if UNTIL in schema.names:
+    if UNTIL in schema.names and UNTIL not in outputs:
         names = [name for name in outputs if name not in schema.names]
         ends = [work.render(outputs[name]).spread() for name in names]
         columns[UNTIL] = pc.min_element_wise(*ends).cast(INSTANT)

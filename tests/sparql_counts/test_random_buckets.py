@@ -15,6 +15,7 @@ from hypothesis import settings
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.add_views import tables_of
 from tests.sparql_counts.ask_rdflib import Answer, Answers, ask_rdflib, translate_query
 from tests.sparql_counts.case import Query
 from tests.sparql_counts.random_cases import random_case, random_query
@@ -24,6 +25,8 @@ from tests.sparql_counts.replay_case import prepare_job, replay_case
 from tests.sparql_counts.write_case import BASE, show_case, write_case, write_query, write_rows
 
 BLOCKS = 4
+EPOCH = datetime(2020, 1, 1)
+"""When the first step is (write_rows)."""
 PROJECTS = settings().max_examples // 2
 
 
@@ -51,7 +54,7 @@ class Buckets:
         shown = ", ".join(f'"PT{n}M"^^xsd:dayTimeDuration' for n in given)
         calls = [f"(ow:{self.kind}(?{time}, {shown}) AS ?bucket)"]
         if self.end:
-            calls.append(f"(ow:{self.kind}End(?{time}, {shown}) AS ?until)")
+            calls.append(f"(ow:{self.kind}End(?{time}, {shown}) AS ?ending)")
         return self._group(query, calls)
 
     def theirs(self, query: Query, time: str) -> Query:
@@ -65,11 +68,11 @@ class Buckets:
         lags = " ".join(map(str, range(-(-self.size // self.slide))))
         lines = f"VALUES ?lag {{ {lags} }}", f"FILTER({ends} > ?{time})"
         branches = tuple(replace(b, lines=(*b.lines, *lines)) for b in query.branches)
-        calls = [f"({begins} AS ?bucket)"] + [f"({ends} AS ?until)"] * self.end
+        calls = [f"({begins} AS ?bucket)"] + [f"({ends} AS ?ending)"] * self.end
         return self._group(replace(query, branches=branches), calls)
 
     def _group(self, query: Query, calls: list[str]) -> Query:
-        names = ("?bucket", *["?until"] * self.end)
+        names = ("?bucket", *["?ending"] * self.end)
         return replace(query, head=(*names, *query.head), group=(*query.group, *calls))
 
 
@@ -121,6 +124,7 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
     translated = translate_query(write_query(buckets.theirs(plain, asked[1])) + having)
     project = Project(folder)
     step = next(iter(workspace.project.catalog.streams.values())).step_us
+    read = tables_of(job.union) & {table.name for table in case.tables if table.stream}
     told = Counter[str]()
     for content in range(2):
         rows = random_rows(2 * seed + content, case)
@@ -129,9 +133,10 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
         names = [name.split()[-1].strip("?)") for name in query.head]
         found = replay_case(workspace, compiled, job, names)
         graphs = project.read_graphs(tuple(BASE + g for g in query.graphs))
-        moments = list(ask_rdflib(translated, graphs))
-        wanted: Answers = moments[-1][1] if moments else Counter()
-        over = max(graphs.at) + timedelta(microseconds=step) if graphs.at else None
+        asked_at = list(ask_rdflib(translated, graphs))
+        wanted: Answers = asked_at[-1][1] if asked_at else Counter()
+        moments = [5 * int(r[0] or 0) for t in case.tables if t.name in read for r in rows[t.name]]
+        over = EPOCH + timedelta(minutes=max(moments), microseconds=step) if moments else None
         expected = {
             row: at for row in wanted if over is not None and (at := _end(row, buckets)) <= over
         }
