@@ -170,5 +170,6 @@ def _groups(form: NormalForm, union: SpjUnion) -> Iterator[Change]:
         return
     for name, output in form.query.outputs:
         classes = (form.classes[form.class_of[a]] for a in output_attributes(output))
-        if name in union.aggregation.group and any(not c.domain.finite for c in classes):
+        droppable = name in union.aggregation.group and name not in union.aggregation.read
+        if droppable and any(not c.domain.finite for c in classes):
             yield DropGroup(name)

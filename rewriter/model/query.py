@@ -162,6 +162,16 @@ class Computation:
     filters: tuple[tuple[TermExpression, Source | None], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class GroupTerms:
+    """What is computed of the rows of groups, whose variables are those of the group, aggregates,
+    and what is computed before. `having`: conditions on them, all of which must hold."""
+
+    computed: tuple[ComputedVariable, ...] = ()
+    having: tuple[TermExpression, ...] = ()
+    having_source: Source | None = None
+
+
 def expression_variables(expression: TermExpression) -> frozenset[Variable]:
     """The variables of an expression."""
     match expression:
@@ -213,3 +223,5 @@ class ConjunctiveQuery:
     head, which is of values."""
     computation: Computation | None = None
     """What is computed of the solutions; the head is then what is needed for it."""
+    group_terms: GroupTerms = GroupTerms()
+    """What is computed of the groups of an aggregate query."""

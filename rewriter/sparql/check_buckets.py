@@ -79,11 +79,12 @@ def check_names(
                 f"write another name after AS, such as ?{bucket.name}s",
                 line,
             )
-    for aggregate in aggregation.aggregates:
-        if aggregate.name in bound:
+    lines = {a.name: a.source.line for a in aggregation.aggregates if a.source is not None}
+    for name in aggregation.columns:
+        if name in bound and name not in aggregation.group:
             raise refuse(
-                f"?{aggregate.name} names an aggregate and is in a pattern",
+                f"?{name} names an aggregate and is in a pattern",
                 "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.4)",
-                f"write another name after AS, such as ?{aggregate.name}s",
-                aggregate.source.line if aggregate.source else None,
+                f"write another name after AS, such as ?{name}s",
+                lines.get(name, line),
             )

@@ -13,16 +13,14 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
-from ontoweir.rewriter.buckets.add_buckets import add_buckets, list_buckets
-from ontoweir.rewriter.expressions.attach_computation import attach_computation
-from ontoweir.rewriter.model.add_views import extend_catalog, tables_of, used_views
+from ontoweir.rewriter.buckets.add_buckets import add_buckets
+from ontoweir.rewriter.model.add_views import used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
     ConjunctiveQuery,
     Counts,
-    NamedBuckets,
     Variable,
 )
 from ontoweir.rewriter.model.spj import (
@@ -40,8 +38,8 @@ from ontoweir.rewriter.passes.prune_disjuncts import Candidate
 from ontoweir.rewriter.passes.run_passes import excluded_by, run_passes
 from ontoweir.rewriter.tmappings.name_graphs import name_graphs
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
+from ontoweir.rewriter.unfold.add_columns import add_columns
 from ontoweir.rewriter.unfold.bind_times import bind_times
-from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.unfold.hold_constants import hold_constants
 from ontoweir.rewriter.unfold.make_outputs import list_shown, make_buckets, make_outputs
@@ -58,7 +56,6 @@ from ontoweir.rewriter.unfold.translate_filters import (
 )
 from ontoweir.rewriter.unfold.translate_times import begin_in_windows, check_steps
 from ontoweir.rewriter.views.make_sets import SetMaker
-from ontoweir.rewriter.windows.window import ENDS
 
 MAX_DISJUNCTS = 10_000
 """How many disjuncts a query may be unfolded into, before the passes."""
@@ -168,9 +165,7 @@ def unfold_query(
         union = replace(union, disjuncts=date_statics(union.disjuncts, sets, first.source))
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = replace(union, views=used_views(read, sets.views))
-    union = _add_columns(union, sets.catalog, first, buckets)
-    check_aggregates(union, extend_catalog(sets.catalog, union))
-    return union
+    return add_columns(union, sets.catalog, first, buckets)
 
 
 def _counts(query: ConjunctiveQuery, options: UnfoldOptions) -> bool:
@@ -188,19 +183,6 @@ def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str,
     for bucket in query.buckets:
         names.insert(len(names) if bucket.place is None else bucket.place, bucket.name)
     return tuple(names)
-
-
-def _add_columns(
-    union: SpjUnion, catalog: Catalog, query: ConjunctiveQuery, buckets: Sequence[NamedBuckets]
-) -> SpjUnion:
-    """The union with the columns of its streams, and views, that are buckets of time; and with what
-    the query computes."""
-    tables = tables_of(union) | {o.table for q in union.disjuncts for o in q.occurrences}
-    ends = tuple(b.name for b in query.buckets if b.name.startswith(ENDS))
-    union = replace(union, buckets=list_buckets(sorted(tables), catalog, buckets), ends=ends)
-    if query.computation is None:
-        return union
-    return attach_computation(union, extend_catalog(catalog, union), query.computation)
 
 
 def _compile(
