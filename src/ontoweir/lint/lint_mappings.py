@@ -25,6 +25,7 @@ from ontoweir.mappings.model.column_types import type_family
 from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.pipeline.read_text import read_project
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.query import (
     ClassAtom,
     ConjunctiveQuery,
@@ -243,9 +244,10 @@ class _Prober:
         key = _shape(union)
         if key not in self.columns:
             unbounded: dict[UnboundedColumn, None] = {}
+            catalog = extend_catalog(self.catalog, union)
             for query in union.disjuncts:
                 tables = {o.alias: o.table for o in query.occurrences}
-                form = normalise_query(query, distinct=True, catalog=self.catalog)
+                form = normalise_query(query, distinct=True, catalog=catalog)
                 for group in form.classes:
                     if not group.projected or group.domain.finite:
                         continue

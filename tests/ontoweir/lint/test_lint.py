@@ -146,15 +146,29 @@ def test_what_sql_makes_distinct_is_probed_too(run: Run, made: Path) -> None:
     assert (reading["probes"], reading["refused"]) == (UNBOUNDED, {})
 
 
-def test_what_cannot_be_asked_is_told(run: Run, made: Path) -> None:
-    """Results made from a stream's timestamp are refused, in whatever query."""
+def test_results_with_their_time_are_asked_for(run: Run, made: Path) -> None:
+    """A time is a value without an end, of which nothing is to declare."""
     text = (made / "m.ttl").read_text().replace("reading/{id}", "reading/{id}/{ts}")
     (made / "m.ttl").write_text(text)
     reading = lint(run, made)["<Reading>", "Reading"]
+    assert reading["probes"]["latest"] == "bounded"
+    assert reading["refused"] == {}
+    assert "time of the row" not in {c["column"] for c in reading["unbounded"]}
+
+
+def test_what_cannot_be_asked_is_told(run: Run, made: Path) -> None:
+    """Results made from a double are refused, in whatever query."""
+    text = (made / "m.ttl").read_text().replace("reading/{id}", "reading/{id}/{weight}")
+    (made / "m.ttl").write_text(text)
+    toml = (made / "ontoweir.toml").read_text()
+    (made / "ontoweir.toml").write_text(
+        toml.replace('id = "int"', 'id = "int"\nweight = "double"', 1)
+    )
+    reading = lint(run, made)["<Reading>", "Reading"]
     assert reading["probes"]["latest"] == "refused"
-    assert "timestamp" in reading["refused"]["latest"]
+    assert "double" in reading["refused"]["latest"]
     ran = run("check", made, "--mappings-only")
-    assert "refused, latest: ?s is made from reading.ts, a stream's timestamp" in ran.out
+    assert "refused, latest: ?s is a text made from" in ran.out
 
 
 def test_exit_codes_tell_whether_anything_can_be_asked_over_time(run: Run, made: Path) -> None:
