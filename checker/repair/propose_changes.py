@@ -144,6 +144,8 @@ def _times(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
         for j, other in enumerate(form.members):
             if i == j or not form.has_unbounded_lag(i, j):
                 continue
+            if one.alias not in names or other.alias not in names:
+                continue  # outside GRAPH, where the query has no name for the time
             earlier, later = names[one.alias], names[other.alias]
             if earlier == later:
                 continue

@@ -48,23 +48,27 @@ Term: TypeAlias = Variable | Iri | Literal
 
 @dataclass(frozen=True, slots=True)
 class ClassAtom:
-    """`cls(term)`, in the state at `time` (None: a static pattern)."""
+    """`cls(term)`, in the state at `time` (None: outside GRAPH, of what has held at any time so
+    far). `always`: of what holds at every time."""
 
     cls: str
     term: Term
     time: Variable | None = None
     source: Source | None = None
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyAtom:
-    """`prop(subject, object)`, in the state at `time` (None: a static pattern)."""
+    """`prop(subject, object)`, in the state at `time` (None: outside GRAPH, of what has held at any
+    time so far). `always`: of what holds at every time."""
 
     prop: str
     subject: Term
     object: Term
     time: Variable | None = None
     source: Source | None = None
+    always: bool = False
 
 
 Atom: TypeAlias = ClassAtom | PropertyAtom
@@ -90,8 +94,9 @@ class ValueFilter:
 
 @dataclass(frozen=True, slots=True)
 class TimeFilter:
-    """`left op right + offset` over time variables; `right` may be a fixed point in time, an
-    xsd:dateTime literal (without a zone: UTC)."""
+    """`left op right + offset` over times: variables of GRAPH, and those that mappings bind to a
+    stream's timestamp; `right` may be a fixed point in time, an xsd:dateTime literal (without a
+    zone: UTC)."""
 
     left: Variable
     op: Op

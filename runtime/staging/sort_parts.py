@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.runs import order_rows
 
 AT_ONCE = 2_000_000
 """About how many rows are sorted at once."""
@@ -37,11 +38,11 @@ def sort_parts(parts: Sequence[Path], time: str, target: Path, at_once: int = AT
     """
     cuts = _find_cuts(parts, time, at_once)
     spans = _part_rows(parts, time, cuts, target) if cuts else [list(parts)]
-    with pq.ParquetWriter(str(target), pq.read_schema(parts[0])) as writer:
+    with _open(target, pq.read_schema(parts[0]), time) as writer:
         for files in spans:
             rows = pa.concat_tables([_read(file) for file in files])
-            order = pc.sort_indices(rows, sort_keys=[(time, "ascending", "at_start")])
             if rows.num_rows:
+                order = pa.array(_order(_fill(rows.column(time))))
                 writer.write_table(rows.take(order), row_group_size=_GROUP)
             if cuts:
                 files[0].unlink()
@@ -54,7 +55,7 @@ def _part_rows(
     spans = [target.with_name(f"{target.name}-{n:06d}") for n in range(len(cuts) + 1)]
     schema = pq.read_schema(parts[0])
     with ExitStack() as stack:
-        writers = [stack.enter_context(pq.ParquetWriter(str(s), schema)) for s in spans]
+        writers = [stack.enter_context(_open(s, schema, time)) for s in spans]
         for part in parts:
             opened = stack.enter_context(pq.ParquetFile(part))
             for group in range(opened.num_row_groups):
@@ -68,6 +69,26 @@ def _part_rows(
                     start += count
             opened.close()
     return [[span] for span in spans]
+
+
+def _open(target: Path, schema: pa.Schema, time: str) -> pq.ParquetWriter:
+    """What writes rows that are read again soon: only texts by dictionaries, nothing packed."""
+    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    return pq.ParquetWriter(
+        str(target), schema, compression="none", use_dictionary=texts, write_statistics=[time]
+    )
+
+
+def _order(times: Array) -> Array:
+    """The order of some times, equal ones as they are."""
+    there = times > _BEFORE_ALL
+    low, high = (
+        (int(e) for e in (times[there].min(), times[there].max())) if there.any() else (0, 0)
+    )
+    span = high - low + 2
+    if span > 1 << 62:
+        return np.argsort(times, kind="stable")
+    return order_rows(np.where(there, times - (low - 1), 0), span)
 
 
 def _find_cuts(parts: Sequence[Path], time: str, at_once: int) -> list[int]:

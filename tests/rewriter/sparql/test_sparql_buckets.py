@@ -76,7 +76,7 @@ HOURLY = 'ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration)'
     [
         (HOURLY, GRAPH, "GROUP BY a function without a name"),
         ("(:f(?t) AS ?b)", GRAPH, "GROUP BY <http://x/f>"),
-        ('(ow:tumble(?v, "PT1H"^^xsd:dayTimeDuration) AS ?b)', GRAPH, "?v is not a time"),
+        ('(ow:tumble(?z, "PT1H"^^xsd:dayTimeDuration) AS ?b)', GRAPH, "?z is not a time"),
         ("(ow:tumble(?t) AS ?b)", GRAPH, "without a time and a width"),
         ('(ow:tumble(?t, "soon") AS ?b)', GRAPH, "the width soon"),
         ('(ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration, "Berlin") AS ?b)', GRAPH, "the width PT1H"),

@@ -137,7 +137,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM a, a", 1, "occurs twice"),
         ("SELECT x FROM a WHERE w = 3", 1, "compares string"),
         ("SELECT x, y FROM a UNION ALL SELECT x FROM b", 1, "2 and 1 columns"),
-        ("SELECT x FROM a UNION ALL SELECT x FROM b", 1, "one part of the UNION always holds"),
+        ("SELECT x FROM a UNION ALL SELECT x FROM b", 1, "one part of the query always holds"),
         ("SELECT x FROM a UNION SELECT x FROM b", 1, "streams of the project have different"),
         (
             "SELECT x FROM a UNION ALL\nSELECT z FROM b",

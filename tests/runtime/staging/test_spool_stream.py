@@ -108,12 +108,13 @@ def test_a_file_that_goes_backwards_is_refused_with_its_row(tmp_path: Path) -> N
     assert str(error.value.source) == f"{tmp_path / 's' / 'c0.csv'}:13"
 
 
+@pytest.mark.parametrize("far", [1, 10**15, 1 << 58])
 @pytest.mark.parametrize("at_once", [1, 7, 60, 1000])
-def test_rows_are_sorted_in_spans(at_once: int, tmp_path: Path) -> None:
+def test_rows_are_sorted_in_spans(at_once: int, far: int, tmp_path: Path) -> None:
     random = Random(at_once)
     parts = []
     for number in range(3):
-        times = [random.choice([None, *range(-9, 30)]) for _ in range(80)]
+        times = [random.choice([None, *range(-9 * far, 30 * far, far)]) for _ in range(80)]
         table = pa.table(
             {"t": pa.array(times, pa.int64()), "n": [f"{number}-{i}" for i in range(80)]}
         )
@@ -122,5 +123,5 @@ def test_rows_are_sorted_in_spans(at_once: int, tmp_path: Path) -> None:
     sort_parts(parts, "t", tmp_path / "all", at_once)
     assert len(list(tmp_path.iterdir())) == 4
     rows = [row for part in parts for row in pq.read_table(part).to_pylist()]
-    wanted = sorted(rows, key=lambda row: -100 if row["t"] is None else row["t"])
+    wanted = sorted(rows, key=lambda row: -100 * far if row["t"] is None else row["t"])
     assert pq.read_table(tmp_path / "all").to_pylist() == wanted
