@@ -19,13 +19,14 @@ def bound_open_groups(
     Args:
         form: a disjunct with a closing bucket.
         values: the classes that tell groups, or counted values, apart.
-        bucket: the bucket.
+        bucket: the bucket; of buckets that overlap, their panes, each of which is kept until the
+            last of its buckets is over.
         step_us: the unit of the streams' timestamps in µs.
     """
     assert form.query.closing is not None
     alias = form.query.closing.alias
     member = next(m.index for m in form.members if m.alias == alias)
-    longest = bucket.buckets.longest_us
+    longest, shown = bucket.longest_us, "buckets" if bucket.sliding is None else "panes"
     steps = -(-longest // step_us) + wait_for_matches(form) + 1
     buckets = (
         steps
@@ -33,15 +34,13 @@ def bound_open_groups(
         else bucket.buckets.count_within(longest + wait_for_matches(form) * step_us)
     )
     rate = form.rates[member]
-    shown = form.members[member].alias
-    tuples = Factor(
-        None if rate is None else rate * steps, f"R({shown}) · {steps} steps of buckets"
-    )
+    name = form.members[member].alias
+    tuples = Factor(None if rate is None else rate * steps, f"R({name}) · {steps} steps of buckets")
     closing = form.class_of[form.query.closing]
     keys = [Key(v) for v in dict.fromkeys(values) if v != closing]
     held = {c.index for c in form.classes if member in c.members}
     choices = [
-        bound_keys(form, keys, set(), [Factor(buckets, f"{buckets} buckets")]),
+        bound_keys(form, keys, set(), [Factor(buckets, f"{buckets} {shown}")]),
         bound_keys(form, [k for k in keys if k.value not in held], held, [tuples]),
     ]
     return min(choices, key=lambda b: (b.rows is None, "∞" in b.formula, b.rows or 0))

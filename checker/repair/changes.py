@@ -135,11 +135,12 @@ def rank_change(change: Change) -> int:
 
 
 def name_times(query: SpjQuery, catalog: Catalog) -> dict[str, str]:
-    """The time of every stream occurrence, by alias: the query's variable, or the alias itself
-    where the query is plain SQL."""
+    """The time of stream occurrences, by alias: the query's variable, or the alias itself where
+    the query is plain SQL; those of which SPARQL has no variable are left out."""
     known = {alias: p.time for alias, p in query.provenance if p.time is not None}
+    unnamed = {alias for alias, _ in query.provenance} - set(known)
     streams = (o.alias for o in query.occurrences if o.table in catalog.streams)
-    return {alias: known.get(alias, alias) for alias in streams}
+    return {alias: known.get(alias, alias) for alias in streams if alias not in unnamed}
 
 
 def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog]:

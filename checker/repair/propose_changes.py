@@ -144,6 +144,8 @@ def _times(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
         for j, other in enumerate(form.members):
             if i == j or not form.has_unbounded_lag(i, j):
                 continue
+            if one.alias not in names or other.alias not in names:
+                continue  # outside GRAPH, where the query has no name for the time
             earlier, later = names[one.alias], names[other.alias]
             if earlier == later:
                 continue
@@ -168,5 +170,6 @@ def _groups(form: NormalForm, union: SpjUnion) -> Iterator[Change]:
         return
     for name, output in form.query.outputs:
         classes = (form.classes[form.class_of[a]] for a in output_attributes(output))
-        if name in union.aggregation.group and any(not c.domain.finite for c in classes):
+        droppable = name in union.aggregation.group and name not in union.aggregation.read
+        if droppable and any(not c.domain.finite for c in classes):
             yield DropGroup(name)

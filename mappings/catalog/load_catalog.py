@@ -5,7 +5,9 @@ from decimal import Decimal
 
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_columns import read_columns
+from ontoweir.mappings.catalog.read_time_format import read_time_format
 from ontoweir.mappings.model.catalog import (
+    Align,
     Catalog,
     DataSource,
     Lag,
@@ -28,6 +30,7 @@ _STREAM = (
     *("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns"),
     "on_bad_file",
 )
+_TIME = ("column", "unit", "idle", "start", "align", "format", "zone", "from")
 _RELATION = (*_COMMON, "max_rows")
 
 
@@ -84,7 +87,7 @@ def _read_stream(table: TomlTable) -> Stream:
     table.need("source", '{ format = "parquet", path = "…" }')
     table.need("timestamp", '{ column = "ts", unit = "1 second" }')
     time = table.table("timestamp")
-    time.refuse_unknown(("column", "unit", "idle", "start"))
+    time.refuse_unknown(_TIME)
     time.need("column", '"ts"')
     time.need("unit", '"5 minutes"')
     column, unit = time.text("column") or "", time.text("unit") or ""
@@ -115,6 +118,15 @@ def _read_stream(table: TomlTable) -> Stream:
             fix='write "stop" or "quarantine"',
         )
     columns = tuple(c for c in read_columns(table) if c.name != column)
+    written = read_time_format(time, column)
+    for part in () if written is None else written.columns:
+        if any(c.name == part for c in columns):
+            raise time.error(
+                "from",
+                f"{part!r} is a column of {table.path[-1]!r}, and in from",
+                why="it holds the timestamp, which is read once",
+                fix="remove it from columns",
+            )
     return Stream(
         name=table.path[-1],
         data=_read_source(table.table("source"), static=False),
@@ -129,7 +141,27 @@ def _read_stream(table: TomlTable) -> Stream:
         lags=_read_lags(table, [c.name for c in columns], step),
         start_us=start,
         on_bad_file=bad,
+        align=_read_align(time),
+        written=written,
     )
+
+
+def _read_align(time: TomlTable) -> Align:
+    """What becomes of timestamps between two steps."""
+    match time.text("align") or "error":
+        case "error":
+            return "error"
+        case "floor":
+            return "floor"
+        case "round":
+            return "round"
+        case other:
+            raise time.error(
+                "align",
+                f"align is {other!r}",
+                why="a timestamp between two steps is refused, or moved to a step",
+                fix='write "error", "floor" (the step before) or "round" (the nearest step)',
+            )
 
 
 def _read_start(time: TomlTable, step_us: int) -> int | None:

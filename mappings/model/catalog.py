@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ontoweir.errors import CatalogError, Source
 from ontoweir.mappings.model.expression import Expression
@@ -110,6 +110,25 @@ class Lag:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeFormat:
+    """How timestamps are written where their column does not hold them as such.
+
+    `format`: "iso" (text of ISO 8601, or timestamps), "epoch_s" or "epoch_ms" (numbers since
+    1970-01-01T00:00:00Z), or a pattern (time_pattern); `columns`: one, or a date and a time of day;
+    `zone`: of times that do not say theirs, by its IANA name (None: UTC).
+    """
+
+    format: str
+    columns: tuple[str, ...]
+    zone: str | None = None
+
+
+Align: TypeAlias = Literal["error", "floor", "round"]
+"""What becomes of a timestamp between two steps: it is refused; it is the step before; it is the
+nearest step, of two the later."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """A declared stream.
 
@@ -118,7 +137,10 @@ class Stream:
     `max_per_timestamp` is R, the most tuples that share one timestamp (None: not declared);
     `start_us`: no timestamp is before it (microseconds since 1970, None: not declared);
     `idle_us`: live, after how long without a row it holds other streams back no more (None: never);
-    `on_bad_file`: live, "stop" when a file cannot be read, or "quarantine": it is moved away.
+    `on_bad_file`: live, "stop" when a file cannot be read, or "quarantine": it is moved away;
+    `align`: what becomes of timestamps between two steps;
+    `written`: how timestamps are written (None: as their column's type has them; text is ISO 8601,
+    whole numbers are microseconds).
     """
 
     name: str
@@ -134,6 +156,13 @@ class Stream:
     lags: tuple[Lag, ...] = ()
     start_us: int | None = None
     on_bad_file: str = "stop"
+    align: Align = "error"
+    written: TimeFormat | None = None
+
+    @property
+    def time_columns(self) -> tuple[str, ...]:
+        """The columns of a file that the timestamp is made from."""
+        return (self.timestamp,) if self.written is None else self.written.columns
 
     def column(self, name: str) -> Column | None:
         """The column called `name` (case-sensitive), or None."""

@@ -10,6 +10,8 @@ from functools import lru_cache
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from ontoweir.mappings.model.sliding_buckets import SlidingBuckets
+
 CalendarUnit = Literal["day", "week", "month", "quarter", "year"]
 """A week begins on Monday."""
 
@@ -145,15 +147,29 @@ Buckets = FixedBuckets | CalendarBuckets | Moments
 
 @dataclass(frozen=True, slots=True)
 class TimeBucket:
-    """A column that says in which bucket a row's timestamp lies: where it begins, or `ends`."""
+    """A column that says in which bucket a row's timestamp lies: where it begins, or `ends`.
+    `sliding`: it is a pane of these (slide_panes)."""
 
     buckets: Buckets
     ends: bool = False
+    sliding: SlidingBuckets | None = None
+
+    @property
+    def longest_us(self) -> int:
+        """From where a bucket begins to where the last ends that has it, no time is longer."""
+        return self.buckets.longest_us if self.sliding is None else self.sliding.size_us
 
     def of(self, time_us: int) -> int:
         """The column's value for a timestamp (both µs since 1970)."""
         start = self.buckets.start(time_us)
         return self.buckets.end(start) if self.ends else start
+
+
+def slide_panes(sliding: SlidingBuckets, *, ends: bool = False) -> TimeBucket:
+    """The panes of buckets that overlap; `ends`: where these end, which stands for it until the
+    buckets are made of panes."""
+    width = sliding.pane_us
+    return TimeBucket(FixedBuckets(width, sliding.origin_us % width), ends, sliding)
 
 
 @lru_cache(maxsize=1 << 12)

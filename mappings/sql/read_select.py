@@ -152,7 +152,24 @@ def _parse(text: str) -> "list[exp.Expr | None]":
     whole = {"DATE_TRUNC": lambda args: exp.Anonymous(this="DATE_TRUNC", expressions=args)}
     functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole}}
     parser = type(plain)("WholeParser", (plain,), functions)
-    return list(parser(dialect=dialect).parse(dialect.tokenize(text), text))
+    tokens = dialect.tokenize(text)
+    words = ["", "", *(token.text for token in tokens)]
+    before = zip(words[2:], words, words[1:], strict=False)
+    kept = [t for t, near in zip(tokens, before, strict=True) if not _is_table_word(*near)]
+    return list(parser(dialect=dialect).parse(kept, text))
+
+
+def _is_table_word(word: str, second: str, last: str) -> bool:
+    """Whether it is TABLE before the name of a table, as a function of FROM has it, which sqlglot
+    does not know: `TUMBLE(TABLE s, …)`, `TUMBLE(DATA => TABLE s, …)`.
+
+    >>> _is_table_word("TABLE", "TUMBLE", "("), _is_table_word("TABLE", "DATA", "=>")
+    (True, True)
+    >>> _is_table_word("TABLE", "SELECT", "FROM")
+    False
+    """
+    opens = last == "(" and second.upper() in ("TUMBLE", "HOP", "CUMULATE")
+    return word.upper() == "TABLE" and (opens or (second.upper(), last) == ("DATA", "=>"))
 
 
 def _in_words(description: str) -> str:

@@ -37,18 +37,19 @@ class ColumnDeriver:
         return add_derived(self.scope.catalog, self.derived)
 
     def replace_values(self, tree: exp.Expr) -> exp.Expr:
-        """An item of SELECT or GROUP BY, or an aggregate's argument, as a column.
+        """An item of SELECT or GROUP BY, or an aggregate's argument, as a column; of what has
+        aggregates, their arguments.
 
         Raises:
             SqlRefusal: it is no expression that is read, or one of several rows.
         """
         from sqlglot import exp
 
-        if isinstance(tree, exp.AggFunc):
+        calls = list(tree.find_all(exp.AggFunc))
+        for call in calls:
             for key in ("this", "expression"):
-                self._replace_argument(tree, key)
-            return tree
-        if _is_plain(tree) or tree.find(exp.AggFunc, exp.Star):
+                self._replace_argument(call, key)
+        if calls or _is_plain(tree) or tree.find(exp.Star):
             return tree
         return self.derive(tree)
 

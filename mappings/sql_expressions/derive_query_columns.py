@@ -1,5 +1,5 @@
 """Puts derived columns in the place of the expressions of a query: in SELECT, WHERE, ON, GROUP BY
-and the arguments of aggregates."""
+and the arguments of aggregates, in SELECT and HAVING."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _derive(select: exp.Select, deriver: ColumnDeriver) -> None:
         if isinstance(item, exp.Alias):
             item.set("this", made)
             made = item
-        elif made is not item:
+        elif made is not item or (item.find(exp.AggFunc) and not isinstance(item, exp.AggFunc)):
             made = exp.alias_(made, name, quoted=True)
         items.append(made)
     select.set("expressions", items)
@@ -91,6 +91,9 @@ def _derive(select: exp.Select, deriver: ColumnDeriver) -> None:
             "expressions",
             [e if isinstance(e, several) else deriver.replace_values(e) for e in group.expressions],
         )
+    if (having := select.args.get("having")) is not None:
+        for call in list(having.find_all(exp.AggFunc)):
+            deriver.replace_values(call)
     if (where := select.args.get("where")) is not None:
         where.set("this", deriver.replace_condition(where.this))
     for join in select.args.get("joins") or ():

@@ -52,7 +52,7 @@ def fix_values(f: Filter, values: dict[Variable, Iri | Literal]) -> Filter | boo
     it is false here, whether it was negated or not.
     """
     if isinstance(f, TimeFilter):
-        return f
+        return _fix_time(f, values)
     left = values.get(f.left, f.left)
     right = values.get(f.right, f.right) if isinstance(f.right, Variable) else f.right
     if isinstance(left, Variable) and isinstance(right, Variable):
@@ -63,6 +63,37 @@ def fix_values(f: Filter, values: dict[Variable, Iri | Literal]) -> Filter | boo
     if isinstance(right, Variable):
         return _against(f, right, f.op.flipped(), left, -_number(f.offset))
     return _holds(left, f.op, right, _number(f.offset))
+
+
+def _fix_time(f: TimeFilter, values: dict[Variable, Iri | Literal]) -> Filter | bool:
+    """A comparison of times of which some are constants."""
+    left = values.get(f.left, f.left)
+    right = values.get(f.right, f.right) if isinstance(f.right, Variable) else f.right
+    if left == f.left and right == f.right:
+        return f
+    points: list[int | None] = []
+    for side in (left, right):
+        if isinstance(side, Iri):
+            return False
+        if isinstance(side, Literal):
+            try:
+                points.append(epoch_us(parse_instant(side.lexical)))
+            except ValueError:
+                return False
+            if datatype_family(side.datatype) != "timestamp":
+                return False
+        else:
+            points.append(None)
+    if isinstance(left, Variable):
+        assert not isinstance(right, Iri)
+        return replace(f, right=right)
+    assert not isinstance(left, Iri)
+    if isinstance(right, Variable):
+        return TimeFilter(right, f.op.flipped(), left, -f.offset, f.source)
+    first, second = points
+    assert first is not None
+    assert second is not None
+    return compare_scalars(Decimal(first), f.op, second + _offset(f))
 
 
 def _against(

@@ -31,7 +31,9 @@ def find_closing(union: SpjUnion, catalog: Catalog) -> Closing | None:
         catalog: with its views and buckets (`extend_catalog`).
     """
     assert union.aggregation is not None
-    return _find(union, union.aggregation.group, catalog)
+    panes = union.aggregation.panes
+    variables = union.aggregation.group if panes is None else (panes.variable,)
+    return _find(union, variables, catalog)
 
 
 def close_by_time(union: SpjUnion, catalog: Catalog) -> SpjUnion:
@@ -62,7 +64,7 @@ def _find(
     if not union.buckets or not union.disjuncts:
         return None
     for variable in variables:
-        found = [_bucket_of(query, variable, catalog) for query in union.disjuncts]
+        found = [bucket_of(query, variable, catalog) for query in union.disjuncts]
         known = [
             f for f in found if f is not None and (not moments or isinstance(f[1].buckets, Moments))
         ]
@@ -71,9 +73,10 @@ def _find(
     return None
 
 
-def _bucket_of(
+def bucket_of(
     query: SpjQuery, variable: str, catalog: Catalog
 ) -> tuple[Attribute, TimeBucket] | None:
+    """Where a variable comes from in a disjunct, if it is a bucket of time, and which."""
     output = dict(query.outputs)[variable]
     if not isinstance(output, LiteralOutput):
         return None

@@ -6,6 +6,7 @@ from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, M
 
 _START = "time by "
 _MOMENT = "time of the row"
+_GROWS = "up to "
 ENDS = "end of "
 """The names of columns that say where a bucket ends begin so."""
 
@@ -21,7 +22,17 @@ def make_column(bucket: TimeBucket) -> Column:
             text = f"{_START}{unit} ({zone})"
         case Moments(after_us=after_us):
             text = f"{_MOMENT} + {show_duration(after_us)}" if after_us else _MOMENT
+    if (sliding := bucket.sliding) is not None:
+        size, slide = show_duration(sliding.size_us), show_duration(sliding.slide_us)
+        after = f" from {show_duration(sliding.origin_us)}" if sliding.origin_us else ""
+        grows = _GROWS if sliding.grows else ""
+        text = f"{_START}{grows}{size} every {slide}{after}"
     return Column(ENDS + text if bucket.ends else text, TimestampType(), bucket=bucket)
+
+
+def is_growing(name: str) -> bool:
+    """Whether a column's name is one that `make_column` gives where buckets grow."""
+    return name.removeprefix(ENDS).startswith(_START + _GROWS)
 
 
 def is_bucket(name: str) -> bool:

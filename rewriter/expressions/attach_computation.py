@@ -11,10 +11,12 @@ from ontoweir.mappings.materialize.write_value import write_value
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
+    Column,
     DecimalType,
     FloatType,
     IntType,
     Scalar,
+    Stream,
     StringType,
 )
 from ontoweir.mappings.model.column_types import XSD, name_column_type, natural_datatype
@@ -53,6 +55,7 @@ from ontoweir.rewriter.model.spj import (
     TemplateLiteralOutput,
 )
 
+_NONE = Column("", IntType())
 _SEPARATOR = "\0"
 """Between alias and column in the names of fields, until it is known that they are of one row."""
 
@@ -186,6 +189,16 @@ class _Attacher:
         if may_be_null(value, set(fields_of(value))):
             yield (IsNull(attribute, source),), NullOutput(attribute)
 
+    def _by_timestamp(self, table: str, expression: Expression) -> dict[str, Expression]:
+        """The fields of an expression, the time of the row as the timestamp of its stream."""
+        stream = self.catalog.table(table)
+        return {
+            name: Field(stream.timestamp, field.type)
+            if isinstance(stream, Stream) and (stream.column(name) or _NONE).bucket is not None
+            else field
+            for name, field in fields_of(expression).items()
+        }
+
     def _constant(self, value: Expression) -> Scalar | None:
         from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
         from ontoweir.mappings.expressions.value_types import to_scalars
@@ -211,6 +224,7 @@ class _Attacher:
             if isinstance(expression, Field):
                 return Attribute(alias, expression.column)
             table = next(o.table for o in self.query.occurrences if o.alias == alias)
+            expression = map_fields(expression, self._by_timestamp(table, expression))
             self.derived[table, expression] = None
             return Attribute(alias, write_expression(expression))
         shown = " and ".join(sorted(str(a) for a in read.values()))

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ontoweir.errors import Source
+from ontoweir.mappings.model.expression import Expression, fields_of
+from ontoweir.mappings.model.sliding_buckets import SlidingBuckets
 
 
 class AggregateFunction(StrEnum):
@@ -51,10 +53,23 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class Panes:
+    """The group's variable with a pane of buckets that overlap: in a group's row it is where the
+    bucket begins, and `ends` (None: no column) where it ends."""
+
+    variable: str
+    buckets: SlidingBuckets
+    ends: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregation:
     """GROUP BY `group`, with the aggregates, over the matches of a query.
 
-    `columns` are the result's columns in order: every group variable and every aggregate's name.
+    A group's row has its variables and its aggregates; `columns` are the result's columns in order:
+    the group's variables, the names of aggregates (those that only `computed` and `having` use are
+    not shown), and what is `computed` of the row. `having`: a condition on the row (None: none);
+    rows of which it is not true are no results.
     The matches are those of the characteristic query ([A] Th. 8.4): its variables are the
     group variables and the arguments.
     """
@@ -62,6 +77,30 @@ class Aggregation:
     group: tuple[str, ...]
     aggregates: tuple[Aggregate, ...]
     columns: tuple[str, ...]
+    computed: tuple[tuple[str, Expression], ...] = ()
+    having: Expression | None = None
+    having_source: Source | None = None
+    panes: Panes | None = None
+
+    @property
+    def shows_rows(self) -> bool:
+        """Whether the results are the groups' rows as they are."""
+        return not self.computed and self.having is None
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The columns that tell the groups' rows apart: its variables, and where a bucket ends that
+        overlaps others."""
+        ends = self.panes.ends if self.panes is not None else None
+        return self.group if ends is None else (*self.group, ends)
+
+    @property
+    def read(self) -> frozenset[str]:
+        """The group's variables and the aggregates that expressions read."""
+        expressions = [made for _, made in self.computed]
+        if self.having is not None:
+            expressions.append(self.having)
+        return frozenset(name for made in expressions for name in fields_of(made))
 
     @property
     def duplicate_sensitive(self) -> bool:

@@ -48,23 +48,27 @@ Term: TypeAlias = Variable | Iri | Literal
 
 @dataclass(frozen=True, slots=True)
 class ClassAtom:
-    """`cls(term)`, in the state at `time` (None: a static pattern)."""
+    """`cls(term)`, in the state at `time` (None: outside GRAPH, of what has held at any time so
+    far). `always`: of what holds at every time."""
 
     cls: str
     term: Term
     time: Variable | None = None
     source: Source | None = None
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyAtom:
-    """`prop(subject, object)`, in the state at `time` (None: a static pattern)."""
+    """`prop(subject, object)`, in the state at `time` (None: outside GRAPH, of what has held at any
+    time so far). `always`: of what holds at every time."""
 
     prop: str
     subject: Term
     object: Term
     time: Variable | None = None
     source: Source | None = None
+    always: bool = False
 
 
 Atom: TypeAlias = ClassAtom | PropertyAtom
@@ -90,8 +94,9 @@ class ValueFilter:
 
 @dataclass(frozen=True, slots=True)
 class TimeFilter:
-    """`left op right + offset` over time variables; `right` may be a fixed point in time, an
-    xsd:dateTime literal (without a zone: UTC)."""
+    """`left op right + offset` over times: variables of GRAPH, and those that mappings bind to a
+    stream's timestamp; `right` may be a fixed point in time, an xsd:dateTime literal (without a
+    zone: UTC)."""
 
     left: Variable
     op: Op
@@ -157,6 +162,16 @@ class Computation:
     filters: tuple[tuple[TermExpression, Source | None], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class GroupTerms:
+    """What is computed of the rows of groups, whose variables are those of the group, aggregates,
+    and what is computed before. `having`: conditions on them, all of which must hold."""
+
+    computed: tuple[ComputedVariable, ...] = ()
+    having: tuple[TermExpression, ...] = ()
+    having_source: Source | None = None
+
+
 def expression_variables(expression: TermExpression) -> frozenset[Variable]:
     """The variables of an expression."""
     match expression:
@@ -208,3 +223,5 @@ class ConjunctiveQuery:
     head, which is of values."""
     computation: Computation | None = None
     """What is computed of the solutions; the head is then what is needed for it."""
+    group_terms: GroupTerms = GroupTerms()
+    """What is computed of the groups of an aggregate query."""

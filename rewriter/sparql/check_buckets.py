@@ -4,7 +4,7 @@ computed."""
 from collections.abc import Collection, Sequence
 
 from ontoweir.rewriter.model.aggregation import Aggregation
-from ontoweir.rewriter.model.query import NamedBuckets, Variable
+from ontoweir.rewriter.model.query import NamedBuckets, Variable, atom_terms
 from ontoweir.rewriter.sparql.distribute_unions import Branch
 from ontoweir.rewriter.sparql.read_terms import Refuse
 
@@ -30,20 +30,21 @@ def check_buckets(
     """
     for bucket in buckets:
         time = bucket.time.name
-        if bucket.time not in times:
+        bound = [{t for a in b.atoms for t in (a.time, *atom_terms(a))} for b in branches]
+        if bucket.time not in times and not any(bucket.time in mine for mine in bound):
             raise refuse(
                 f"?{time} is not a time",
-                "a bucket is of the time of a GRAPH",
+                "a bucket is of the time of a GRAPH, or of one that a pattern binds",
                 f"write GRAPH ?{time} {{ … }} around the patterns",
                 line,
             )
-        if not all(any(a.time == bucket.time for a in b.atoms) for b in branches):
+        if not all(bucket.time in mine for mine in bound):
             raise refuse(
                 f"a branch of the query has no ?{time}",
                 "its answers would have no such time"
                 if bucket.place is not None
                 else f"its answers would lie in no bucket ?{bucket.name}",
-                f"write GRAPH ?{time} {{ … }} in each",
+                f"write GRAPH ?{time} {{ … }}, or a pattern with ?{time}, in each",
                 line,
             )
 
@@ -78,11 +79,12 @@ def check_names(
                 f"write another name after AS, such as ?{bucket.name}s",
                 line,
             )
-    for aggregate in aggregation.aggregates:
-        if aggregate.name in bound:
+    lines = {a.name: a.source.line for a in aggregation.aggregates if a.source is not None}
+    for name in aggregation.columns:
+        if name in bound and name not in aggregation.group:
             raise refuse(
-                f"?{aggregate.name} names an aggregate and is in a pattern",
+                f"?{name} names an aggregate and is in a pattern",
                 "AS gives a name that the patterns do not use (SPARQL 1.1, 18.2.4.4)",
-                f"write another name after AS, such as ?{aggregate.name}s",
-                aggregate.source.line if aggregate.source else None,
+                f"write another name after AS, such as ?{name}s",
+                lines.get(name, line),
             )

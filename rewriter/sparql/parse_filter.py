@@ -272,25 +272,8 @@ class _Reader:
         dates = any(
             isinstance(c, Literal) and c.datatype == XSD + "dateTime" for c, _ in total.constants
         )
-        times = self.times | {NOW}
-        timed = involved & times
-        if timed and involved - times:
-            value = min(involved - times)
-            raise self._error(
-                f"comparing a time with a value: ?{min(timed).name} and ?{value.name}",
-                f"?{min(timed).name} is a time (GRAPH ?{min(timed).name}) and ?{value.name} "
-                "is not the variable of a GRAPH",
-                "compare times with times, and values with values",
-            )
-        if timed:
+        if involved & (self.times | {NOW}) or total.duration is not None:
             return self._time(total, left_var, op, right_var, sign, dates)
-        if total.duration is not None:
-            name = min(involved).name
-            raise self._error(
-                f"?{name} is compared with a duration, but is not a time variable",
-                "a time variable is one that stands in GRAPH",
-                f"write GRAPH ?{name} {{ … }} around the patterns of that time",
-            )
         return self._value(total, left_var, op, right_var, sign)
 
     def _sides(self, total: _Sum, a: _Sum, b: _Sum, op: Op) -> _Sides:

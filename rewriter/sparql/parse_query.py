@@ -51,7 +51,7 @@ from ontoweir.rewriter.windows.read_sparql_windows import NOW, read_sparql_windo
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
     "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND, "
-    "FILTER, GROUP BY and aggregates"
+    "FILTER, GROUP BY, aggregates and HAVING"
 )
 _COMPARISONS = {"<", "<=", "=", ">=", ">", "!=", "IN"}
 _REFUSED = {
@@ -63,7 +63,6 @@ _REFUSED = {
 _CLAUSES = {
     "orderby": ("ORDER BY", "ORDER", "remove it: results are a stream, in order of `at`"),
     "limitoffset": ("LIMIT or OFFSET", "LIMIT", "remove it: results are a stream without an end"),
-    "having": ("HAVING", "HAVING", "select the aggregate, and compare it in the results"),
 }
 _FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
 
@@ -111,7 +110,7 @@ class _Parser:
         self.refuse_clauses(query)
         graphs = read_dataset(query, self.tokens, self.terms, self.error)
         self.find_times(query["where"])
-        aggregation, buckets = read_aggregation(
+        aggregation, buckets, group_terms = read_aggregation(
             query, self.tokens, self.terms, self.file, self.error, self.computed, self.times
         )
         answers: list[str] | None = None
@@ -181,6 +180,7 @@ class _Parser:
                 aggregation=aggregation,
                 buckets=buckets,
                 computation=None if found is None else found.computation(head),
+                group_terms=group_terms,
             )
             for number, branch in enumerate(branches)
         )

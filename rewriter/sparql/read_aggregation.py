@@ -1,6 +1,6 @@
 """Read SELECT with aggregates, and GROUP BY, of a SPARQL query."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 import rdflib
@@ -8,16 +8,25 @@ import rdflib
 from ontoweir.errors import Source
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
-from ontoweir.rewriter.expressions.read_expression import CASTS
+from ontoweir.rewriter.expressions.read_expression import CASTS, NotReadError, read_expression
+from ontoweir.rewriter.groups.lift_aggregates import lift_aggregates, list_aggregates
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
-from ontoweir.rewriter.model.query import Iri, NamedBuckets, Variable
+from ontoweir.rewriter.model.query import (
+    ComputedVariable,
+    GroupTerms,
+    Iri,
+    NamedBuckets,
+    TermExpression,
+    Variable,
+    expression_variables,
+)
 from ontoweir.rewriter.sparql.read_sparql_buckets import read_sparql_buckets
 from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
 
 _FUNCTIONS = "COUNT, SUM, AVG, MIN, MAX, COUNT DISTINCT and MEDIAN"
-_WHY = f"a column of the result is a variable or one of {_FUNCTIONS} of a variable"
+_WHY = f"groups have their variables, and {_FUNCTIONS} of variables"
 _NAMES = {
     "Aggregate_Count": AggregateFunction.COUNT,
     "Aggregate_Sum": AggregateFunction.SUM,
@@ -36,18 +45,19 @@ def read_aggregation(
     refuse: Refuse,
     computed: ComputationReader,
     times: Collection[Variable],
-) -> tuple[Aggregation | None, tuple[NamedBuckets, ...]]:
-    """The grouping and the aggregates of a query as rdflib parsed it (None if it has neither); and
-    those variables of the group that are times, or buckets of time.
+) -> tuple[Aggregation | None, tuple[NamedBuckets, ...], GroupTerms]:
+    """The grouping and the aggregates of a query as rdflib parsed it (None if it has neither);
+    those variables of the group that are times, or buckets of time; and what is computed of groups.
 
     COUNT(?x) is COUNT(*): in the query language every variable of a match has a value.
 
     Raises:
-        QueryError: a column is neither a variable nor a standard aggregate of one, a selected
+        QueryError: a column is neither a variable nor made of standard aggregates, a selected
             variable is not grouped, or a grouped one is not selected.
     """
     reader = _Reader(tokens, terms, file, refuse, computed, times)
-    return reader.read(query), tuple(reader.buckets)
+    made = reader.read(query)
+    return made, tuple(reader.buckets), reader.terms_of_groups
 
 
 class _Reader:
@@ -63,13 +73,15 @@ class _Reader:
         self.tokens, self.terms, self.file, self.refuse = tokens, terms, file, refuse
         self.computed, self.times = computed, times
         self.buckets: list[NamedBuckets] = []
+        self.aggregates: list[Aggregate] = []
+        self.names: dict[tuple[AggregateFunction, str | None], str] = {}
+        self.terms_of_groups = GroupTerms()
 
     def read(self, query: Node) -> Aggregation | None:
         projection = query.get("projection", "*")
         grouped = "groupby" in query
-        if not grouped and (
-            projection == "*" or not any(_find_aggregate(i.get("expr")) for i in projection)
-        ):
+        found = [] if projection == "*" else list_aggregates([i.get("expr") for i in projection])
+        if not grouped and not found and "having" not in query:
             return None
         line = self.tokens.line_of("GROUP") or self.tokens.line_of("SELECT")
         if projection == "*":
@@ -81,7 +93,7 @@ class _Reader:
             )
         group = self.read_group(query["groupby"]["condition"], line) if grouped else ()
         columns: list[str] = []
-        aggregates: list[Aggregate] = []
+        computed: list[ComputedVariable] = []
         for item in projection:
             name = str(item["var"] if "var" in item else item["evar"])
             place = self.tokens.line_of(f"?{name}", f"${name}")
@@ -91,15 +103,24 @@ class _Reader:
                 if name not in group:
                     self.ungrouped(name, place)
                 continue
-            if name in columns:
+            if name in (*columns, *group):
                 raise self.refuse(
                     f"?{name} is two columns",
                     "a column of the result has one value",
-                    "give the aggregate another name after AS",
+                    "give what is computed another name after AS",
                     place,
                 )
+            call, known = _unwrap(item["expr"]), {*group, *columns}
             columns.append(name)
-            aggregates.append(self.read_aggregate(name, item["expr"], place))
+            if isinstance(call, Node) and call.name.startswith("Aggregate_"):
+                made = self.read_aggregate(name, call, f"as ?{name}", place)
+                self.aggregates.append(made)
+                self.names.setdefault((made.function, made.argument), name)
+                continue
+            expression = self.read_expression(item["expr"], known, f"as ?{name}", place)
+            variable = Variable(name)
+            computed.append(ComputedVariable(variable, expression, Source(self.file, place)))
+        self.read_having(query, set(group), computed)
         for name in group:
             if name not in columns:
                 raise self.refuse(
@@ -108,14 +129,60 @@ class _Reader:
                     f"select ?{name} too",
                     line,
                 )
-        if not aggregates:
+        if not self.aggregates:
             raise self.refuse(
                 "GROUP BY without an aggregate",
                 "the groups alone are the distinct values",
                 "write SELECT DISTINCT without GROUP BY, or select an aggregate",
                 line,
             )
-        return Aggregation(group, tuple(aggregates), tuple(columns))
+        return Aggregation(group, tuple(self.aggregates), tuple(columns))
+
+    def read_having(
+        self, query: Node, known: set[str], computed: Sequence[ComputedVariable]
+    ) -> None:
+        """HAVING, where groups have some variables; and note what is computed of them."""
+        line = self.tokens.line_of("HAVING")
+        conditions = query["having"]["condition"] if "having" in query else ()
+        having = tuple(self.read_expression(c, known, "in HAVING", line) for c in conditions)
+        self.terms_of_groups = GroupTerms(tuple(computed), having, Source(self.file, line))
+
+    def read_expression(
+        self, node: object, known: set[str], what: str, line: int | None
+    ) -> TermExpression:
+        """An expression over the row of a group, which has some variables, and aggregates."""
+        hidden: set[str] = set()
+
+        def name_aggregate(call: Node) -> str:
+            fresh = self.terms.make_variable("_a")
+            made = self.read_aggregate(fresh.name, call, what, line)
+            name = self.names.setdefault((made.function, made.argument), fresh.name)
+            if name == fresh.name:
+                self.aggregates.append(made)
+            hidden.add(name)
+            return name
+
+        try:
+            made = read_expression(lift_aggregates(node, name_aggregate), self.terms.read)
+        except NotReadError as error:
+            raise self.refuse(
+                f"an expression of groups, {what}, has {error}, which is not read",
+                "docs/query-language.md lists the operators and functions that are read",
+                "select the aggregates, and compute on the results",
+                line,
+            ) from None
+        for variable in sorted(expression_variables(made)):
+            if variable.name not in known | hidden:
+                raise self.refuse(
+                    f"?{variable.name} in an expression of groups, {what}, is neither grouped nor "
+                    "aggregated",
+                    "a group has many values of it; a name that SELECT gives is known after it, "
+                    "and not in HAVING (SPARQL 1.1, 18.2.4)",
+                    f"write an aggregate such as MAX(?{variable.name}), GROUP BY "
+                    f"?{variable.name}, or what SELECT computes itself",
+                    line,
+                )
+        return made
 
     def read_group(self, conditions: list[object], line: int | None) -> tuple[str, ...]:
         names: list[str] = []
@@ -170,37 +237,28 @@ class _Reader:
         name = str(condition["var"])
         return read_sparql_buckets(name, call, self.terms, self.refuse, line)
 
-    def read_aggregate(self, name: str, node: object, line: int | None) -> Aggregate:
-        call = _unwrap(node)
-        if not isinstance(call, Node) or call.name not in _NAMES:
-            inner = _find_aggregate(node)
-            if inner is None:
-                what, fix = f"an expression in SELECT, as ?{name}", "select variables"
-            elif isinstance(call, Node) and call.name == inner:
-                word = inner.removeprefix("Aggregate_").upper().replace("GROUPC", "GROUP_C")
-                what = f"aggregate {word}, as ?{name}"
-                fix = f"use one of {_FUNCTIONS}"
-            else:
-                what = f"an expression of aggregates, as ?{name}"
-                fix = "select the aggregates, and compute on the results"
-            raise self.refuse(what, _WHY, fix, line)
+    def read_aggregate(self, name: str, call: Node, place: str, line: int | None) -> Aggregate:
+        """An aggregate that is called `name`; `place`: where it stands, in words."""
+        if call.name not in _NAMES:
+            word = call.name.removeprefix("Aggregate_").upper().replace("GROUPC", "GROUP_C")
+            raise self.refuse(f"aggregate {word}, {place}", _WHY, f"use one of {_FUNCTIONS}", line)
         function = _NAMES[call.name]
         distinct = call.get("distinct") == "DISTINCT"
         argument = _plain(call.get("vars"))
         star = call.get("vars") == "*"
         if argument is None and not star:
-            what = f"{function} of an expression, as ?{name},"
+            what = f"{function} of an expression, {place},"
             argument = self.computed.name(call["vars"], None, what, line, bound=True)
         if distinct and star:
             fix = "write COUNT(DISTINCT ?x) for one of the variables"
-            raise self.refuse(f"COUNT(DISTINCT *), as ?{name}", _WHY, fix, line)
+            raise self.refuse(f"COUNT(DISTINCT *), {place}", _WHY, fix, line)
         if distinct and function in (
             AggregateFunction.SUM,
             AggregateFunction.AVG,
             AggregateFunction.MEDIAN,
         ):
             raise self.refuse(
-                f"{function} of DISTINCT values, as ?{name}",
+                f"{function} of DISTINCT values, {place}",
                 _WHY,
                 f"write {function} without DISTINCT, or SELECT DISTINCT the values and aggregate "
                 "the results",
@@ -225,14 +283,11 @@ class _Reader:
 
 def aggregated_variables(query: Node) -> frozenset[str]:
     """The variables inside aggregates: also those of COUNT(?x), which counts matches."""
-    names: set[str] = set()
     projection = query.get("projection", "*")
-    for item in () if projection == "*" else projection:
-        call = _unwrap(item.get("expr"))
-        argument = _plain(call.get("vars")) if isinstance(call, Node) else None
-        if argument is not None:
-            names.add(argument.name)
-    return frozenset(names)
+    items = [] if projection == "*" else [item.get("expr") for item in projection]
+    found = list_aggregates([*items, query.get("having")])
+    arguments = (_plain(call.get("vars")) for call in found)
+    return frozenset(argument.name for argument in arguments if argument is not None)
 
 
 def _plain(node: object) -> Variable | None:
@@ -246,14 +301,3 @@ def _unwrap(node: object) -> object:
     while isinstance(node, Node) and set(node) == {"expr"} and not node.name.startswith("Unary"):
         node = node["expr"]
     return node
-
-
-def _find_aggregate(node: object) -> str | None:
-    """What rdflib calls an aggregate function in an expression."""
-    if isinstance(node, Node):
-        if node.name.startswith("Aggregate_"):
-            return node.name
-        return next((f for v in node.values() if (f := _find_aggregate(v)) is not None), None)
-    if isinstance(node, list):
-        return next((f for v in node if (f := _find_aggregate(v)) is not None), None)
-    return None

@@ -1,32 +1,42 @@
 """Buckets of time in SPARQL: `GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?hour)`."""
 
 import re
+from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
 import rdflib
 
 from ontoweir.mappings.model.column_types import XSD, epoch_us, parse_instant
 from ontoweir.mappings.model.parse_duration import parse_duration
+from ontoweir.mappings.model.sliding_buckets import SlidingBuckets, make_sliding
 from ontoweir.mappings.model.time_bucket import (
     Buckets,
     CalendarBuckets,
     CalendarUnit,
     FixedBuckets,
     TimeBucket,
+    slide_panes,
 )
-from ontoweir.rewriter.model.query import Iri, Literal, NamedBuckets, Variable
+from ontoweir.rewriter.model.query import Iri, Literal, NamedBuckets, Term, Variable
 from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
 from ontoweir.rewriter.syntax.node import Node
 
 NAMESPACE = "urn:ontoweir:"
 _FUNCTIONS = {f"{NAMESPACE}tumble": False, f"{NAMESPACE}tumbleEnd": True}
+_SLIDING = {
+    f"{NAMESPACE}{name}{end}": (name == "cumulate", bool(end))
+    for name in ("hop", "cumulate")
+    for end in ("", "End")
+}
+"""Whether they grow, and whether it is where they end."""
 _CALENDAR: dict[str, CalendarUnit] = {"P1M": "month", "P3M": "quarter", "P1Y": "year"}
 _IN_ZONE: dict[str, CalendarUnit] = {"P1D": "day", "P7D": "week", "P1W": "week", **_CALENDAR}
 _WHY = "a group of times is a bucket of the time of a GRAPH"
 _FIX = (
     'write GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?hour), with PREFIX ow: '
     '<urn:ontoweir:>; a third argument is a time zone such as "Europe/Berlin" (of days, weeks, '
-    "months and years), or a dateTime at which a bucket begins"
+    "months and years), or a dateTime at which a bucket begins; (ow:hop(?t, slide, size) AS "
+    "?start), (ow:cumulate(?t, step, size) AS ?start), and where these end, (ow:hopEnd(…) AS ?end)"
 )
 
 
@@ -47,9 +57,18 @@ def read_sparql_buckets(
     """
     function = terms.read(call["iri"], line)
     known = function.value if isinstance(function, Iri) else ""
-    if known not in _FUNCTIONS:
+    if known not in (*_FUNCTIONS, *_SLIDING):
         raise refuse(f"GROUP BY <{known}>(…)", _WHY, _FIX, line)
     given = [_unwrap(part) for part in call.get("expr", ())]
+    if known in _SLIDING:
+        sliding = None
+        if len(given) in (3, 4) and isinstance(given[0], rdflib.Variable):
+            sliding = _read_sliding([terms.read(g) for g in given[1:]], grows=_SLIDING[known][0])
+        if sliding is None:
+            what = f"ow:{known.removeprefix(NAMESPACE)} without a time, a step and a size"
+            raise refuse(what, _WHY, _FIX, line)
+        panes = slide_panes(sliding, ends=_SLIDING[known][1])
+        return NamedBuckets(name, Variable(str(given[0])), panes)
     if len(given) not in (2, 3) or not isinstance(given[0], rdflib.Variable):
         raise refuse("ow:tumble without a time and a width", _WHY, _FIX, line)
     width = terms.read(given[1])
@@ -77,6 +96,19 @@ def _read_buckets(width: object, more: object) -> Buckets | None:
     except ValueError:
         return None
     return FixedBuckets(duration, origin % duration)
+
+
+def _read_sliding(given: Sequence[Term], *, grows: bool) -> SlidingBuckets | None:
+    """Buckets that overlap, of a step, a size and a time at which one begins (default: 1970)."""
+    if not all(isinstance(g, Literal) for g in given):
+        return None
+    slide, size, *more = (g.lexical for g in given if isinstance(g, Literal))
+    durations = [parse_duration(d) if d.startswith("P") else None for d in (slide, size)]
+    try:
+        origin = epoch_us(parse_instant(more[0])) if more else 0
+    except ValueError:
+        return None
+    return make_sliding(durations[0], durations[1], origin, grows=grows)
 
 
 def _is_zone(name: str) -> bool:

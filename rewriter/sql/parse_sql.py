@@ -23,6 +23,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectShape, parse_sql_text, read_select_tree
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
+from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -42,6 +43,7 @@ from ontoweir.rewriter.model.spj import (
     output_attributes,
 )
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.sql.read_group_row import read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
@@ -49,6 +51,7 @@ from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse
 from ontoweir.rewriter.views.make_sets import SetMaker
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
+from ontoweir.rewriter.windows.read_window_tables import read_window_tables
 
 _MAX_NULLABLE = 8
 """Of so many columns of GROUP BY that may be NULL every combination is a disjunct."""
@@ -75,12 +78,12 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
             timestamp in SELECT; with its line.
     """
     try:
-        windows = read_sql_windows(parse_sql_text(text), catalog)
+        windows = read_sql_windows(read_window_tables(parse_sql_text(text)), catalog)
         tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
         tree, catalog, times = read_sql_times(tree, catalog)
         buckets += (*times, *windows.columns)
         tree, catalog, derived = derive_query_columns(tree, catalog)
-        tree, aggregation = read_sql_aggregation(tree, catalog, file)
+        tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
         union = read_select_tree(tree, catalog, nulls=aggregation is not None)
         grouped = None if aggregation is None else len(aggregation.group)
         columns = {(table, column.name) for table, column in buckets}
@@ -127,8 +130,9 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         views=tuple(sets.views),
     )
     _refuse_ungrouped(made, buckets)
+    made = slide_buckets(made, sets.catalog)
     check_aggregates(made, sets.catalog)
-    return made
+    return read_group_row(made, sets.catalog, trees)
 
 
 def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from textwrap import indent
 from typing import TYPE_CHECKING, assert_never
 
+from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.model.catalog import Catalog, FloatType
+from ontoweir.mappings.model.expression import Expression
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import (
@@ -15,6 +17,7 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     output_attributes,
 )
+from ontoweir.rewriter.sql.print_buckets import print_sliding
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_column, print_output
 from ontoweir.rewriter.sql.print_select import name_column, print_select
 from ontoweir.rewriter.sql.unite_filters import Selection
@@ -42,15 +45,16 @@ def print_groups(
     """The groups of a disjunct's matches (`can_group`) and their aggregates, as one SELECT."""
     query = selection.query
     types, outputs = Types(catalog, query.occurrences), dict(query.outputs)
-    calls = {
-        a.name: _call(a, lambda name: print_output(outputs[name], types))
-        for a in aggregation.aggregates
-    }
-    columns = [
-        name_column(calls.get(name) or print_output(outputs[name], types), name)
-        for name in aggregation.columns
-    ]
+    row = {name: print_output(outputs[name], types) for name in aggregation.group}
+    for a in aggregation.aggregates:
+        row[a.name] = _call(a, lambda name: print_output(outputs[name], types))
+    made = _print_row(aggregation, row)
+    columns = [name_column(made[name], name) for name in aggregation.columns]
+    if aggregation.having is not None:  # the names in it are changed as those of a column
+        columns.append(_print_over_row(aggregation.having, row))
     groups = [_group(outputs[name], types) for name in aggregation.group]
+    from sqlglot import exp
+
     tree = print_select(
         selection,
         columns,
@@ -60,6 +64,10 @@ def print_groups(
         groups=groups,
         short=short,
     )
+    if aggregation.having is not None:
+        *shown, having = tree.expressions
+        tree.set("expressions", shown)
+        tree.set("having", exp.Having(this=having))
     return tree.sql(dialect=dialect, pretty=True, copy=False)
 
 
@@ -70,17 +78,42 @@ def aggregate_matches(matches: str, aggregation: Aggregation, *, dialect: str) -
     def column(name: str) -> exp.Column:
         return exp.column(exp.to_identifier(name, quoted=needs_quotes(name)))
 
-    calls = {a.name: _call(a, column) for a in aggregation.aggregates}
+    if aggregation.panes is not None:
+        matches = print_sliding(matches, aggregation.variables, aggregation.panes, dialect)
+    row: dict[str, exp.Expr] = {name: column(name) for name in aggregation.row}
+    row |= {a.name: _call(a, column) for a in aggregation.aggregates}
+    made = _print_row(aggregation, row)
     columns = [
-        exp.alias_(calls[name], name, quoted=needs_quotes(name)) if name in calls else column(name)
+        column(name)
+        if name in aggregation.row
+        else exp.alias_(made[name], name, quoted=needs_quotes(name))
         for name in aggregation.columns
     ]
     head = exp.select(*columns).sql(dialect=dialect, pretty=True)
     text = f"{head}\nFROM (\n{indent(matches, '  ')}\n) AS matches"
-    if aggregation.group:
-        names = ", ".join(column(name).sql(dialect=dialect) for name in aggregation.group)
+    if aggregation.row:
+        names = ", ".join(column(name).sql(dialect=dialect) for name in aggregation.row)
         text += f"\nGROUP BY {names}"
+    if aggregation.having is not None:
+        text += f"\nHAVING {_print_over_row(aggregation.having, row).sql(dialect=dialect)}"
     return text
+
+
+def _print_row(aggregation: Aggregation, row: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
+    """The columns of a group's row, and what is computed of it."""
+    computed = {name: _print_over_row(made, row) for name, made in aggregation.computed}
+    return {**row, **computed}
+
+
+def _print_over_row(expression: Expression, row: Mapping[str, exp.Expr]) -> exp.Expr:
+    """An expression over a group's row, with what its columns are in their places."""
+    from sqlglot import exp, parse_one
+
+    def replaced(node: exp.Expr) -> exp.Expr:
+        return row[node.name].copy() if isinstance(node, exp.Column) else node
+
+    tree = parse_one(write_expression(expression), dialect="duckdb")
+    return tree.transform(replaced, copy=False)
 
 
 def _group(output: Output, types: Types) -> exp.Expr:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
@@ -10,6 +12,7 @@ from ontoweir.mappings.model.parse_duration import UNITS_US
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.buckets.make_column import is_bucket
+from ontoweir.rewriter.model.aggregation import Panes
 from ontoweir.rewriter.sql.print_condition import needs_quotes
 
 if TYPE_CHECKING:
@@ -92,6 +95,53 @@ def _print_calendar(time: exp.Expr, unit: str, zone: str, dialect: str, *, ends:
         local += f" + INTERVAL '{count}' {step.upper()}" if ends else ""
         return _parse(f"timezone('UTC', timezone('{zone}', {local}))", dialect)
     raise _refuse(dialect)
+
+
+def print_sliding(matches: str, variables: Sequence[str], panes: Panes, dialect: str) -> str:
+    """Matches with the panes they lie in, once for each bucket of its pane: with the bucket's start
+    in the place of the pane, and its end, if that is asked for.
+
+    Args:
+        matches: SQL whose columns are `variables`, one of which is the pane's.
+        variables: names of columns.
+        panes: what they are panes of.
+        dialect: of the SQL.
+
+    Raises:
+        QueryError: the dialect is neither Spark's nor DuckDB's.
+    """
+    if dialect in _SPARK:
+        read, make, whole = "unix_micros", "timestamp_micros", "CAST(FLOOR({0}) AS BIGINT)"
+        numbers = f"SELECT EXPLODE(SEQUENCE(0, {panes.buckets.most - 1})) AS n"
+    elif dialect == "duckdb":
+        read, make, whole = "EPOCH_US", "MAKE_TIMESTAMP", "FLOOR({0})::BIGINT"
+        numbers = f"SELECT UNNEST(RANGE(0, {panes.buckets.most})) AS n"
+    else:
+        raise _refuse(dialect)
+
+    def quote(name: str) -> str:
+        return _identifier(name).sql(dialect=dialect)
+
+    buckets, pane = panes.buckets, f"{read}({quote(panes.variable)})"
+    period, origin = buckets.period_us, buckets.origin_us
+    start = f"{whole.format(f'({pane} - {origin}) / {period}')} * {period} + {origin}"
+    if buckets.grows:
+        end = f"{start} + (n + 1) * {buckets.slide_us}"
+    else:
+        start = f"{start} - n * {buckets.slide_us}"
+        end = f"{start} + {buckets.size_us}"
+    columns = [quote(v) for v in variables if v != panes.variable]
+    columns.append(f"{make}({start}) AS {quote(panes.variable)}")
+    if panes.ends is not None:
+        columns.append(f"{make}({end}) AS {quote(panes.ends)}")
+    inner = f"FROM (\n{indent(matches, '  ')}\n) AS panes CROSS JOIN ({numbers}) AS buckets"
+    return f"SELECT {', '.join(columns)}\n{inner}\nWHERE {end} > {pane}"
+
+
+def _identifier(name: str) -> exp.Identifier:
+    from sqlglot import exp
+
+    return exp.to_identifier(name, quoted=needs_quotes(name))
 
 
 def _parse(text: str, dialect: str) -> exp.Expr:

@@ -73,7 +73,7 @@ def print_sql(
             rest, catalog, dialect=dialect, comments=comments, short=short
         )
     selections = unite_filters(union.disjuncts, catalog, distinct=union.distinct)
-    if union.aggregation is not None and len(selections) == 1:
+    if union.aggregation is not None and len(selections) == 1 and not union.aggregation.panes:
         (one,) = selections
         if can_group(one.query, union.aggregation):
             header = _comments(one.query, 1, 1) if comments else ""

@@ -1,6 +1,5 @@
-"""Read GROUP BY and aggregates of plain SQL: `check --sql`."""
+"""Read GROUP BY, aggregates and HAVING of plain SQL: `check --sql`."""
 
-from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
@@ -11,6 +10,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.sql.read_group_row import GroupTrees
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -23,74 +23,170 @@ _WHY = (
 
 def read_sql_aggregation(
     tree: "exp.Query", catalog: Catalog, file: str
-) -> "tuple[exp.Query, Aggregation | None]":
-    """The characteristic query of an aggregate query ([A] Th. 8.4), and what is aggregated.
+) -> "tuple[exp.Query, Aggregation | None, GroupTrees]":
+    """The characteristic query of an aggregate query ([A] Th. 8.4), what is aggregated, and what is
+    computed of the groups.
 
     A column that is grouped or aggregated may be NULL in a match. Any other query comes back as
     it is.
-    As in Spark, GROUP BY takes columns, names that SELECT gives to columns, and positions there.
+    As in Spark, GROUP BY takes columns, names that SELECT gives to columns, and positions there;
+    HAVING takes names that SELECT gives, too.
 
     Raises:
-        SqlRefusal: it groups or computes something that is not a column.
+        SqlRefusal: it groups or aggregates something that is not a column.
     """
     from sqlglot import exp
 
     if not isinstance(tree, exp.Select) or not (
-        tree.args.get("group") or any(e.find(exp.AggFunc) for e in tree.expressions)
+        tree.args.get("group")
+        or tree.args.get("having")
+        or any(e.find(exp.AggFunc) for e in tree.expressions)
     ):
-        return tree, None
-    if tree.args.get("having"):
-        raise _beyond(tree, "HAVING", "select the aggregate, and compare it in the results")
+        return tree, None, GroupTrees()
     if tree.args.get("distinct"):
         raise _beyond(tree, "DISTINCT with aggregates", "leave DISTINCT out: groups are distinct")
-    scope, _, _ = read_from(tree, catalog)
-    grouped = _grouped(tree, scope)
-    names: dict[SourceColumn, str] = {}
-    arguments: dict[SourceColumn, str] = {}
-    taken = {e.alias_or_name.lower() for e in tree.expressions}
-    free = (f"of_{n}" for n in count(1) if f"of_{n}" not in taken)
-    aggregates: list[Aggregate] = []
-    grouped_arguments: list[tuple[int, SourceColumn]] = []
-    columns: list[str] = []
-    for item in tree.expressions:
-        inner, name = item.unalias(), item.alias_or_name or item.sql("spark")
-        if name.lower() in map(str.lower, columns):
-            raise _beyond(item, f"two columns called {name}", "name them apart with AS")
-        columns.append(name)
-        if isinstance(inner, exp.Column) and not inner.is_star:
-            key = _resolve(inner, scope)
-            if key not in grouped:
-                raise _beyond(
-                    item, f"{inner.sql()} neither grouped nor aggregated", "add it to GROUP BY"
+    reader = _Reader(tree, catalog, file)
+    made = reader.read()
+    names = {**reader.names, **reader.arguments}
+    return _characteristic(tree, names, made), made, reader.trees
+
+
+class _Reader:
+    """One SELECT; `names`: of the grouped columns in the results; `arguments`: of the columns that
+    are aggregated in the matches."""
+
+    def __init__(self, tree: "exp.Select", catalog: Catalog, file: str) -> None:
+        self.tree = tree
+        self.source = Source(file, line_of(tree) or 1)
+        self.scope, _, _ = read_from(tree, catalog)
+        self.grouped = _grouped(tree, self.scope)
+        self.names: dict[SourceColumn, str] = {}
+        self.arguments: dict[SourceColumn, str] = {}
+        self.columns: list[str] = []
+        self.aggregates: list[Aggregate] = []
+        self.known: dict[tuple[AggregateFunction, str | None], str] = {}
+        self.trees = GroupTrees()
+        self.taken = {e.alias_or_name.lower() for e in tree.expressions}
+        self.free = (f"of_{n}" for n in count(1) if f"of_{n}" not in self.taken)
+
+    def read(self) -> Aggregation:
+        from sqlglot import exp
+
+        for item in self.tree.expressions:
+            self._name_column(item)
+        for key, text in self.grouped.items():
+            if key not in self.names:
+                raise SqlRefusal(
+                    f"GROUP BY {text} that is not selected is outside the SQL read here",
+                    why="results are updates of groups, which the grouped columns tell apart",
+                    fix=f"select {text} too",
+                    line=line_of(self.tree),
                 )
-            if key in names:
-                raise _beyond(item, f"{inner.sql()} selected twice", "select it once")
-            names[key] = name
-            continue
-        function, column = _read_call(inner)
-        argument = None
-        of = None if column is None else _resolve(column, scope)
-        if of is not None and not _is_counted_time(function, of, scope):
-            if of in grouped:
-                grouped_arguments.append((len(aggregates), of))
-            elif of not in arguments:
-                arguments[of] = next(free)
-            argument = arguments.get(of)
-        aggregates.append(Aggregate(name, function, argument, Source(file, line_of(tree) or 1)))
-    for key, text in grouped.items():
-        if key not in names:
-            raise SqlRefusal(
-                f"GROUP BY {text} that is not selected is outside the SQL read here",
-                why="results are updates of groups, which the grouped columns tell apart",
-                fix=f"select {text} too",
-                line=line_of(tree),
-            )
-    for position, key in grouped_arguments:
-        aggregates[position] = replace(aggregates[position], argument=names[key])
-    if not aggregates:
-        raise _beyond(tree, "GROUP BY without an aggregate", "write SELECT DISTINCT instead")
-    made = Aggregation(tuple(names[key] for key in grouped), tuple(aggregates), tuple(columns))
-    return _characteristic(tree, {**names, **arguments}, made), made
+        computed: dict[str, exp.Expr] = {}
+        for name, item in zip(self.columns, self.tree.expressions, strict=True):
+            inner = item.unalias()
+            if isinstance(inner, exp.AggFunc):
+                made = self._aggregate(name, inner)
+                self.aggregates.append(made)
+                self.known.setdefault((made.function, made.argument), name)
+            elif inner.find(exp.AggFunc):
+                computed[name] = inner
+            elif not isinstance(inner, exp.Column):
+                what = f"{inner.sql('spark')} in SELECT"
+                raise _beyond(inner, what, "aggregate columns themselves")
+        for name, inner in computed.items():
+            self.trees.computed[name] = self._over_row(inner)
+        if (having := self.tree.args.get("having")) is not None:
+            self.trees.having = self._over_row(having.this, aliases=True)
+        if not self.aggregates:
+            what = "GROUP BY without an aggregate"
+            raise _beyond(self.tree, what, "write SELECT DISTINCT instead")
+        group = tuple(self.names[key] for key in self.grouped)
+        return Aggregation(group, tuple(self.aggregates), tuple(self.columns))
+
+    def _name_column(self, item: "exp.Expr") -> None:
+        """Note a column of the results, and that of the group which it shows."""
+        from sqlglot import exp
+
+        inner, name = item.unalias(), item.alias_or_name or item.sql("spark")
+        if name.lower() in map(str.lower, self.columns):
+            raise _beyond(item, f"two columns called {name}", "name them apart with AS")
+        self.columns.append(name)
+        if not isinstance(inner, exp.Column) or inner.is_star:
+            return
+        key = _resolve(inner, self.scope)
+        if key not in self.grouped:
+            raise _ungrouped(inner)
+        if key in self.names:
+            raise _beyond(item, f"{inner.sql()} selected twice", "select it once")
+        self.names[key] = name
+
+    def _aggregate(self, name: str, call: "exp.Expr") -> Aggregate:
+        function, column = _read_call(call)
+        of = None if column is None else _resolve(column, self.scope)
+        if of is None or _is_counted_time(function, of, self.scope):
+            return Aggregate(name, function, None, self.source)
+        if of in self.grouped:
+            return Aggregate(name, function, self.names[of], self.source)
+        if of not in self.arguments:
+            self.arguments[of] = next(self.free)
+        return Aggregate(name, function, self.arguments[of], self.source)
+
+    def _over_row(self, tree: "exp.Expr", *, aliases: bool = False) -> "exp.Expr":
+        """An expression over the row of a group; `aliases`: names that SELECT gives are known."""
+        from sqlglot import exp
+
+        if (inner := tree.find(exp.Select)) is not None:
+            raise _beyond(inner, "a subquery over groups", "write its tables in FROM")
+
+        def replaced(node: "exp.Expr") -> "exp.Expr":
+            if isinstance(node, exp.AggFunc):
+                return _column(self._name_aggregate(node), node)
+            if not isinstance(node, exp.Column):
+                return node
+            if aliases and not node.table and not _is_known(node.name, self.scope):
+                given = next((c for c in self.columns if c.lower() == node.name.lower()), None)
+                if given in self.trees.computed:
+                    return exp.Paren(this=self.trees.computed[given].copy())
+                if given is not None:
+                    return _column(given, node)
+            key = _resolve(node, self.scope)
+            if key not in self.grouped:
+                raise _ungrouped(node)
+            return _column(self.names[key], node)
+
+        return tree.copy().transform(replaced, copy=False)
+
+    def _name_aggregate(self, call: "exp.Expr") -> str:
+        """The name of an aggregate in an expression: it is not shown, where no column shows it."""
+        name = call.sql("spark")
+        while name.lower() in self.taken:
+            name += "_"
+        made = self._aggregate(name, call)
+        known = self.known.setdefault((made.function, made.argument), name)
+        if known == name and made.name not in {a.name for a in self.aggregates}:
+            self.taken.add(name.lower())
+            self.aggregates.append(made)
+        return known
+
+
+def _column(name: str, node: "exp.Expr") -> "exp.Expr":
+    """A column of a group's row, in the place of a piece of SQL."""
+    from sqlglot import exp
+
+    made = exp.column(name, quoted=True)
+    line = line_of(node)
+    if line is not None:
+        made.this.meta["line"] = line
+    return made
+
+
+def _is_known(name: str, scope: Scope) -> bool:
+    return any(find_name(name, column_names(t)) for t in scope.tables.values())
+
+
+def _ungrouped(column: "exp.Expr") -> SqlRefusal:
+    return _beyond(column, f"{column.sql()} neither grouped nor aggregated", "add it to GROUP BY")
 
 
 def _is_counted_time(function: AggregateFunction, column: SourceColumn, scope: Scope) -> bool:
@@ -131,7 +227,7 @@ def _meant(item: "exp.Expr", tree: "exp.Select", scope: Scope) -> "exp.Expr":
             raise _beyond(tree, f"GROUP BY position {position}", "group by a column's name")
         return cast("exp.Expr", tree.expressions[position - 1].unalias())
     if isinstance(item, exp.Column) and not item.table:
-        known = any(find_name(item.name, column_names(t)) for t in scope.tables.values())
+        known = _is_known(item.name, scope)
         given = [e for e in tree.expressions if e.alias.lower() == item.name.lower()]
         if not known and len(given) == 1:
             return cast("exp.Expr", given[0].unalias())
@@ -177,6 +273,7 @@ def _characteristic(
     order = {name: exp.column(key.column, key.alias, quoted=True) for key, name in names.items()}
     made = tree.copy()
     made.set("group", None)
+    made.set("having", None)
     selected = [exp.alias_(order[v], v, quoted=True) for v in aggregation.variables]
     made.set("expressions", selected or [exp.alias_(exp.Literal.number(1), "matched")])
     if not aggregation.duplicate_sensitive:

@@ -1,6 +1,7 @@
 """Buckets of time in SQL: `date_trunc('hour', ts)`, `FLOOR(ts TO HOUR)`, `TUMBLE(ts, INTERVAL …)`,
-`time_bucket(INTERVAL …, ts)`."""
+`time_bucket(INTERVAL …, ts)`, `HOP(ts, INTERVAL …, INTERVAL …)`, `CUMULATE(…)`."""
 
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -8,22 +9,25 @@ from zoneinfo import ZoneInfo
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
 from ontoweir.mappings.model.column_types import epoch_us, parse_instant
 from ontoweir.mappings.model.parse_duration import UNITS_US, parse_duration
+from ontoweir.mappings.model.sliding_buckets import make_sliding
 from ontoweir.mappings.model.time_bucket import (
     Buckets,
     CalendarBuckets,
     FixedBuckets,
     TimeBucket,
+    slide_panes,
 )
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
-from ontoweir.rewriter.buckets.make_column import ENDS, make_column
+from ontoweir.rewriter.buckets.make_column import ENDS, is_growing, make_column
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 _CALENDAR = ("day", "week", "month", "quarter", "year")
 _NAMES = ("TUMBLE", "TUMBLE_START", "TUMBLE_END", "TIME_BUCKET", "DATE_TRUNC", "DATE_BIN")
+_SLIDING = ("HOP", "HOP_START", "HOP_END", "CUMULATE", "CUMULATE_START", "CUMULATE_END")
 _MONDAY_US = 946_857_600_000_000
 """3 January 2000, from which DuckDB and TimescaleDB count where no origin is given."""
 _WHY = "a bucket of time is a unit or a width, and a stream's timestamp"
@@ -32,8 +36,8 @@ _WHY = "a bucket of time is a unit or a width, and a stream's timestamp"
 def read_sql_buckets(
     tree: "exp.Query", catalog: Catalog
 ) -> "tuple[exp.Query, Catalog, tuple[tuple[str, Column], ...]]":
-    """A query in which buckets of time, in SELECT and GROUP BY, are columns; the catalog with these
-    columns; and the columns, with their streams.
+    """A query in which buckets of time, in SELECT, GROUP BY and HAVING, are columns; the catalog
+    with these columns; and the columns, with their streams.
 
     Raises:
         SqlRefusal: what is truncated is not a stream's timestamp; or by no known unit or width.
@@ -74,19 +78,34 @@ def _group_ends(tree: "exp.Select") -> "exp.Select":
             continue
         if (inner.table, inner.name.removeprefix(ENDS)) in names:
             group.append("expressions", inner.copy())
+    shown = {(c.table, c.name) for e in tree.expressions for c in e.find_all(exp.Column)}
+    kept = [e for e in group.expressions if not _follows(e, names) or (e.table, e.name) in shown]
+    group.set("expressions", kept)
     return tree
 
 
+def _follows(item: "exp.Expr", names: Set[tuple[str, str]]) -> bool:
+    """Whether it is the end of a bucket whose start, which tells the same, is among some columns:
+    not of those that grow."""
+    from sqlglot import exp
+
+    if not isinstance(item, exp.Column) or not item.name.startswith(ENDS):
+        return False
+    start = item.name.removeprefix(ENDS)
+    return (item.table, start) in names and not is_growing(start)
+
+
 def _places(tree: "exp.Select") -> "list[exp.Expr]":
-    group = tree.args.get("group")
-    return [*tree.expressions, *(() if group is None else group.expressions)]
+    group, having = tree.args.get("group"), tree.args.get("having")
+    more = [*(() if group is None else group.expressions), *([having] if having else [])]
+    return [*tree.expressions, *more]
 
 
 def _is_bucket(node: "exp.Expr") -> bool:
     from sqlglot import exp
 
     if isinstance(node, exp.Anonymous):
-        return node.name.upper() in _NAMES
+        return node.name.upper() in (*_NAMES, *_SLIDING)
     if isinstance(node, exp.Floor):
         return node.args.get("to") is not None
     return isinstance(node, (exp.TimestampTrunc, exp.DateTrunc, exp.DateBin))
@@ -104,6 +123,8 @@ def _read(node: "exp.Expr", scope: Scope) -> tuple[str, Stream, TimeBucket]:
     else:
         unit = node.args["to"] if isinstance(node, exp.Floor) else node.args["unit"]
         name, given = "DATE_TRUNC", [unit, node.this]
+    if name in _SLIDING:
+        return _read_sliding(name, given, node, scope)
     first_time = name.startswith("TUMBLE")
     if len(given) not in (2, 3):
         raise _refuse(node, f"{len(given)} arguments")
@@ -116,6 +137,31 @@ def _read(node: "exp.Expr", scope: Scope) -> tuple[str, Stream, TimeBucket]:
         else _binned(width, third, node, name)
     )
     return alias, stream, TimeBucket(buckets, ends=name == "TUMBLE_END")
+
+
+def _read_sliding(
+    name: str, given: "Sequence[exp.Expr]", node: "exp.Expr", scope: Scope
+) -> tuple[str, Stream, TimeBucket]:
+    """HOP(ts, slide, size) and CUMULATE(ts, step, size), from 1970 or from an offset."""
+    if len(given) not in (3, 4):
+        raise _refuse(node, f"{len(given)} arguments")
+    alias, stream = _stream_of(given[0], node, scope)
+    slide, size = (_duration(g) for g in given[1:3])
+    offset = _offset(given[3] if len(given) == 4 else None, node)
+    sliding = make_sliding(slide, size, offset, grows=name.startswith("CUMULATE"))
+    if sliding is None:
+        raise _refuse(node, "no INTERVAL to slide by and of a size (of CUMULATE, a multiple)")
+    return alias, stream, slide_panes(sliding, ends=name.endswith("_END"))
+
+
+def _duration(given: "exp.Expr") -> int | None:
+    from sqlglot import exp
+
+    if not isinstance(given, exp.Interval):
+        return None
+    unit = given.args.get("unit")
+    text = given.this.name if given.this is not None else ""
+    return parse_duration(f"{text} {unit.name if unit else ''}")
 
 
 def _stream_of(time: "exp.Expr", node: "exp.Expr", scope: Scope) -> tuple[str, Stream]:
@@ -169,8 +215,7 @@ def _offset(given: "exp.Expr | None", node: "exp.Expr") -> int:
         return 0
     if not isinstance(given, exp.Interval):
         raise _refuse(node, "an offset that is no INTERVAL")
-    unit = given.args.get("unit")
-    duration = parse_duration(f"{given.this.name} {unit.name if unit else ''}")
+    duration = _duration(given)
     if duration is None:
         raise _refuse(node, f"the offset {given.sql('spark')}")
     return duration
@@ -205,6 +250,8 @@ def _refuse(node: "exp.Expr", what: str) -> SqlRefusal:
         f"{what} in {node.sql('spark')}",
         why=_WHY,
         fix="write e.g. date_trunc('hour', ts), date_trunc('day', ts, 'Europe/Berlin'), "
-        "FLOOR(ts TO MINUTE), TUMBLE(ts, INTERVAL '5' MINUTE) or time_bucket('5 minutes', ts)",
+        "FLOOR(ts TO MINUTE), TUMBLE(ts, INTERVAL '5' MINUTE), time_bucket('5 minutes', ts), "
+        "HOP(ts, INTERVAL '5' MINUTE, INTERVAL '1' HOUR), by a slide and a size, or CUMULATE(ts, "
+        "INTERVAL '1' HOUR, INTERVAL '1' DAY), by a step and a size",
         line=line_of(node),
     )

@@ -10,6 +10,7 @@ from ontoweir.mappings.model.catalog import ColumnType, IntType, Scalar, Timesta
 from ontoweir.mappings.model.column_types import (
     XSD,
     datatype_family,
+    epoch_us,
     is_value,
     name_column_type,
     parse_constant,
@@ -169,14 +170,16 @@ def _equate_constant(
     attribute: Attribute, text: str, types: Types, source: Source | None, *, exact: bool
 ) -> tuple[Compare, ...] | None:
     """attribute = text; with `exact` only if the value is written exactly so (in an IRI)."""
-    kind = types.type_of(attribute)
-    if types.step_of(attribute) is not None:
-        raise QueryError(
-            f"a term made from the timestamp {attribute} is compared with a constant",
-            why="a stream's time is compared in GRAPH ?t",
-            fix="write GRAPH ?t { … } and FILTER(?t = …)",
-            source=source,
-        )
+    kind, step = types.type_of(attribute), types.step_of(attribute)
+    if step is not None:
+        try:
+            moment = parse_instant(text)
+        except ValueError:
+            return None
+        steps, rest = divmod(epoch_us(moment), step)
+        if rest or (exact and write_value(moment) != text):
+            return None
+        return (Compare(attribute, Op.EQ, Constant(steps), source=source),)
     value = parse_constant(text, kind)
     if value is None or not is_value(value, kind) or (exact and _write(value, kind) != text):
         return None

@@ -41,7 +41,7 @@ def _choose(
         for role, because in tbox.subroles(Role(atom.prop)):
             ends = (atom.subject, atom.object)
             subject, other = reversed(ends) if role.inverse else ends
-            made = PropertyAtom(role.iri, subject, other, atom.time, atom.source)
+            made = replace(atom, prop=role.iri, subject=subject, object=other)
             more = {**why, **dict.fromkeys(because)}
             yield from _choose(rest, (*done, made), more, tbox, fresh)
         return
@@ -53,6 +53,7 @@ def _choose(
             return
     for basic, because in below:
         extra = make_atom(basic, atom.term, atom.time, atom.source, fresh)
+        extra = replace(extra, always=atom.always)
         more = {**why, **dict.fromkeys(because)}
         yield from _choose(rest, (*done, extra), more, tbox, fresh)
 

@@ -19,18 +19,18 @@ def find_disjointness(query: ConjunctiveQuery, tbox: Hierarchy) -> str | None:
     """Why data that is consistent with the ontology cannot match the query; None if it may.
 
     Two atoms say of one term that it is in disjoint concepts, or of one pair that it is in
-    disjoint roles, in one state: at the same time, or one of them static, which holds always. Or
-    one atom says R(x, x) of an irreflexive role.
+    disjoint roles, in one state: at the same time, or one of them what holds always. Or one atom
+    says R(x, x) of an irreflexive role. What holds outside GRAPH may have come at any time.
 
     Rests on the data being consistent, as certain answers do (every tuple is one otherwise).
     Multiplicities are kept: a query without a match is dropped, nothing else changes.
     """
-    said = [(t, b, a.time) for a in query.atoms for t, b in _memberships(a)]
+    said = [(t, b, atom) for atom in query.atoms for t, b in _memberships(atom)]
     for term, basic, _ in said:
         if tbox.are_disjoint(basic, basic):
             return f"{_show(term)} would be in {_name(basic)}, which is empty"
-    for (term, a, time), (other, b, moment) in combinations(said, 2):
-        if term == other and _meet(time, moment) and tbox.are_disjoint(a, b):
+    for (term, a, one), (other, b, another) in combinations(said, 2):
+        if term == other and _meet(one, another) and tbox.are_disjoint(a, b):
             return f"{_show(term)} would be in {_name(a)} and {_name(b)}, which are disjoint"
     pairs = [a for a in query.atoms if isinstance(a, PropertyAtom)]
     for atom in pairs:
@@ -39,7 +39,7 @@ def find_disjointness(query: ConjunctiveQuery, tbox: Hierarchy) -> str | None:
                 f"{atom.prop} would lead from {_show(atom.subject)} to itself, which it never does"
             )
     for first, second in combinations(pairs, 2):
-        if not _meet(first.time, second.time):
+        if not _meet(first, second):
             continue
         ends = (first.subject, first.object)
         for inverse in (False, True):
@@ -61,8 +61,11 @@ def _memberships(atom: Atom) -> tuple[tuple[Term, Basic], ...]:
     return (*memberships, (atom.object, Exists(Role(atom.prop, inverse=True))))
 
 
-def _meet(time: Variable | None, moment: Variable | None) -> bool:
-    return time is None or moment is None or time == moment
+def _meet(first: Atom, second: Atom) -> bool:
+    """Whether two atoms are of one state; one atom is."""
+    if first is second or first.always or second.always:
+        return True
+    return first.time is not None and first.time == second.time
 
 
 def _show(term: Term) -> str:

@@ -133,7 +133,7 @@ def _bare_one(f: Filter, mapping: dict[Term, Term]) -> Filter | None:
 
 def _cover(general: Atom, special: Atom, tbox: TBox | None) -> Iterator[_Pairs]:
     """The ways in which `special` makes `general` true, as bindings of its terms."""
-    if (general.time is None) != (special.time is None):
+    if (general.time is None) != (special.time is None) or (general.always and not special.always):
         return
     time: _Pairs = ()
     if general.time is not None and special.time is not None:

@@ -189,9 +189,11 @@ def _replace(
     for fold, (basic, because) in zip(folds, picks, strict=True):
         parts = [query.atoms[i] for i in sorted(fold.atoms)]
         times = {atom.time for atom in parts}
-        time = times.pop() if len(times) == 1 else None
+        time = min(times, key=str) if len(times) == 1 else None
         at = min(fold.roots, key=repr) if fold.roots else fresh.variable()
-        atoms.append(make_atom(basic, at, time, parts[0].source, fresh))
+        made = make_atom(basic, at, time, parts[0].source, fresh)
+        # An individual of several states, without a name, is one that there is in all of them.
+        atoms.append(replace(made, always=len(times) > 1 or any(a.always for a in parts)))
         why.update(dict.fromkeys(because))
     if {a.time for a in query.atoms} - {a.time for a in atoms} - {None}:
         return None

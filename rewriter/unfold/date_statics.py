@@ -10,12 +10,12 @@ from ontoweir.rewriter.model.spj import Occurrence, Provenance, SpjQuery
 from ontoweir.rewriter.unfold.bind_times import find_moments
 from ontoweir.rewriter.views.make_sets import SetMaker
 
-_WHAT = "one part of the UNION always holds, and another at timestamps"
+_WHAT = "one part of the query always holds, and another at timestamps"
 _APART = "ask for each part in a query of its own"
 
 
 def refuse_bags(source: Source | None, *, distinct: bool, sql: bool = False) -> None:
-    """Raise the error of a UNION of what always holds and what holds at timestamps, if it counts.
+    """Raise the error of a union of what always holds and what holds at timestamps, if it counts.
 
     Raises:
         QueryError: it is not `distinct`.

@@ -25,6 +25,7 @@ from ontoweir.rewriter.model.spj import (
     Attribute,
     Condition,
     ConstantOutput,
+    LiteralOutput,
     Occurrence,
     Output,
     Provenance,
@@ -75,13 +76,13 @@ def find_assertions(
     derived: bool,
     graphs: Callable[[str], tuple[str, ...]] = lambda _: (),
 ) -> tuple[MappingAssertion, ...]:
-    """The assertions that can match an atom: any in GRAPH ?t, only static ones outside.
+    """The assertions that can match an atom: any, of what holds at every time only static ones.
 
     In a disjunct `derived` by axioms nothing is the user's mistake: it just has no answers.
     `mapped` is what the user wrote; `graphs` tells the graphs in which a predicate is mapped.
 
     Raises:
-        QueryError: an unknown class or property, or one that only streams make, outside GRAPH.
+        QueryError: an unknown class or property.
     """
     iri = atom.cls if isinstance(atom, ClassAtom) else atom.prop
     is_class = isinstance(atom, ClassAtom)
@@ -92,18 +93,18 @@ def find_assertions(
         _refuse_unknown(iri, atom, mapped, tbox)
         on_warning(_say_why_none(iri, graphs(iri)), atom.source)
         return ()
-    if atom.time is not None:
-        return assertions
     static = tuple(a for a in assertions if a.stream_alias is None)
-    if not static and not derived:
-        raise QueryError(
-            f"{iri} is used outside GRAPH",
-            why="its triples come from streams and hold at points in time only "
-            f"(mapping {assertions[0].shown}, {assertions[0].place})",
-            fix="put the pattern into GRAPH ?t { … }",
-            source=atom.source,
+    if atom.always:
+        return static
+    if atom.time is None and 0 < len(static) < len(assertions):
+        flowing = next(a for a in assertions if a.stream_alias is not None)
+        on_warning(
+            f"{iri} is mapped statically ({static[0].shown}, {static[0].place}) and from streams "
+            f"({flowing.shown}, {flowing.place}): outside GRAPH it is matched by both, by what "
+            "streams make from its time on",
+            atom.source,
         )
-    return static
+    return assertions
 
 
 def _say_why_none(iri: str, graphs: tuple[str, ...]) -> str:
@@ -304,10 +305,11 @@ def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match
     times = dict(match.times)
     if atom.time is not None and made.time is not None:
         times[atom.time] = (*times.get(atom.time, ()), made.time)
+    time = None if made.time is None else atom.time or _named_time(atom, made)
     provenance = replace(
         made.provenance,
         query_source=atom.source,
-        time=atom.time.name if atom.time is not None and made.time is not None else None,
+        time=None if time is None else time.name,
     )
     return Match(
         occurrences,
@@ -317,6 +319,14 @@ def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match
         (*match.provenance, *((alias, provenance) for alias in _aliases(made))),
         (atom, assertion) if assertion.repeats and not match.repeating else match.repeating,
     )
+
+
+def _named_time(atom: Atom, made: Instance) -> Variable | None:
+    """The variable that is bound to the time of a row."""
+    if isinstance(atom, ClassAtom) or not isinstance(atom.object, Variable):
+        return None
+    is_time = isinstance(made.object, LiteralOutput) and made.object.value == made.time
+    return atom.object if is_time else None
 
 
 def _aliases(made: Instance) -> tuple[str, ...]:

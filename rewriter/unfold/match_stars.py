@@ -128,6 +128,7 @@ def _list_wanted(query: ConjunctiveQuery, star: tuple[int, ...]) -> Wanted:
             needed |= {t for t in atom_terms(atom) if isinstance(t, Variable)}
     needed.update(v for f in query.filters for v in filter_variables(f))
     needed.update(v for choice in query.choices for v in choice.variables)
+    needed.update(bucket.time for bucket in query.buckets)
     shown = set(query.head) - needed
     return Wanted(_name(query, star), frozenset(shown | needed), frozenset(shown), query.distinct)
 

@@ -10,13 +10,10 @@ from ontoweir.errors import QueryError, Source, with_article
 from ontoweir.mappings.model.catalog import Scalar
 from ontoweir.mappings.model.column_types import (
     datatype_family,
-    epoch_us,
     name_column_type,
     parse_constant,
-    parse_instant,
     type_family,
 )
-from ontoweir.mappings.model.round_steps import round_steps
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.query import (
@@ -40,6 +37,7 @@ from ontoweir.rewriter.model.spj import (
     Output,
 )
 from ontoweir.rewriter.tmappings.unify_outputs import literal_family, unify_outputs
+from ontoweir.rewriter.unfold.translate_times import read_times, translate_time_filter
 
 Cases: TypeAlias = tuple[tuple[Condition, ...], ...]
 """Cases that exclude each other: () is false, ((),) is true."""
@@ -97,75 +95,11 @@ def translate_filter(
     Raises:
         QueryError: as translate_time_filter and translate_value_filter.
     """
+    if isinstance(filter_, ValueFilter):
+        filter_ = read_times(filter_, bindings, types)
     if isinstance(filter_, TimeFilter):
-        return translate_time_filter(filter_, times, types)
+        return translate_time_filter(filter_, bindings, times, types)
     return translate_value_filter(filter_, bindings, types)
-
-
-def translate_time_filter(
-    filter_: TimeFilter, times: Mapping[Variable, Sequence[Attribute]], types: Types
-) -> Cases:
-    """A comparison of times, exactly in whole steps: `<= 31 minutes` is `<= 6` steps of five.
-
-    Raises:
-        QueryError: an unbound time variable, streams of different units, or a bad dateTime.
-    """
-    source = filter_.source
-    left = _time_attribute(filter_.left, times, source)
-    step = types.step_of(left)
-    assert step is not None
-    offset = filter_.offset
-    us = (offset.days * 86_400 + offset.seconds) * 1_000_000 + offset.microseconds
-    right: Attribute | None = None
-    if isinstance(filter_.right, Variable):
-        right = _time_attribute(filter_.right, times, source)
-        check_steps(left, right, types, source)
-    else:
-        try:
-            us += epoch_us(parse_instant(filter_.right.lexical))
-        except ValueError:
-            raise QueryError(
-                f"{filter_.right.lexical!r} is not a point in time",
-                why=f"?{filter_.left.name} is a time",
-                fix='write e.g. "2014-08-01T08:00:00Z"^^xsd:dateTime',
-                source=source,
-            ) from None
-    rounded = round_steps(filter_.op.value, us, step)
-    if isinstance(rounded, bool):
-        return ((),) if rounded else ()
-    op, steps = Op(rounded[0]), rounded[1]
-    if right is None:
-        return ((Compare(left, op, Constant(steps), source=source),),)
-    if left == right:
-        return ((),) if compare_scalars(0, op, steps) else ()
-    return ((Compare(left, op, right, steps, source),),)
-
-
-def check_steps(left: Attribute, right: Attribute, types: Types, source: Source | None) -> None:
-    """Refuses to compare the timestamps of streams with different units of time."""
-    a, b = types.step_of(left), types.step_of(right)
-    if a != b:
-        raise QueryError(
-            f"times of {types.tables[left.alias].name} (unit {a} µs) and "
-            f"{types.tables[right.alias].name} (unit {b} µs) are compared",
-            why="streams are compared on one grid of time",
-            fix="declare the same timestamp unit for both streams",
-            source=source,
-        )
-
-
-def _time_attribute(
-    variable: Variable, times: Mapping[Variable, Sequence[Attribute]], source: Source | None
-) -> Attribute:
-    attributes = times.get(variable)
-    if not attributes:
-        raise QueryError(
-            f"the time ?{variable.name} is the time of no pattern",
-            why=f"there is no GRAPH ?{variable.name} with a pattern",
-            fix=f"add a pattern to GRAPH ?{variable.name}, or remove the filter",
-            source=source,
-        )
-    return attributes[0]
 
 
 def translate_value_filter(
@@ -314,8 +248,9 @@ def _checked_family(output: LiteralOutput, types: Types, source: Source | None) 
     if types.step_of(output.value) is not None:
         raise QueryError(
             f"a filter compares {output.value}, the stream's own timestamp, as a value",
-            why="a stream's time is compared in GRAPH ?t",
-            fix="write GRAPH ?t { … } and compare ?t",
+            why="it is a time, an xsd:dateTime: it is compared with times",
+            fix="compare it with the time of another row, or with an xsd:dateTime; map it as an "
+            "xsd:dateTime",
             source=source,
         )
     kind, family = types.type_of(output.value), literal_family(output)

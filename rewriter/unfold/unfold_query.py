@@ -7,17 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from ontoweir.errors import QueryError, Source, UsageError
+from ontoweir.errors import Source, UsageError
 from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet, TriplesMapName
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.mappings.model.column_types import XSD
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
-from ontoweir.rewriter.buckets.add_buckets import add_buckets, list_buckets
-from ontoweir.rewriter.buckets.make_column import make_column
-from ontoweir.rewriter.expressions.attach_computation import attach_computation
-from ontoweir.rewriter.model.add_views import extend_catalog, tables_of, used_views
+from ontoweir.rewriter.buckets.add_buckets import add_buckets
+from ontoweir.rewriter.model.add_views import used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
     Atom,
@@ -27,29 +24,25 @@ from ontoweir.rewriter.model.query import (
     Variable,
 )
 from ontoweir.rewriter.model.spj import (
-    Attribute,
     Compare,
     Condition,
-    LiteralOutput,
     NotNull,
     Op,
-    Output,
     Provenance,
     SpjQuery,
     SpjUnion,
-    View,
     first_axioms,
-    output_attributes,
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.passes.prune_disjuncts import Candidate
 from ontoweir.rewriter.passes.run_passes import excluded_by, run_passes
 from ontoweir.rewriter.tmappings.name_graphs import name_graphs
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
+from ontoweir.rewriter.unfold.add_columns import add_columns
 from ontoweir.rewriter.unfold.bind_times import bind_times
-from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
-from ontoweir.rewriter.unfold.date_statics import date_statics, refuse_bags
+from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.unfold.hold_constants import hold_constants
+from ontoweir.rewriter.unfold.make_outputs import list_shown, make_buckets, make_outputs
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
     OnWarning,
@@ -57,16 +50,12 @@ from ontoweir.rewriter.unfold.match_atoms import (
     ignore_warnings,
 )
 from ontoweir.rewriter.unfold.match_stars import match_stars
-from ontoweir.rewriter.unfold.refuse_float_texts import refuse_float_texts
 from ontoweir.rewriter.unfold.translate_filters import (
-    check_steps,
-    term_output,
     translate_choice,
     translate_filter,
 )
-from ontoweir.rewriter.views.find_origins import find_origins
+from ontoweir.rewriter.unfold.translate_times import begin_in_windows, check_steps
 from ontoweir.rewriter.views.make_sets import SetMaker
-from ontoweir.rewriter.windows.window import ENDS
 
 MAX_DISJUNCTS = 10_000
 """How many disjuncts a query may be unfolded into, before the passes."""
@@ -121,9 +110,9 @@ def unfold_query(
         it (add_views), and its disjuncts are over the catalog with these.
 
     Raises:
-        QueryError: an unknown predicate, a stream's predicate outside GRAPH, an unsafe time
-            variable, values that do not compare, application time in the result, or more than
-            MAX_DISJUNCTS disjuncts.
+        QueryError: an unknown predicate, an unsafe time variable, triples of streams that are
+            counted outside GRAPH and may come again, values that do not compare, application time
+            in the result, or more than MAX_DISJUNCTS disjuncts.
     """
     if not ucq:
         raise UsageError(
@@ -135,12 +124,11 @@ def unfold_query(
     if (shared := options.shared) is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
     compiled = _compile(ucq, mappings, shared, observer)
-    mixed = _is_mixed(ucq)
-    counted = not first.distinct and options.counts is Counts.SPARQL
-    sets = SetMaker(catalog, observer.on_step, counts=counted)
+    sets = SetMaker(catalog, observer.on_step, counts=_counts(first, options))
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
-    catalog = unfolder.catalog = add_buckets(sets.catalog, first.buckets)
+    buckets = (*first.buckets, *list_shown(ucq, matches, sets.catalog))
+    catalog = unfolder.catalog = add_buckets(sets.catalog, buckets)
     head = _name_columns(first, named)
     candidates = (
         Candidate(_name_outputs(disjunct, named, head), query)
@@ -150,8 +138,7 @@ def unfold_query(
     budget = WorkBudget(
         "disjuncts over the tables",
         MAX_DISJUNCTS,
-        "each way to match all its patterns by triples maps and facts is one, and every one is "
-        "decided",
+        "each way to match all its patterns by triples maps and facts is one, and decided",
         "put facts into a static relation, ask for narrower classes, or register several queries",
         first.source,
         observer.on_work,
@@ -173,12 +160,17 @@ def unfold_query(
         aggregation=first.aggregation,
     )
     union = hold_constants(union, sets)
-    dated = date_statics(union.disjuncts, sets, first.source) if mixed else union.disjuncts
-    catalog, union = sets.catalog, replace(union, disjuncts=dated)
+    if is_mixed(union.disjuncts, sets.catalog):
+        refuse_bags(first.source, distinct=first.distinct)
+        union = replace(union, disjuncts=date_statics(union.disjuncts, sets, first.source))
     read = {o.table for query in union.disjuncts for o in query.occurrences}
-    union = _add_columns(replace(union, views=used_views(read, sets.views)), catalog, first)
-    check_aggregates(union, extend_catalog(catalog, union))
-    return union
+    union = replace(union, views=used_views(read, sets.views))
+    return add_columns(union, sets.catalog, first, buckets)
+
+
+def _counts(query: ConjunctiveQuery, options: UnfoldOptions) -> bool:
+    """Whether triples count, not rows."""
+    return not query.distinct and options.counts is Counts.SPARQL
 
 
 def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str, ...]:
@@ -191,25 +183,6 @@ def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str,
     for bucket in query.buckets:
         names.insert(len(names) if bucket.place is None else bucket.place, bucket.name)
     return tuple(names)
-
-
-def _add_columns(union: SpjUnion, catalog: Catalog, query: ConjunctiveQuery) -> SpjUnion:
-    """The union with the columns of its streams, and views, that are buckets of time; and with what
-    the query computes."""
-    tables = tables_of(union) | {o.table for q in union.disjuncts for o in q.occurrences}
-    ends = tuple(b.name for b in query.buckets if b.name.startswith(ENDS))
-    union = replace(union, buckets=list_buckets(sorted(tables), catalog, query.buckets), ends=ends)
-    if query.computation is None:
-        return union
-    return attach_computation(union, extend_catalog(catalog, union), query.computation)
-
-
-def _is_mixed(ucq: Sequence[ConjunctiveQuery]) -> bool:
-    """Whether some branches have a time, and others none; of a set, or QueryError is raised."""
-    mixed = len({any(a.time is not None for a in q.atoms) for q in ucq}) > 1
-    if mixed:
-        refuse_bags(ucq[0].source, distinct=ucq[0].distinct)
-    return mixed
 
 
 def _compile(
@@ -270,8 +243,17 @@ class _Unfolder:
 
     def find_matches(self, query: ConjunctiveQuery) -> tuple[Match, ...]:
         """The ways to match a conjunctive query; none where axioms exclude it."""
+        found = tuple(self._assertions(query, atom) for atom in query.atoms)
+        atoms = tuple(
+            replace(atom, always=True)
+            if atom.time is None and all(a.stream_alias is None for a in chosen)
+            else atom
+            for atom, chosen in zip(query.atoms, found, strict=True)
+        )
+        query = replace(query, atoms=atoms)
         choices = tuple(
-            self.sets.make_sets(self._assertions(query, atom), atom.source) for atom in query.atoms
+            self.sets.make_sets(chosen, atom.source, in_graph=atom.time is not None)
+            for atom, chosen in zip(atoms, found, strict=True)
         )
         if (step := excluded_by(query, self.tbox, skip=self.skip)) is not None:
             self.observer.on_step(step)
@@ -291,8 +273,8 @@ class _Unfolder:
     def disjuncts(self, query: ConjunctiveQuery, matches: tuple[Match, ...]) -> Iterator[SpjQuery]:
         """The SPJ queries of a conjunctive query's matches: one for each case of its filters."""
         for match in matches:
-            outputs = _outputs(query, match, self.catalog, self.sets.views)
-            buckets = tuple(_bucket_outputs(query, match))
+            outputs = make_outputs(query, match, self.catalog)
+            buckets = make_buckets(query, match, self.catalog)
             there = tuple(NotNull(output.value) for _, output in buckets)
             for conditions in _filter_cases(query, match, self.catalog):
                 yield SpjQuery(
@@ -300,6 +282,7 @@ class _Unfolder:
                     (*match.conditions, *conditions, *there),
                     (*outputs, *buckets),
                     tuple((alias, _with_axioms(p, query)) for alias, p in match.provenance),
+                    merged=self.sets.keys_of(o.table for o in match.occurrences),
                 )
 
     def _assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
@@ -335,6 +318,7 @@ def _filter_cases(
         for other in others:
             check_steps(first, other, types, _time_source(query, variable))
             equal.append(Compare(first, Op.EQ, other, source=_time_source(query, variable)))
+    equal += begin_in_windows(query, match.bindings, match.times, types)
     conjunctions: list[tuple[Condition, ...]] = [tuple(equal)]
     said = [translate_filter(f, match.bindings, match.times, types) for f in query.filters]
     said += (
@@ -347,54 +331,5 @@ def _filter_cases(
     yield from conjunctions
 
 
-def _bucket_outputs(query: ConjunctiveQuery, match: Match) -> Iterator[tuple[str, LiteralOutput]]:
-    """The buckets of times that the query groups by, or shows."""
-    for named in query.buckets:
-        column = Attribute(match.times[named.time][0].alias, make_column(named.bucket).name)
-        yield named.name, LiteralOutput(column, f"{XSD}dateTime")
-
-
 def _time_source(query: ConjunctiveQuery, variable: Variable) -> Source | None:
     return next((a.source for a in query.atoms if a.time == variable), query.source)
-
-
-def _outputs(
-    query: ConjunctiveQuery, match: Match, catalog: Catalog, views: Sequence[View]
-) -> tuple[tuple[str, Output], ...]:
-    types = Types(catalog, match.occurrences)
-    made = {view.name: view for view in views}
-    outputs: list[tuple[str, Output]] = []
-    fixed = dict(query.constants)
-    for variable in query.head:
-        if variable in fixed:
-            outputs.append((variable.name, term_output(fixed[variable])))
-            continue
-        output = match.bindings.get(variable)
-        is_time = any(a.time == variable for a in query.atoms)
-        if output is None or is_time:
-            raise QueryError(
-                f"?{variable.name} is selected but "
-                + ("is a time" if is_time else "occurs in no pattern"),
-                why="results are made of terms; every result carries its own time `at`"
-                if is_time
-                else "it would have no value",
-                fix=f"remove ?{variable.name} from SELECT",
-                source=query.source,
-            )
-        if not isinstance(output, LiteralOutput):
-            refuse_float_texts(variable, output, types, query.source)
-        for attribute in output_attributes(output):
-            if types.step_of(attribute) is not None:
-                name, shown = types.tables[attribute.alias].name, str(attribute)
-                if name in made:
-                    shown = ".".join(next(find_origins(name, attribute.column, made)))
-                raise QueryError(
-                    f"?{variable.name} is made from {shown}, a stream's timestamp",
-                    why="results must not hold application time ([S] Def. 4): their number "
-                    "would have no bound",
-                    fix="leave the timestamp out of the mapping's template, or do not select "
-                    f"?{variable.name}",
-                    source=query.source,
-                )
-        outputs.append((variable.name, output))
-    return tuple(outputs)

@@ -120,6 +120,11 @@ def _reduce(match: Match, wanted: Wanted, catalog: Catalog) -> SpjQuery | None:
         remove_reference_joins,
     ):
         query = change(query, catalog)
+    streams = [catalog.streams[o.table] for o in query.occurrences if o.table in catalog.streams]
+    if not times and len(streams) == 1:  # outside GRAPH
+        alias = next(o.alias for o in query.occurrences if o.table in catalog.streams)
+        time = LiteralOutput(Attribute(alias, streams[0].timestamp))
+        query = replace(query, outputs=(*query.outputs, (_TIME, time)))
     return query if find_contradiction(query, catalog) is None else None
 
 

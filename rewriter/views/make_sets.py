@@ -28,6 +28,7 @@ from ontoweir.rewriter.tmappings.instantiate_assertion import instantiate_assert
 from ontoweir.rewriter.views.align_branches import Aligned, align_branches
 from ontoweir.rewriter.views.declare_view import declare_relation, declare_stream
 from ontoweir.rewriter.views.find_key import find_key
+from ontoweir.rewriter.views.hold_once import hold_once
 from ontoweir.rewriter.views.may_coincide import may_coincide
 
 _ALIAS = "view"
@@ -45,24 +46,52 @@ class SetMaker:
     on_step: OnStep = ignore_steps
     counts: bool = True
     views: list[View] = field(default_factory=list)
+    lasting: dict[tuple[str, tuple[str, ...]], None] = field(default_factory=dict)
+    """The keys (stream, columns) of whole streams by which triples outside GRAPH come once."""
     _made: dict[tuple[MappingAssertion, ...], tuple[MappingAssertion, ...]] = field(
         default_factory=dict
     )
 
     def make_sets(
-        self, assertions: tuple[MappingAssertion, ...], place: Source | None
+        self,
+        assertions: tuple[MappingAssertion, ...],
+        place: Source | None,
+        *,
+        in_graph: bool = True,
     ) -> tuple[MappingAssertion, ...]:
         """Assertions that make the same triples, each by one row: the given ones where keys prove
         it, else over views that are distinct.
 
+        Args:
+            assertions: of one predicate.
+            place: of the pattern, for errors.
+            in_graph: the triples are those of each time, else those of all times.
+
         Raises:
-            QueryError: triples may be equal in a way that no comparison of columns tells.
+            QueryError: triples may be equal in a way that no comparison of columns tells, or come
+                at two times outside GRAPH (hold_once).
         """
         if not self.counts:
             return assertions
+        if not in_graph:
+            flowing = [a for a in assertions if a.stream_alias is not None]
+            self.lasting.update(dict.fromkeys(hold_once(flowing, self.catalog, place)))
         if assertions not in self._made:
             self._made[assertions] = tuple(self._make(assertions, place))
         return self._made[assertions]
+
+    def keys_of(self, tables: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Of the keys by which triples outside GRAPH come once, those of streams that are among
+        `tables`, or that views among them are made of."""
+        if not self.lasting:
+            return ()
+        made = {view.name: view for view in self.views}
+        read, todo = set[str](), list(tables)
+        while todo:
+            name = todo.pop()
+            read.add(name)
+            todo += made[name].tables if name in made else ()
+        return tuple(key for key in self.lasting if key[0] in read)
 
     def _make(
         self, assertions: Sequence[MappingAssertion], place: Source | None

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.engine.aggregate_chunk import code_rows
+from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
 
 OP = "op"

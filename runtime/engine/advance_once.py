@@ -10,10 +10,11 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
     MatchBatch,
     PartRows,
-    code_rows,
-    render_aggregate,
     weight_of,
 )
+from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.groups.render_aggregate import render_aggregate
+from ontoweir.runtime.groups.shape_rows import shape_rows
 from ontoweir.runtime.results.exact_sums import split_doubles
 from ontoweir.runtime.results.group_state import GroupColumn
 from ontoweir.runtime.results.measures import Measure, MeasureKind
@@ -38,7 +39,7 @@ def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
     names = list(work.aggregation.group)
     filled = [[b for b in part if b.rows.num_rows] for part in tables]
     if not filled[0]:
-        return work.schema.empty_table()
+        return work.answers.empty_table()
     keys = pa.concat_tables([b.rows.select([*names, AT]) for part in filled for b in part])
     codes, count = code_rows(keys, [*names, AT])
     rows = sum(b.rows.num_rows for b in filled[0])
@@ -94,4 +95,5 @@ def _render(
             kind, scale = work.schema.field(a.name).type, work.scales.get(a.argument or "")
             columns[a.name] = render_aggregate(shown, kind, scale)
     table = pa.table([columns[n] for n in work.schema.names], schema=work.schema)
-    return table.sort_by([(n, "ascending") for n in (AT, *names)])
+    ordered = table.sort_by([(n, "ascending") for n in (AT, *names)])
+    return shape_rows(work.aggregation, ordered)

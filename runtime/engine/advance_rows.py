@@ -25,13 +25,13 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     MatchBatch,
     PartRows,
     advance_groups,
-    read_numbers,
 )
 from ontoweir.runtime.engine.close_groups import advance_closing
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.pool_texts import close_pool, open_pool
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.engine.unite_answers import PlanResults, unite_answers
+from ontoweir.runtime.groups.read_numbers import read_numbers
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck, admit_rows
 from ontoweir.runtime.ingest.build_members import (
     MemberBuilder,
@@ -191,6 +191,8 @@ def _merge_limit(
     last match, or a sum may not fit."""
     if work.closing is None:
         if not work.final or part.counts_values or part.added is not None:
+            return None
+        if not work.aggregation.shows_rows:
             return None
         first = part.aggregates[0].function
         if first in (AggregateFunction.MIN, AggregateFunction.MAX):

@@ -2,37 +2,38 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
-from ontoweir.rewriter.model.spj import FoldFunction, LiteralOutput, SpjUnion
-from ontoweir.runtime.columnar.add_exact import add_exact, narrow
-from ontoweir.runtime.columnar.columns import frontier, total, value
-from ontoweir.runtime.columnar.encode import unscale_floats
-from ontoweir.runtime.columnar.exact_decimals import decode_decimals
-from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame, first_of, group_codes, pack
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.runtime.columnar.frame import (
+    LONG_AGO,
+    Array,
+    first_of,
+    group_codes,
+    pack,
+)
 from ontoweir.runtime.columnar.runs import order_rows
 from ontoweir.runtime.engine.bucket_closing import BucketClosing
-from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
+from ontoweir.runtime.groups.render_aggregate import render_aggregate
+from ontoweir.runtime.groups.shape_rows import find_fresh, shape_rows, shape_schema
 from ontoweir.runtime.pool.text_columns import code_columns, order_columns, show_columns
 from ontoweir.runtime.results.aggregate_columns import (
     ArgumentScale,
     aggregate_schema,
     scale_argument,
 )
-from ontoweir.runtime.results.exact_sums import split_doubles
 from ontoweir.runtime.results.group_state import GroupState, add_groups
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
 from ontoweir.runtime.results.update_groups import (
     AggregateValues,
+    ChangedGroups,
     Deltas,
     Shown,
     show_groups,
@@ -70,6 +71,9 @@ class AggregateWork:
     """Per part, the columns of its matches: variables, `at`, and `multiplicity` for bags."""
 
     schema: pa.Schema
+    """The columns of groups' rows: the group's variables, all aggregates, and `at`."""
+
+    answers: pa.Schema
     """The columns of the results."""
 
     final: bool = False
@@ -111,121 +115,21 @@ def plan_aggregates(
         if not part.union.distinct:
             fields.append(pa.field(MULTIPLICITY, pa.int64()))
         schemas.append(pa.schema(fields))
+    rows = aggregate_schema(union, catalog)
     return AggregateWork(
         union.aggregation,
         tuple(parts),
         {a: scale_argument(union, catalog, a) for a in sorted(arguments)},
         tuple(schemas),
-        aggregate_schema(union, catalog),
+        rows,
+        shape_schema(union.aggregation, rows),
         closing=closing,
     )
-
-
-def read_numbers(
-    part: AggregatePart, plan: SynopsisPlan, results: Frame, scales: Mapping[str, ArgumentScale]
-) -> dict[Measure, Array]:
-    """What a plan's results say of the arguments of its part, in units of their scales."""
-    form = plan.form
-    numbers: dict[Measure, Array] = {}
-    if part.once:
-        arguments = {a.argument for a in part.aggregates} & {*part.union.variables}
-        return {
-            (MeasureKind.VALUE, a): _read_value(a, plan, results, scales)
-            for a in arguments & {*scales}
-            if a
-        }
-    for place, fold in enumerate(form.folds or ()):
-        counted = form.unit_of(form.classes[fold.value].kind)
-        unit = _Unit(counted, scales[fold.name].scale, scales[fold.name].kind)
-        if fold.function is FoldFunction.SUM:
-            numbers[(MeasureKind.SUM, fold.name)] = unit.convert(results[total(place)])
-            continue
-        sign = 1 if fold.function is FoldFunction.MIN else -1
-        (kept,) = plan.tables[-1].frontier
-        best, beside = turn(results[frontier(0)], sign)  # -(f + bias) = ~f + 1 - bias
-        shift = fold.shift + beside + sign * frontier_bias(kept, form)
-        numbers[(fold.function.value, fold.name)] = unit.convert(_shifted(best, shift))
-    first = part.aggregates[0]
-    if part.added is not None:
-        values = _read_value(part.added, plan, results, scales)
-        return {
-            (MeasureKind.SUM, part.added, place): digits
-            for place, digits in split_doubles(values, results[WEIGHT]).items()
-        }
-    if part.closes and first.function in (AggregateFunction.MIN, AggregateFunction.MAX):
-        assert first.argument is not None
-        kind = MeasureKind(first.function.lower())
-        numbers[(kind, first.argument)] = _read_value(first.argument, plan, results, scales)
-    if first.function is AggregateFunction.MEDIAN:
-        assert first.argument is not None
-        numbers[(MeasureKind.HISTOGRAM, first.argument)] = _read_value(
-            first.argument, plan, results, scales
-        )
-        numbers[ALL_MATCHES] = results[WEIGHT]
-    return numbers
-
-
-def _read_value(
-    argument: str, plan: SynopsisPlan, results: Frame, scales: Mapping[str, ArgumentScale]
-) -> Array:
-    """The values of an argument that is among the results."""
-    form, scale = plan.form, scales[argument]
-    output = dict(form.query.outputs)[argument]
-    assert isinstance(output, LiteralOutput)
-    group = form.classes[form.class_of[output.value]]
-    column = _shifted(results[value(group.index)], dict(group.attributes)[output.value])
-    return _Unit(form.unit_of(group.kind), scale.scale, scale.kind).convert(column)
 
 
 def weight_of(part: AggregatePart) -> Measure:
     """The name of the column that counts a part's matches."""
     return ALL_MATCHES if part.over is None else (MeasureKind.WEIGHT, part.over)
-
-
-def _shifted(column: Array, shift: Any) -> Array:
-    return narrow(add_exact(column, shift), "a number that is aggregated")
-
-
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    unit: int
-    scale: int | None
-    kind: str
-
-    def convert(self, column: Array) -> Array:
-        """From 1/unit to multiples of 10^-scale; exact, as columns have at most that many
-        decimal places."""
-        if self.scale is None:
-            return unscale_floats(column, self.unit)
-        if self.kind != "number":
-            return column
-        if column.dtype != np.int64:
-            column = np.rint(column).astype(np.int64)
-        up, down = 10**self.scale, self.unit
-        if up < down:
-            fewer: Array = column // (down // up)
-            return fewer
-        wide = up // down
-        if (
-            wide > 1
-            and len(column)
-            and max(-int(column.min()), int(column.max())) > _MAX_INT64 // wide
-        ):
-            return narrow(column.astype(object) * wide, "a number that is aggregated")
-        made: Array = column * wide
-        return made
-
-
-def code_rows(table: pa.Table, names: Sequence[str]) -> tuple[Array, int]:
-    """A code for every row, another for each distinct value of some columns, and how many."""
-    columns = []
-    for name in names:
-        column = table.column(name).combine_chunks()
-        # of floats, numpy takes -0.0 for 0.0; NULL becomes NaN, which no row has
-        if not pa.types.is_floating(column.type):
-            column = pc.fill_null(column.dictionary_encode().indices, -1)
-        columns.append(column.to_numpy(zero_copy_only=False))
-    return group_codes(columns, table.num_rows)
 
 
 def advance_groups(
@@ -238,7 +142,7 @@ def advance_groups(
     """
     flat = [batch for part in tables for batch in part if batch.rows.num_rows]
     if not flat:
-        return work.schema.empty_table(), state
+        return work.answers.empty_table(), state
     names = list(work.aggregation.group)
     coded = (code_columns(batch.rows.select(names), state.texts) for batch in flat)
     keys = pa.concat_tables(coded)
@@ -261,15 +165,41 @@ def advance_groups(
             numbers |= {n: np.zeros_like(c) for n, c in numbers.items() if n[0] == _DISTINCT}
         deltas.append(Deltas(places[start : start + rows], at, numbers))
         start += rows
-    if work.final and work.closing is None:
+    if work.final and work.closing is None and work.aggregation.shows_rows:
         last = update_last(_shown_by_part(work), deltas, state, known)
         if last is not None:
-            return work.schema.empty_table(), last
+            return work.answers.empty_table(), last
     changes = update_groups(_shown(work), deltas, state, known)
+    if not work.aggregation.shows_rows and work.closing is None:
+        changes = _drop_repeats(work, state, known, changes)
     after = changes.after
     if work.final or work.closing is not None:
-        return work.schema.empty_table(), after
+        return work.answers.empty_table(), after
     return _render_groups(work, after, changes.codes, changes.markers, changes.aggregates), after
+
+
+def _drop_repeats(
+    work: AggregateWork, before: GroupState, known: int, changes: ChangedGroups
+) -> ChangedGroups:
+    """The changes that make other answers than the group's answer before, if it had one.
+
+    Args:
+        work: of a query whose answers are not the groups' rows as they are.
+        before: the groups before, `known` of them with a row; others are new.
+        changes: of their rows.
+    """
+    old = np.unique(changes.codes[changes.codes < known])
+    rows = [_list_rows(work, before, changes.codes, changes.markers, changes.aggregates)]
+    if len(old):
+        shown = show_groups(_shown(work), before, old)
+        rows = [_list_rows(work, before, old, old, shown), *rows]
+    groups = np.concatenate([old, changes.codes])
+    fresh = find_fresh(work.aggregation, pa.concat_tables(rows), groups, len(old))
+    codes, markers = changes.codes[fresh], changes.markers[fresh]
+    told = {name: values.take(fresh) for name, values in changes.aggregates.items()}
+    since = before.changed.copy()
+    since[codes] = markers  # of several of a group the last stays
+    return ChangedGroups(codes, markers, told, replace(changes.after, changed=since))
 
 
 def _known_digits(
@@ -282,9 +212,10 @@ def _known_digits(
 
 def finish_groups(work: AggregateWork, state: GroupState) -> pa.Table:
     """The last rows of the groups that have changed (GroupState.settle), in order of `at`."""
-    places, columns = show_groups(_shown(work), state)
+    places = np.flatnonzero(state.changed > LONG_AGO)
     if len(places) == 0:
-        return work.schema.empty_table()
+        return work.answers.empty_table()
+    columns = show_groups(_shown(work), state, places)
     return _render_groups(work, state, places, state.changed[places], columns)
 
 
@@ -312,8 +243,8 @@ def _render_groups(
     at: Array,
     columns: Mapping[str, AggregateValues],
 ) -> pa.Table:
-    """Rows of the groups at some places, in order of `at`, then of the groups."""
-    names = list(work.aggregation.group)
+    """Answers of the groups at some places, in order of `at`, then of the groups."""
+    names = list(work.aggregation.row)
     assert state.keys is not None
     codes, count = group_codes([places], len(places))
     ranks = np.zeros(count, dtype=np.int64)
@@ -321,13 +252,27 @@ def _render_groups(
         mine = state.keys.take(pa.array(places[first_of(codes, count)]))
         ranks[order_columns(mine, state.texts)] = np.arange(count)
     rows = order_rows(*pack([at, ranks[codes]], len(codes)))
-    keys = state.keys.take(pa.array(places[rows])) if names else state.keys
-    rendered = dict(zip(names, show_columns(keys, state.texts).columns, strict=True))
+    shown = {name: column.take(rows) for name, column in columns.items()}
+    return shape_rows(work.aggregation, _list_rows(work, state, places[rows], at[rows], shown))
+
+
+def _list_rows(
+    work: AggregateWork,
+    state: GroupState,
+    places: Array,
+    at: Array,
+    columns: Mapping[str, AggregateValues],
+) -> pa.Table:
+    """Rows of the groups at some places, one for each."""
+    assert state.keys is not None
+    rendered = {}
+    if work.aggregation.row:
+        keys = show_columns(state.keys.take(pa.array(places)), state.texts)
+        rendered = {name: keys.column(name) for name in work.aggregation.row}
     for name, column in columns.items():
         scale = work.scales.get(work.functions[name].argument or "")
-        kind = work.schema.field(name).type
-        rendered[name] = render_aggregate(column.take(rows), kind, scale)
-    rendered[AT] = pa.array(at[rows]).cast(INSTANT)
+        rendered[name] = render_aggregate(column, work.schema.field(name).type, scale)
+    rendered[AT] = pa.array(at).cast(INSTANT)
     return pa.table([rendered[n] for n in work.schema.names], schema=work.schema)
 
 
@@ -379,19 +324,3 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
             case _:
                 assert_never(aggregate.function)
     return numbers
-
-
-def render_aggregate(
-    shown: AggregateValues, kind: pa.DataType, scale: ArgumentScale | None
-) -> "pa.Array":
-    """An aggregate as a column of the results."""
-    column, absent = shown.values, None if shown.valid.all() else ~shown.valid
-    if absent is not None:
-        column = np.where(absent, 0, column)
-    if pa.types.is_decimal(kind):
-        assert scale is not None
-        assert scale.scale == kind.scale
-        return decode_decimals(column, kind, None if absent is None else ~absent)
-    if pa.types.is_date(kind):
-        return pa.array(column.astype(np.int32), mask=absent).cast(kind)
-    return pa.array(column, mask=absent).cast(kind)

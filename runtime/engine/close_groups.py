@@ -13,10 +13,11 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     MatchBatch,
     PartRows,
     advance_groups,
-    code_rows,
     finish_groups,
 )
 from ontoweir.runtime.engine.bucket_closing import BucketClosing
+from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.groups.merge_panes import merge_panes
 from ontoweir.runtime.pool.text_columns import code_columns
 from ontoweir.runtime.results.group_state import (
     GroupColumn,
@@ -46,14 +47,36 @@ def advance_closing(
     """
     state = add_matches(work, tables, state)
     if state.keys is None:
-        return work.schema.empty_table(), state
+        return work.answers.empty_table(), state
+    if closing.bucket.sliding is not None:
+        return _close_panes(work, closing, state, now)
     at = closing.final_at(state.keys.column(closing.variable))
     over = closing.is_over(at, now)
     if not over.any():
-        return work.schema.empty_table(), state
+        return work.answers.empty_table(), state
     ended = _count_distinct(work, _select(state, np.flatnonzero(over)))
     answers = finish_groups(work, replace(ended, changed=at[over]))
     return answers, forget_texts(_select(state, np.flatnonzero(~over)))
+
+
+def _close_panes(
+    work: AggregateWork, closing: BucketClosing, state: GroupState, now: int | None
+) -> tuple[pa.Table, GroupState]:
+    """As advance_closing, of buckets that overlap: the groups are those of their panes."""
+    panes = work.aggregation.panes
+    assert state.keys is not None
+    assert panes is not None
+    column = state.keys.column(closing.variable)
+    found, at = closing.close_panes(column, state.closed, now)
+    answers = work.answers.empty_table()
+    if len(at):
+        answers = finish_groups(work, merge_panes(state, panes.variable, panes.ends, found, at))
+    over = closing.is_over(closing.final_at(column), now)
+    if over.any():
+        state = forget_texts(_select(state, np.flatnonzero(~over)))
+    # a range may begin with a chunk before what the ranges before it have finished
+    told = [time for time in (state.closed, now) if time is not None]
+    return answers, replace(state, closed=max(told, default=None))
 
 
 def add_matches(work: AggregateWork, tables: PartRows, state: GroupState) -> GroupState:
@@ -136,6 +159,7 @@ def _select(state: GroupState, places: Array) -> GroupState:
         histograms,
         state.changed[places],
         seen={name: _select_values(values, keys) for name, values in state.seen.items()},
+        closed=state.closed,
         texts=state.texts,
     )
 

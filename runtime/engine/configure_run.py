@@ -143,7 +143,7 @@ def configure_query(job: QueryJob) -> QueryConfig:
     # groups are distinct as they are; SELECT DISTINCT says nothing of the matches they count
     closing = _find_closing(job, catalog)
     aggregates = plan_aggregates(job.union, job.parts, catalog, closing)
-    return QueryConfig(job, aggregates.schema, False, aggregates)
+    return QueryConfig(job, aggregates.answers, False, aggregates)
 
 
 def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | None:

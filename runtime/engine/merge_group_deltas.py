@@ -12,9 +12,9 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
     MatchBatch,
     PartRows,
-    code_rows,
     join_numbers,
 )
+from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 

@@ -210,7 +210,7 @@ def _between_steps(history: History, before: Cursor, times: Array, row: int) -> 
         f"{stream.name}.{stream.timestamp} is {show_time(int(times[row]))}, "
         f"between two steps of {stream.step_us / 1e6:g} s",
         why="one unit of the timestamp is one step of the flow of time",
-        fix="declare a finer unit for the timestamp, or round the data",
+        fix='declare a finer unit for the timestamp, or add align = "floor" or "round" to it',
         source=history.place(before, row),
     )
 

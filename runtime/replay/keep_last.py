@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.runtime.engine.aggregate_chunk import code_rows
+from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.write_results import RowSink
 
 _FEWEST = 65_536

@@ -60,7 +60,7 @@ def open_history(
     if located.files is not None and not located.files and Path(located.path).is_dir():
         raise check_file(located.path, name)
     local = stream.data.format == "parquet" and located.files is not None
-    direct = local and not stream.data.sort
+    direct = local and not stream.data.sort and stream.written is None
     files = located.files or ()
     proven = prove_domains(files, wanted.enforced) if direct else frozenset()
     spare = wanted.spare(frozenset(proven))
@@ -76,7 +76,7 @@ def open_history(
             stop_us=area.span[1],
             spare=spare,
         )
-    elif area.here or local:
+    elif area.here or local or stream.written is not None:
         report = count_prepared(area.progress, name)
 
         def spool(folder: Path) -> tuple[Piece, ...] | None:

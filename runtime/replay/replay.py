@@ -27,6 +27,7 @@ from ontoweir.runtime.replay.keep_last import LastRows
 from ontoweir.runtime.replay.open_history import StagingArea, open_history
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks, Scanned, ScanOutput, scan_ranges
+from ontoweir.runtime.replay.refuse_rejects import refuse_rejects
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.replay.replay_summary import ReplaySummary
 from ontoweir.runtime.replay.run_connect import on_connect
@@ -89,6 +90,8 @@ def replay_history(
             area = StagingArea(_once(spark), folder, _span(request), request.text_here, progress)
             work = _make_context(config, verified, request, area, statics or {})
             choice, scanned = _replay(config, work, request, area, writer)
+            if not request.most_rejected:
+                refuse_rejects(work.histories, scanned.rejected)
             if request.verification is not None:
                 relations = tuple(recall_statistics(request.verification, config.relations).rows)
                 request.verification.ensure_unchanged(job.catalog, tuple(verified), relations)

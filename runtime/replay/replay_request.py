@@ -30,6 +30,8 @@ class ReplayRequest:
         ranges: how many ranges Spark replays at most (None: as many as it has cores).
         engine: what replays (`choose_engine`).
         verification: what is known of the streams' files, and where more is kept (None: nothing).
+        most_rejected: a replay that rejects half of a stream's rows for one reason is a result;
+            else it is an error, and nothing is written.
     """
 
     output: Path
@@ -44,3 +46,4 @@ class ReplayRequest:
     ranges: int | None = None
     engine: Engine = "auto"
     verification: Verification | None = None
+    most_rejected: bool = True

@@ -68,19 +68,21 @@ def _scale(kind: ColumnType) -> tuple[str, int | None]:
 
 
 def aggregate_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
-    """The columns of an aggregate query's results: as selected, then `at`.
+    """The columns of groups' rows: the group's variables, all aggregates, then `at`.
 
     COUNT is int64, SUM int64 or decimal, AVG and MEDIAN are doubles (the exact quotient,
     rounded once), MIN and MAX as the column.
     """
     assert union.aggregation is not None
     plain = result_schema(union, catalog)
-    aggregates = {a.name: a for a in union.aggregation.aggregates}
+    made, panes = union.aggregation.aggregates, union.aggregation.panes
+    kind = INSTANT if panes is None else plain.field(panes.variable).type
     fields = [
-        pa.field(name, _type(aggregates[name], union, catalog))
-        if name in aggregates
-        else plain.field(name)
-        for name in union.aggregation.columns
+        *(
+            plain.field(name) if name in union.aggregation.group else pa.field(name, kind)
+            for name in union.aggregation.row
+        ),
+        *(pa.field(a.name, _type(a, union, catalog)) for a in made),
     ]
     return pa.schema([*fields, pa.field(AT, INSTANT)])
 

@@ -98,6 +98,8 @@ class GroupState:
         changed: int64, the marker at which the answer of a group changed last (LONG_AGO: before).
         seen: where a bucket of time closes groups, by argument of COUNT(DISTINCT …): its distinct
             values, as groups of the group's columns and the argument, with the same `texts`.
+        closed: where these buckets overlap, the last finished timestamp (µs) of which all that was
+            final is answered (None: nothing is).
         index: finds keys.
         texts: those of the keys, and others. It only grows, so that several states share it.
     """
@@ -109,6 +111,7 @@ class GroupState:
     changed: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     index: KeyIndex = field(default_factory=KeyIndex, compare=False, repr=False)
     seen: Mapping[str, "GroupState"] = field(default_factory=dict)
+    closed: int | None = None
     texts: TextTable = field(default_factory=TextTable, compare=False, repr=False)
 
     @property

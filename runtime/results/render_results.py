@@ -68,7 +68,7 @@ def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
             output = dict(query.outputs)[name]
             types = Types(catalog, query.occurrences)
             if isinstance(output, LiteralOutput | NullOutput):
-                kinds.add(_result_type(types.type_of(output.value)))
+                kinds.add(result_type(types.type_of(output.value)))
             else:
                 kinds.add(pa.string())
         fields.append(pa.field(name, kinds.pop() if len(kinds) == 1 else pa.string()))
@@ -80,7 +80,8 @@ def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
     return pa.schema(fields)
 
 
-def _result_type(kind: ColumnType) -> pa.DataType:
+def result_type(kind: ColumnType) -> pa.DataType:
+    """The Arrow type of results whose values are of a type."""
     if isinstance(kind, DecimalType):
         return pa.decimal128(max(kind.precision, 19), kind.scale)
     return arrow_type(kind)
@@ -112,7 +113,7 @@ def render_results(
             columns[entry.name] = _as(work.render(output).spread(), entry.type)
     micros = np.maximum(results[EVENT], -(1 << 62) // step_us) * step_us
     columns[AT] = pa.array(micros).cast(INSTANT)
-    if UNTIL in schema.names:
+    if UNTIL in schema.names and UNTIL not in outputs:
         names = [name for name in outputs if name not in schema.names]
         ends = [work.render(outputs[name]).spread() for name in names]
         columns[UNTIL] = pc.min_element_wise(*ends).cast(INSTANT)
@@ -157,7 +158,7 @@ class _Rendering:
             case ConstantOutput(value=text):
                 return _Terms(pa.array([text]), np.zeros(self.results.rows, dtype=np.int64))
             case NullOutput(value=attribute):
-                kind = _result_type(self.types.type_of(attribute))
+                kind = result_type(self.types.type_of(attribute))
                 return _Terms(pa.nulls(self.results.rows, kind))
             case IriOutput() | TemplateLiteralOutput() | BlankOutput():
                 return self._template(output)
@@ -242,7 +243,7 @@ class _Rendering:
             case IntType():
                 return pa.array(codes // unit)
             case DecimalType(scale=scale):
-                return decode_decimals(codes // (unit // 10**scale), _result_type(kind))
+                return decode_decimals(codes // (unit // 10**scale), result_type(kind))
             case StringType():
                 return self.pool.take(codes).cast(pa.string())
             case BooleanType():

@@ -13,7 +13,7 @@ import numpy as np
 from ontoweir.errors import RunError
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
-from ontoweir.runtime.columnar.frame import LONG_AGO, Array, group_codes, pack, starts_of_runs
+from ontoweir.runtime.columnar.frame import Array, group_codes, pack, starts_of_runs
 from ontoweir.runtime.columnar.runs import (
     number_runs,
     order_rows,
@@ -166,12 +166,10 @@ def update_groups(
     return ChangedGroups(moments.code[index], moments.at[index], told, state)
 
 
-def show_groups(shown: Shown, state: GroupState) -> tuple[Array, dict[str, AggregateValues]]:
-    """The current answers of the groups that have changed (GroupState.settle): their places, and
-    the aggregates."""
-    places = np.flatnonzero(state.changed > LONG_AGO)
+def show_groups(shown: Shown, state: GroupState, places: Array) -> dict[str, AggregateValues]:
+    """The current aggregates of the groups at some places, in order."""
     if not state.measures and not state.histograms:
-        return places, {}
+        return {}
     columns = {name: held.take(places) for name, held in state.measures.items()}
     for name, counted in state.histograms.items():
         order = order_rows(counted.groups, state.count)
@@ -181,7 +179,7 @@ def show_groups(shown: Shown, state: GroupState) -> tuple[Array, dict[str, Aggre
         values, counts = counted.values[order], counted.counts[order]
         low, high, valid = find_middles(values, counts, starts, stops)
         columns[name] = GroupColumn(low, valid, high)
-    return places, shown.show(columns)
+    return shown.show(columns)
 
 
 class _Moments:

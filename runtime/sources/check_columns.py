@@ -6,8 +6,13 @@ import pyarrow as pa
 
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import Relation, Stream
-from ontoweir.runtime.columnar.convert_column import holds_times, holds_type, wrong_type
+from ontoweir.runtime.columnar.convert_column import (
+    holds_times,
+    holds_type,
+    wrong_type,
+)
 from ontoweir.runtime.sources.read_source import missing_column
+from ontoweir.runtime.times.holds_written import holds_written
 
 
 def check_columns(
@@ -44,7 +49,8 @@ def check_columns(
             )
         column, kind = stream.column(name), schema.field(indices[0]).type
         if column is None:
-            if not holds_times(kind):
+            written = stream.written if isinstance(stream, Stream) else None
+            if not (holds_times(kind) if written is None else holds_written(kind, written)):
                 raise wrong_type(f"{stream.name}.{name}", kind, None, place)
         elif not holds_type(kind, column.type):
             raise wrong_type(f"{stream.name}.{name}", kind, column.type, place)

@@ -12,6 +12,7 @@ from ontoweir.runtime.sources.check_columns import check_columns
 from ontoweir.runtime.sources.convert_table import name_bad
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import BAD
+from ontoweir.runtime.times.read_times import read_times
 
 RAW = "__raw"
 """The column that shows what a file holds in a row of which something is not of its type."""
@@ -33,18 +34,19 @@ def conform_rows(history: History, rows: pa.Table, file: str) -> pa.Table:
         DataError: a column is of a type that cannot hold the declared one's values.
     """
     stream = history.stream
-    names = [*history.columns, stream.timestamp]
-    check_columns(rows.schema, stream, names, file)
+    check_columns(rows.schema, stream, [*history.columns, *stream.time_columns], file)
     cells: dict[str, pa.ChunkedArray | pa.Array] = {}
     bad: list[tuple[str, Array]] = []
-    for name in names:
+    for name in [*history.columns, stream.timestamp]:
         column = stream.column(name)
-        values = rows.column(name)
-        if column is None:
-            cells[name], wrong = _convert_times(values)
-        else:
-            converted, wrong = convert_column(values, column.type)
+        if column is not None:
+            converted, wrong = convert_column(rows.column(name), column.type)
             cells[name] = converted.cast(arrow_type(column.type))
+        elif stream.written is None:
+            cells[name], wrong = _convert_times(rows.column(name))
+        else:
+            parts = [rows.column(part) for part in stream.written.columns]
+            cells[name], wrong = read_times(parts, stream.written)
         if wrong is not None:
             bad.append((name, wrong))
     cells[stream.timestamp] = cells[stream.timestamp].cast(pa.int64())

@@ -15,6 +15,7 @@ from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.sources.check_columns import check_columns
 from ontoweir.runtime.sources.history import Piece
 from ontoweir.runtime.sources.read_source import unreadable
+from ontoweir.runtime.times.align_times import align_time
 
 
 def list_pieces(
@@ -49,11 +50,11 @@ def list_pieces(
         except (OSError, pa.ArrowInvalid) as error:
             raise unreadable(file, error) from error
         check_columns(schema, stream, columns, file, constants.keys() | spare)
-        place = find_leaf(metadata, stream.timestamp)
+        place = find_leaf(metadata, stream.timestamp) if stream.written is None else None
         first = 1
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)
-            low, high = read_time_span(group, place)
+            low, high = read_time_span(group, place, stream)
             if group.num_rows and _overlaps(low, high, start_us, stop_us):
                 size = read_size(group, columns)
                 pieces.append(
@@ -91,15 +92,17 @@ def read_ends(statistics: "pq.Statistics") -> tuple[object, object] | None:
 
 
 def read_time_span(
-    group: "pq.RowGroupMetaData", place: int | None
+    group: "pq.RowGroupMetaData", place: int | None, stream: Stream
 ) -> tuple[int | None, int | None]:
-    """The first and last timestamp of a row group in µs, where its statistics say."""
+    """The first and last timestamp of a row group of a stream in µs, where its statistics say."""
     statistics = None if place is None else group.column(place).statistics
     ends = None if statistics is None else read_ends(statistics)
     if ends is None:
         return None, None
     low, high = _micros(ends[0]), _micros(ends[1])
-    return (None, None) if low is None or high is None else (low, high)
+    if low is None or high is None:
+        return None, None
+    return align_time(low, stream), align_time(high, stream)
 
 
 def read_size(group: "pq.RowGroupMetaData", columns: Sequence[str]) -> int:

@@ -17,6 +17,7 @@ from ontoweir.runtime.sources.convert_table import convert_table
 from ontoweir.runtime.sources.history import Cursor, History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent
 from ontoweir.runtime.sources.read_source import BAD, unreadable
+from ontoweir.runtime.times.align_times import align_times
 
 BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4
@@ -120,7 +121,7 @@ class _Reader:
         table = table.slice(self.ahead.offset, limit)
         stream = self.history.stream
         try:
-            times, timed = decode_times(table.column(stream.timestamp))
+            decoded, timed = decode_times(table.column(stream.timestamp))
         except ValueError as error:
             raise DataError(
                 f"the timestamps of {stream.name} cannot be used: {error}",
@@ -128,6 +129,7 @@ class _Reader:
                 fix="name another column, or convert this one to timestamps in microseconds",
                 source=Source(piece.shown, piece.first + self.ahead.offset),
             ) from error
+        times = align_times(decoded, stream)
         if not timed.all():
             times = np.where(timed, times, BEGINNING)
             filled = np.maximum.accumulate(times) if len(times) else times

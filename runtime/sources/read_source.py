@@ -17,6 +17,7 @@ from ontoweir.mappings.model.catalog import (
     DateType,
     DecimalType,
     IntType,
+    Stream,
     TimestampType,
 )
 from ontoweir.mappings.model.column_types import name_column_type
@@ -313,6 +314,18 @@ def _check_types(
         arrow = _ARROW.get(there.partition("(")[0])
         if arrow is None or not (holds_times(arrow) if kind is None else holds_type(arrow, kind)):
             raise wrong_type(name, there, kind, path)
+
+
+def refuse_written(stream: Stream) -> None:
+    """Raise DataError for timestamps in a format, where Spark is to read them."""
+    if stream.written is not None:
+        raise DataError(
+            f"Spark is to read {stream.name}, whose timestamps have a format, zone or from",
+            why="they are read in this process, of local CSV, JSON lines and Parquet",
+            fix="remove them and write timestamps (ISO 8601, or whole microseconds) where the data "
+            "is written, or read local files",
+            source=stream.source,
+        )
 
 
 def missing_column(name: str, there: Sequence[str], path: str, data: DataSource) -> DataError:

@@ -36,7 +36,7 @@ def conform_parquet(
         RunError: the disk does not take it.
     """
     history = History(stream, tuple(columns), (), True, frozenset(spare))
-    wanted = (*columns, stream.timestamp)
+    wanted = (*columns, *stream.time_columns)
     types = {c.name: arrow_type(c.type) for c in stream.columns if c.name in columns}
     schema = pa.schema({**types, stream.timestamp: pa.int64(), BAD: pa.string()})
     try:

@@ -112,7 +112,8 @@ def keep_rows(
 def _digest_declared(stream: Stream, columns: Sequence[str], spare: Set[str]) -> str:
     """A text that changes with whatever decides what is made of the files."""
     types = [repr(c) for c in stream.columns if c.name in columns]
-    said = [digest_program(), pa.__version__, repr(stream.data), stream.timestamp, *types]
+    said = [digest_program(), pa.__version__, repr(stream.data), stream.timestamp]
+    said += [repr(stream.written), *types]
     return sha256("\n".join([*said, repr(sorted(spare))]).encode()).hexdigest()
 
 

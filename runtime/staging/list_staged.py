@@ -40,7 +40,7 @@ def list_staged(
         place = find_leaf(metadata, stream.timestamp)
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)
-            low, high = read_time_span(group, place)
+            low, high = read_time_span(group, place, stream)
             size = read_size(group, names)
             if group.num_rows:
                 rows = group.num_rows

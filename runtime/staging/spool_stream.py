@@ -84,7 +84,7 @@ def _spool_file(
     on_rows: Callable[[int], None],
 ) -> None:
     declared = [c for c in stream.columns if c.name in columns]
-    rows = read_text_rows(stream.data, file, declared, stream.timestamp, spare)
+    rows = read_text_rows(stream.data, file, declared, stream.timestamp, spare, stream.written)
     write_rows(stream, declared, rows, part, on_rows)
 
 

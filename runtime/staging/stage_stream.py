@@ -17,6 +17,7 @@ from ontoweir.runtime.sources.read_source import (
     WantedColumns,
     drop_empty,
     read_source,
+    refuse_written,
     unreadable,
 )
 from ontoweir.runtime.spark.explain_java import describe_cause, java_errors
@@ -48,6 +49,7 @@ def stage_stream(
     """
     from pyspark.sql import functions as fn
 
+    refuse_written(stream)
     data = stream.data
     wanted: list[Column] = [c for c in stream.columns if c.name in columns]
     sort = data.sort or data.format == VIEW

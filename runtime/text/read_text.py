@@ -4,7 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 import pyarrow as pa
 
-from ontoweir.mappings.model.catalog import Column, ColumnType, DataSource, TimestampType
+from ontoweir.mappings.model.catalog import (
+    Column,
+    ColumnType,
+    DataSource,
+    StringType,
+    TimeFormat,
+    TimestampType,
+)
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.convert_table import name_bad
 from ontoweir.runtime.sources.list_pieces import folder_constants
@@ -13,6 +20,7 @@ from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_ahead import read_ahead
 from ontoweir.runtime.text.read_csv import open_csv, read_csv
 from ontoweir.runtime.text.read_json import CORRUPT, check_options, read_json
+from ontoweir.runtime.times.read_times import read_times
 
 
 def read_text_rows(
@@ -21,6 +29,7 @@ def read_text_rows(
     columns: Sequence[Column],
     timestamp: str | None,
     spare: Set[str] = frozenset(),
+    written: TimeFormat | None = None,
 ) -> Iterator[pa.Table]:
     """The rows, some at a time: the declared columns (as arrow_type says), the timestamp, if any,
     in microseconds, and BAD, as read_source and Spark give them. Of JSON, CORRUPT too: the text of
@@ -32,13 +41,16 @@ def read_text_rows(
         columns: those wanted.
         timestamp: the column of that name too.
         spare: columns that are NULL where the file lacks them.
+        written: how the timestamps are written.
 
     Raises:
         NotPlain: Spark has to read it. Rows given before are right all the same.
         DataError: a column is missing, or the file cannot be read.
     """
     types: dict[str, ColumnType] = {c.name: c.type for c in columns}
-    if timestamp is not None:
+    if written is not None:
+        types |= dict.fromkeys(written.columns, StringType())
+    elif timestamp is not None:
         types[timestamp] = TimestampType()
     constants = folder_constants(file)
     try:
@@ -54,7 +66,7 @@ def read_text_rows(
                 if name not in table.column_names:
                     cells = pa.repeat(pa.scalar(constants.get(name), pa.string()), table.num_rows)
                     table = table.append_column(name, cells)
-            yield _convert(table, types, timestamp)
+            yield _convert(table, types, timestamp, written)
     except OSError as error:
         raise unreadable(file, error) from error
 
@@ -90,14 +102,24 @@ def _read_json(
     return read_json(file, [n for n in types if n not in constants], types)
 
 
-def _convert(table: pa.Table, types: Mapping[str, ColumnType], timestamp: str | None) -> pa.Table:
+def _convert(
+    table: pa.Table,
+    types: Mapping[str, ColumnType],
+    timestamp: str | None,
+    written: TimeFormat | None,
+) -> pa.Table:
     made: dict[str, pa.ChunkedArray] = {}
     bad: list[tuple[str, Array]] = []
     for name, kind in types.items():
         made[name], wrong = _convert_column(table.column(name), kind)
         if wrong is not None:
             bad.append((name, wrong))
-    if timestamp is not None:
+    if timestamp is not None and written is not None:
+        times, wrong = read_times([made.pop(part) for part in written.columns], written)
+        made[timestamp] = times
+        if wrong is not None:
+            bad.append((timestamp, wrong))
+    elif timestamp is not None:
         made[timestamp] = made[timestamp].cast(pa.int64())
     made[BAD] = name_bad(bad, table.num_rows)
     if CORRUPT in table.column_names:

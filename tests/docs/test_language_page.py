@@ -34,6 +34,7 @@ READ = [
     "SELECT ?x { GRAPH ?t { ?r :reportedBy ?s } ?s :monitors/:locatedIn ?x }",
     "SELECT ?x { GRAPH ?t { ?r :reportedBy ?s } ?s :monitors|:standsIn ?x . ?x ^:monitors ?s }",
     f"SELECT ?s (MEDIAN(?v) AS ?m) (COUNT(DISTINCT ?v) AS ?d) {{ {BODY} }} GROUP BY ?s",
+    f"SELECT ?s (SUM(?v) * 2 AS ?a) {{ {BODY} }} GROUP BY ?s HAVING(COUNT(*) > 3 && MIN(?v) < 9)",
     f"SELECT (COUNT(*) AS ?n) (SUM(?v) AS ?a) (AVG(?v) AS ?b) (MIN(?v) AS ?c) {{ {BODY} }}",
 ]
 
@@ -43,7 +44,7 @@ REFUSED = {
     "EXISTS": f"SELECT ?v {{ {BODY} FILTER NOT EXISTS {{ ?s :monitors ?x }} }}",
     "ORDER BY": f"SELECT ?v {{ {BODY} }} ORDER BY ?v",
     "LIMIT": f"SELECT ?v {{ {BODY} }} LIMIT 5",
-    "HAVING": f"SELECT (COUNT(*) AS ?n) {{ {BODY} }} GROUP BY ?s HAVING(COUNT(*) > 1)",
+    "HAVING": f"SELECT ?s {{ {BODY} }} GROUP BY ?s HAVING(AVG(?v) > 1)",
     "subquery": f"SELECT ?v {{ {{ SELECT ?v {{ {BODY} }} }} }}",
     "path": f"SELECT ?v {{ {BODY} ?s :monitors+ ?x }}",
     "function": f"SELECT ?v {{ {BODY} FILTER(md5(?v) = 3) }}",

@@ -75,7 +75,8 @@ class BucketCase:
     @property
     def sql(self) -> str:
         selected = ", ".join(f"{text} AS {name}" for name, text, _ in self.columns)
-        tables = ", ".join(f"{table} AS {alias}" for alias, table in self.members)
+        windows = {g.alias: g.table for g in self.groupings if g.table}
+        tables = ", ".join(f"{windows.get(a, table)} AS {a}" for a, table in self.members)
         where = f" WHERE {' AND '.join(self.conditions)}" if self.conditions else ""
         group = ", ".join((*self.group, *(g.text for g in self.groupings)))
         return f"SELECT {selected} FROM {tables}{where} GROUP BY {group}"
@@ -88,8 +89,13 @@ class BucketCase:
         return max(0, *(lag for lag in lags if lag is not None))
 
     @property
+    def closing(self) -> int:
+        """Which of the groupings says when groups are final."""
+        return next((i for i, g in enumerate(self.groupings) if g.slide), 0)
+
+    @property
     def closes(self) -> bool:
-        return self.wait(self.groupings[0].alias) is not None
+        return self.wait(self.groupings[self.closing].alias) is not None
 
     @property
     def near(self) -> bool:
@@ -113,7 +119,12 @@ def make_case(random: Random) -> BucketCase:
     count = random.choice([1, 1, 1, 1, 2])
     groupings: list[Grouping] = []
     for _ in range(count):
-        made = _grouping(random, random.choice(streams), step, zone, base)
+        alias, slides = random.choice(streams), any(g.slide for g in groupings)
+        if random.random() < 0.35 and not slides:
+            table = dict(members)[alias]
+            made = _sliding(random, alias, table, step)
+        else:
+            made = _grouping(random, alias, step, zone, base)
         if replace(made, text="", end="") not in [replace(g, text="", end="") for g in groupings]:
             groupings.append(made)
     every = [f"{a}.{c}" for a, t in members for c in (STATIC if t == "r" else NAMES)]
@@ -121,7 +132,7 @@ def make_case(random: Random) -> BucketCase:
     columns: list[tuple[str, str, tuple[Any, ...]]] = []
     for i, grouping in enumerate(groupings):
         columns.append((f"b{i}", grouping.text, ("start", i)))
-        if grouping.end and random.random() < 0.4:
+        if grouping.end and (grouping.grows or random.random() < 0.4):
             columns.append((f"e{i}", grouping.end, ("end", i)))
     columns += [(f"g{i}", c, ("group", c)) for i, c in enumerate(group)]
     for n in range(random.choice([1, 1, 2, 3, 5])):
@@ -273,6 +284,27 @@ def _grouping(random: Random, alias: str, step: int, zone: str, base: int) -> Gr
     return Grouping(
         alias, f"{kind}({interval}, {time}, TIMESTAMP '{shown}')", width, origin % width
     )
+
+
+def _sliding(random: Random, alias: str, table: str, step: int) -> Grouping:
+    """Buckets that overlap, or grow: as calls, or as a table of windows."""
+    slide = random.choice([1, 1, 2, 3]) * step + random.choice([0, 0, 0, 1, step // 2])
+    grows = random.random() < 0.4
+    size = slide * random.randint(1, 4)
+    if not grows and random.random() < 0.4:
+        size = random.randint(1, 5) * step + random.choice([0, step // 2])
+    period = size if grows else slide
+    offset = random.choice([0, 0, random.randrange(period), 3 * period + 1])
+    kind = "CUMULATE" if grows else "HOP"
+    given = [f"INTERVAL '{n}' MICROSECOND" for n in (slide, size, *([offset] if offset else []))]
+    shown, origin = ", ".join(given), offset % period
+    if random.random() < 0.4:
+        windows = f"TABLE({kind}(TABLE {table}, DESCRIPTOR(ts), {shown}))"
+        start, end = f"{alias}.window_start", f"{alias}.window_end"
+        return Grouping(alias, start, size, origin, "", "UTC", end, slide, grows, windows)
+    call = f"({alias}.ts, {shown})"
+    start = random.choice([kind, f"{kind}_START"]) + call
+    return Grouping(alias, start, size, origin, "", "UTC", f"{kind}_END{call}", slide, grows)
 
 
 def _aggregate(random: Random, column: str) -> tuple[str, str, str]:

@@ -20,6 +20,27 @@ class Grouping:
     zone: str = "UTC"
     end: str = ""
     """The call of their end, if it has one."""
+    slide: int = 0
+    """Of buckets that overlap, or of those that grow: how far apart they are."""
+    grows: bool = False
+    table: str = ""
+    """In FROM, where they are columns of a table of windows."""
+
+    def find_all(self, time: int) -> list[tuple[int, int]]:
+        """Where the buckets begin and end in which a time lies."""
+        if not self.slide:
+            return [self.find(time)]
+        if self.grows:
+            (start, _), step = self.find(time), self.slide
+            ends = range(start + step, start + self.width + 1, step)
+            return [(start, end) for end in ends if time < end]
+        start = time // self.slide * self.slide + self.origin % self.slide + self.slide
+        starts = []
+        while start + self.width > time:
+            if start <= time:
+                starts.append(start)
+            start -= self.slide
+        return [(start, start + self.width) for start in starts]
 
     def find(self, time: int) -> tuple[int, int]:
         """Where the bucket of a time begins and ends."""

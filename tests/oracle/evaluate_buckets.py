@@ -4,6 +4,7 @@ and Python groups them and adds fractions."""
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from itertools import product
 from math import inf, isfinite, nan
 from typing import Any
 
@@ -39,10 +40,11 @@ def find_groups(case: BucketCase) -> list[tuple[dict[str, Any], int]]:
     matches = [dict(zip(needed, row, strict=True)) for row in base.execute(text).fetchall()]
     groups: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     for match in matches:
-        found = tuple(g.find(match[f"epoch_us({g.alias}.ts)"]) for g in case.groupings)
-        groups[found, tuple(match[c] for c in case.group)].append(match)
+        several = (g.find_all(match[f"epoch_us({g.alias}.ts)"]) for g in case.groupings)
+        for found in product(*several):
+            groups[found, tuple(match[c] for c in case.group)].append(match)
     made = []
-    wait = case.wait(case.groupings[0].alias)
+    wait = case.wait(case.groupings[case.closing].alias)
     assert wait is not None
     for (found, key), of in groups.items():
         row = {}
@@ -60,7 +62,7 @@ def find_groups(case: BucketCase) -> list[tuple[dict[str, Any], int]]:
                     function, column = what
                     values = [m[column] for m in of if m[column] is not None]
                     row[name] = compute(function, values)
-        made.append((row, found[0][1] + wait * case.step))
+        made.append((row, found[case.closing][1] + wait * case.step))
     return made
 
 

@@ -22,8 +22,8 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     MatchBatch,
     advance_groups,
     plan_aggregates,
-    read_numbers,
 )
+from ontoweir.runtime.groups.read_numbers import read_numbers
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, render_results
 from tests.oracle.budget import SEEDS, budget

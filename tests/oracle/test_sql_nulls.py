@@ -75,11 +75,13 @@ class Query:
     """(name, what we read, what DuckDB reads)"""
     group: tuple[str, ...]
     rest: str
+    having: str = ""
 
     def text(self, place: int) -> str:
         selected = ", ".join(f"{c[place]} AS {c[0]}" for c in self.columns)
         groups = f" GROUP BY {', '.join(self.group)}" if self.group else ""
-        return f"SELECT {selected} FROM {self.rest}{groups}"
+        having = f" HAVING {self.having}" if self.having else ""
+        return f"SELECT {selected} FROM {self.rest}{groups}{having}"
 
 
 def make_query(random: Random) -> Query:

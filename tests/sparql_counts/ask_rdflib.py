@@ -1,10 +1,11 @@
 """The bag of answers that rdflib's SPARQL engine finds, after every timestamp.
 
-Each timestamp is a named graph; the default graph has what always holds. rdflib does not compare
-differences of times: in the query a time is a whole number of seconds, and so are durations. Of a
-join, rdflib 7.6 takes the right side as a set, so that of `VALUES ?n { 1 1 }` one is lost; here
-both sides are bags, as section 18.5 of SPARQL 1.1 has it. Its IN compares terms, so that the
-decimal 1.0 is not IN (1, 2); section 17.4.1.9 has =, which is what is asked here.
+Each timestamp is a named graph; the default graph has what always holds, and what has held at any
+timestamp so far. rdflib does not compare differences of times: in the query a time is a whole
+number of seconds, and so are durations, and the objects of `:t`, which mappings make of a stream's
+timestamp. Of a join, rdflib 7.6 takes the right side as a set, so that of `VALUES ?n { 1 1 }` one
+is lost; here both sides are bags, as section 18.5 of SPARQL 1.1 has it. Its IN compares terms, so
+that the decimal 1.0 is not IN (1, 2); section 17.4.1.9 has =, which is what is asked here.
 """
 
 import re
@@ -21,11 +22,13 @@ from rdflib.plugins.sparql.evalutils import _join
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.plugins.sparql.sparql import Query, QueryContext
 
+from tests.sparql_counts.close_graph import Triple
 from tests.sparql_counts.read_graphs import Graphs
 
 Answer: TypeAlias = tuple[str, ...]
 Answers: TypeAlias = Counter[Answer]
 HOLDS_AT = URIRef("urn:holds-at")
+TIME = URIRef("http://e/t")
 _TIME = re.compile(r"GRAPH \?(\w+) \{")
 _AGGREGATES = re.compile(r"^(SELECT .*\))\n", re.MULTILINE)
 _IN = re.compile(r"\?(\w+) IN \((\S+), (\S+)\)")
@@ -59,10 +62,19 @@ def ask_rdflib(query: Query, graphs: Graphs) -> Iterator[tuple[datetime, Answers
     for moment, triples in graphs.at.items():
         name = URIRef(f"urn:at:{_seconds(moment)}")
         graph = Graph(store=dataset.store, identifier=name)
-        for triple in triples:
+        for triple in map(_count_time, triples):
             graph.add(triple)
+            dataset.default_graph.add(triple)
         dataset.default_graph.add((name, HOLDS_AT, Literal(_seconds(moment))))
         yield moment, _count(dataset, query)
+
+
+def _count_time(triple: Triple) -> Triple:
+    """A triple of `:t` with a number of seconds."""
+    subject, predicate, value = triple
+    if predicate != TIME or not isinstance(value, Literal):
+        return triple
+    return subject, predicate, Literal(_seconds(datetime.fromisoformat(str(value))))
 
 
 def answer_static(query: Query, graphs: Graphs) -> Answers:

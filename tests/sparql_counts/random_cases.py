@@ -52,7 +52,7 @@ def random_case(seed: int, taste: Taste = TASTE) -> Case:
         axioms = tuple(a for a in AXIOMS if draw.random() < 0.2)
         facts = tuple(f for f in FACTS if draw.random() < 0.08)
         words = _Vocabulary(maps, axioms, facts, "")
-        if words.static if taste.static else words.timed:
+        if words.always if taste.static else words.timed:
             break
     case = Case(tables, maps, _make_query(draw, words, taste), {}, axioms, facts, f"seed {seed}")
     return replace(case, rows=random_rows(seed, case))
@@ -62,7 +62,7 @@ def random_query(seed: int, case: Case, taste: Taste = TASTE) -> Query:
     """Another query over the mappings of a case."""
     draw = random.Random(seed)
     words = _Vocabulary(case.maps, case.axioms, case.facts, GRAPH)
-    if draw.random() < 0.5 or not (words.static if taste.static else words.timed):
+    if draw.random() < 0.5 or not (words.always if taste.static else words.timed):
         words = _Vocabulary(case.maps, case.axioms, case.facts, "")
     return _make_query(draw, words, taste)
 
@@ -180,6 +180,8 @@ class _Vocabulary:
         self.all = sorted((timed | static) & _NAMES)
         self.timed = sorted((timed - static) & _NAMES)
         self.static = sorted(static & _NAMES)
+        self.always = sorted((static - timed) & _NAMES)
+        """Outside GRAPH, where what streams make counts only if it comes once."""
 
 
 _NAMES = {"a A", "a B", "a C", "a D", *"PQRvwzd"}
@@ -229,7 +231,7 @@ def _try_query(draw: random.Random, words: _Vocabulary, taste: Taste) -> Query |
     if mixed and taste.distinct is False:
         return None
     for branch in branches:
-        if any(not set(a.predicates) & set(words.static) for a in branch.atoms if not a.time):
+        if any(not set(a.predicates) <= set(words.always) for a in branch.atoms if not a.time):
             return None
     shared = set(_variables(branches[0]))
     for branch in branches[1:]:
@@ -271,7 +273,7 @@ def _make_atoms(draw: random.Random, words: _Vocabulary, taste: Taste) -> tuple[
     for time in times:
         subject = draw.choice(("?x", "?x", "?x", "?y"))
         for i in range(draw.choice((1, 1, 2, 3) if len(times) == 1 else (1, 1, 2))):
-            known = words.static if not time else words.timed if often and i == 0 else words.all
+            known = words.always if not time else words.timed if often and i == 0 else words.all
             if not known:
                 continue
             name = draw.choice(known)

@@ -57,8 +57,7 @@ class Project:
         base = sqlite3.connect(":memory:")
         for name, table in (*relations.items(), *streams.items()):
             columns = [
-                f'"{c}" {"INT" if _kind(d) == "int" else "TEXT"}'
-                for c, d in table["columns"].items()
+                f'"{c}" {"INT" if kind == "int" else "TEXT"}' for c, kind in _kinds(table).items()
             ]
             base.execute(f'CREATE TABLE "{name}" ({", ".join(columns)})')
         for name, table in relations.items():
@@ -85,7 +84,7 @@ class Project:
     def _rows(self, table: dict[str, Any]) -> Iterator[tuple[datetime, tuple[Any, ...]]]:
         """The rows of a table with their times; an empty cell is NULL."""
         time = table.get("timestamp", {}).get("column")
-        kinds = {c: _kind(d) for c, d in table["columns"].items()}
+        kinds = _kinds(table)
         with (self.folder / table["source"]["path"]).open(newline="", encoding="utf-8") as file:
             for line in csv.DictReader(file):
                 moment = datetime.fromisoformat(line[time]) if time else datetime.min
@@ -115,8 +114,16 @@ def _list_triples(
                     yield s, pair.predicate, o
 
 
-def _kind(declared: Any) -> str:
-    return str(declared["type"] if isinstance(declared, dict) else declared)
+def _kinds(table: dict[str, Any]) -> dict[str, str]:
+    """The types of a table's columns, its timestamp last."""
+    kinds = {
+        name: str(declared["type"] if isinstance(declared, dict) else declared)
+        for name, declared in table["columns"].items()
+    }
+    return {
+        **kinds,
+        **({table["timestamp"]["column"]: "timestamp"} if "timestamp" in table else {}),
+    }
 
 
 def _read(text: str, kind: str) -> int | str | None:
@@ -135,7 +142,7 @@ def _read(text: str, kind: str) -> int | str | None:
 def _insert(
     base: sqlite3.Connection, name: str, table: dict[str, Any], rows: list[tuple[Any, ...]]
 ) -> None:
-    places = ", ".join("?" * len(table["columns"]))
+    places = ", ".join("?" * len(_kinds(table)))
     base.executemany(f'INSERT INTO "{name}" VALUES ({places})', rows)
 
 

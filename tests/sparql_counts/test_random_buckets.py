@@ -1,10 +1,11 @@
 """Random aggregates by buckets of time, over random mappings and data: each group once, when its
-bucket is over, as rdflib has it at the end."""
+bucket is over, as rdflib has it at the end; also buckets that overlap, HAVING, and expressions over
+aggregates."""
 
 import random
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from hypothesis import settings
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from tests.sparql_counts.ask_rdflib import Answers, ask_rdflib, translate_query
+from ontoweir.rewriter.model.add_views import tables_of
+from tests.sparql_counts.ask_rdflib import Answer, Answers, ask_rdflib, translate_query
 from tests.sparql_counts.case import Query
 from tests.sparql_counts.random_cases import random_case, random_query
 from tests.sparql_counts.random_tables import random_rows
@@ -23,8 +25,9 @@ from tests.sparql_counts.replay_case import prepare_job, replay_case
 from tests.sparql_counts.write_case import BASE, show_case, write_case, write_query, write_rows
 
 BLOCKS = 4
+EPOCH = datetime(2020, 1, 1)
+"""When the first step is (write_rows)."""
 PROJECTS = settings().max_examples // 2
-_CALL = re.compile(r'ow:tumble\(\?(\w+), "PT(\d+)M"\^\^xsd:dayTimeDuration\)')
 
 
 def time_of(query: Query) -> str | None:
@@ -35,10 +38,67 @@ def time_of(query: Query) -> str | None:
     return min(times[0]) if grouped and same else None
 
 
-def add_bucket(query: Query, time: str, minutes: int) -> Query:
-    """The query grouped by a bucket, too, whose start is the first column."""
-    call = f'(ow:tumble(?{time}, "PT{minutes}M"^^xsd:dayTimeDuration) AS ?bucket)'
-    return replace(query, head=("?bucket", *query.head), group=(*query.group, call))
+@dataclass(frozen=True)
+class Buckets:
+    """Buckets of `size` minutes, one every `slide` minutes; `grows`: of `slide` minutes, and of
+    multiples, up to `size`. `end`: whether the end is asked for."""
+
+    kind: str
+    slide: int
+    size: int
+    end: bool
+
+    def ours(self, query: Query, time: str) -> Query:
+        """The query grouped by the buckets, too, whose start is the first column."""
+        given = (self.size,) if self.kind == "tumble" else (self.slide, self.size)
+        shown = ", ".join(f'"PT{n}M"^^xsd:dayTimeDuration' for n in given)
+        calls = [f"(ow:{self.kind}(?{time}, {shown}) AS ?bucket)"]
+        if self.end:
+            calls.append(f"(ow:{self.kind}End(?{time}, {shown}) AS ?ending)")
+        return self._group(query, calls)
+
+    def theirs(self, query: Query, time: str) -> Query:
+        """As rdflib computes it, of times in seconds: every match once for each bucket."""
+        slide, size = 60 * self.slide, 60 * self.size
+        begins = f"(FLOOR(?{time} / {slide}) - ?lag) * {slide}"
+        ends = f"{begins} + {size}"
+        if self.kind == "cumulate":
+            begins = f"FLOOR(?{time} / {size}) * {size}"
+            ends = f"{begins} + (?lag + 1) * {slide}"
+        lags = " ".join(map(str, range(-(-self.size // self.slide))))
+        lines = f"VALUES ?lag {{ {lags} }}", f"FILTER({ends} > ?{time})"
+        branches = tuple(replace(b, lines=(*b.lines, *lines)) for b in query.branches)
+        calls = [f"({begins} AS ?bucket)"] + [f"({ends} AS ?ending)"] * self.end
+        return self._group(replace(query, branches=branches), calls)
+
+    def _group(self, query: Query, calls: list[str]) -> Query:
+        names = ("?bucket", *["?ending"] * self.end)
+        return replace(query, head=(*names, *query.head), group=(*query.group, *calls))
+
+
+def draw_buckets(draw: random.Random) -> Buckets:
+    kind = draw.choice(("tumble", "hop", "hop", "cumulate"))
+    slide = draw.choice((1, 2, 3, 5))
+    if kind == "tumble":
+        return Buckets(kind, slide, slide, draw.random() < 0.3)
+    size = slide * draw.choice((1, 2, 3)) if kind == "cumulate" else draw.choice((1, 2, 3, 4, 7))
+    return Buckets(kind, slide, size, kind == "cumulate" or draw.random() < 0.3)
+
+
+def draw_having(draw: random.Random, query: Query) -> tuple[Query, str]:
+    """The query with an expression over its aggregates, and a HAVING; or without."""
+    calls = [h[1:].split(" AS ")[0] for h in query.head if re.match(r"\((MIN|MAX|SUM|COUNT)\(", h)]
+    numbers = [c for c in calls if "(?d)" in c and not c.startswith("COUNT")] + ["COUNT(*)"]
+    if draw.random() < 0.4:
+        more = f"({draw.choice(numbers)} * 2 + {draw.randint(0, 3)} AS ?more)"
+        query = replace(query, head=(*query.head, more))
+    if draw.random() < 0.5:
+        return query, ""
+    left, right = (draw.choice(numbers) for _ in range(2))
+    sign, n = draw.choice(("<", "<=", ">", ">=", "!=")), draw.randint(0, 3)
+    conditions = (f"{left} {sign} {n}", f"{left} {sign} {right}", f"!({left} {sign} {n})")
+    both = f"{draw.choice(conditions)} {draw.choice(('&&', '||'))} {draw.choice(conditions)}"
+    return query, f"HAVING({draw.choice((*conditions, both))})\n"
 
 
 def run_seed(seed: int, folder: Path) -> Counter[str]:
@@ -48,11 +108,12 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
     asked = next(((q, t) for q in queries if (t := time_of(q)) is not None), None)
     if asked is None:
         return Counter(none=1)
-    minutes = draw.choice((1, 2, 3, 5))
-    query = add_bucket(*asked, minutes)
+    buckets = draw_buckets(draw)
+    plain, having = draw_having(draw, asked[0])
+    query = buckets.ours(plain, asked[1])
     folder.mkdir()
     write_case(case, folder)
-    text = "PREFIX ow: <urn:ontoweir:>\n" + write_query(query)
+    text = "PREFIX ow: <urn:ontoweir:>\n" + write_query(query) + having
     (folder / "q.rq").write_text(text, encoding="utf-8")
     workspace = Workspace(load_project(folder, environ={}))
     try:
@@ -60,10 +121,10 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
         job = prepare_job(workspace, compiled)
     except QueryError:
         return Counter(refused=1)
-    plain = _CALL.sub(lambda m: f"FLOOR(?{m[1]} / {60 * int(m[2])}) * {60 * int(m[2])}", text)
-    translated = translate_query(plain)
+    translated = translate_query(write_query(buckets.theirs(plain, asked[1])) + having)
     project = Project(folder)
     step = next(iter(workspace.project.catalog.streams.values())).step_us
+    read = tables_of(job.union) & {table.name for table in case.tables if table.stream}
     told = Counter[str]()
     for content in range(2):
         rows = random_rows(2 * seed + content, case)
@@ -72,14 +133,16 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
         names = [name.split()[-1].strip("?)") for name in query.head]
         found = replay_case(workspace, compiled, job, names)
         graphs = project.read_graphs(tuple(BASE + g for g in query.graphs))
-        moments = list(ask_rdflib(translated, graphs))
-        wanted: Answers = moments[-1][1] if moments else Counter()
-        over = max(graphs.at) + timedelta(microseconds=step) if graphs.at else None
+        asked_at = list(ask_rdflib(translated, graphs))
+        wanted: Answers = asked_at[-1][1] if asked_at else Counter()
+        moments = [5 * int(r[0] or 0) for t in case.tables if t.name in read for r in rows[t.name]]
+        over = EPOCH + timedelta(minutes=max(moments), microseconds=step) if moments else None
         expected = {
-            row: at for row in wanted if over is not None and (at := _end(row[0], minutes)) <= over
+            row: at for row in wanted if over is not None and (at := _end(row, buckets)) <= over
         }
+        times = 1 + buckets.end
         shown = {
-            (_seconds(row[0]), *row[1:]): at.replace(tzinfo=None)
+            (*map(_seconds, row[:times]), *row[times:]): at.replace(tzinfo=None)
             for at, rows_at in found.items()
             for row in rows_at
         }
@@ -88,10 +151,10 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
     return told
 
 
-def _end(start: str, minutes: int) -> datetime:
-    """When the bucket ends that starts so many seconds after 1970."""
-    begun = datetime.fromtimestamp(int(start), UTC).replace(tzinfo=None)
-    return begun + timedelta(minutes=minutes)
+def _end(row: Answer, buckets: Buckets) -> datetime:
+    """When the bucket ends whose start is the first column, in seconds after 1970."""
+    seconds = int(row[1]) if buckets.end else int(row[0]) + 60 * buckets.size
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
 
 
 def _seconds(moment: str) -> str:

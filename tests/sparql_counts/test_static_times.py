@@ -139,7 +139,7 @@ def test_what_always_holds_is_not_counted_with_what_holds_at_times(
     query = replace(UNION, head=(head,), distinct=False)
     outcome = compare_case(make_union(*BOTH, query=query), tmp_path)
     assert isinstance(outcome, Refused)
-    assert "one part of the UNION always holds" in outcome.reason
+    assert "one part of the query always holds" in outcome.reason
 
 
 def _refusal(case: Case, folder: Path) -> str:

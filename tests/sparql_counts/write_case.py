@@ -15,7 +15,7 @@ ONTOLOGY = (
     f"@prefix : <{BASE}> .\n@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
     "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
 )
-CLASSES, OBJECT_PROPERTIES, DATA_PROPERTIES = "ABCD", "PQR", "vwzd"
+CLASSES, OBJECT_PROPERTIES, DATA_PROPERTIES = "ABCD", "PQR", "vwzdt"
 
 
 def write_case(case: Case, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,6 +12,8 @@ import pyarrow.parquet as pq
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.runtime.sources.list_pieces import find_leaf, read_time_span
+from ontoweir.runtime.times.align_times import align_time
+from ontoweir.runtime.times.read_times import read_times
 
 
 def find_horizon(stream: Stream, files: Iterable[str], known: dict[str, int | None]) -> int | None:
@@ -38,23 +41,26 @@ def _read_first(stream: Stream, file: str) -> int | None:
     try:
         match stream.data.format:
             case "parquet":
-                return _first_of_parquet(file, stream.timestamp)
+                return align_time(_first_of_parquet(file, stream), stream)
             case "csv":
-                return _first_of_csv(file, stream)
+                return align_time(_first_of_csv(file, stream), stream)
             case _:
                 return None
     except (OSError, ValueError, KeyError, pa.ArrowException):
         return None  # whoever reads it says what is wrong
 
 
-def _first_of_parquet(file: str, time: str) -> int | None:
+def _first_of_parquet(file: str, stream: Stream) -> int | None:
+    if stream.written is not None:
+        return _least_written(pq.read_table(file, columns=list(stream.time_columns)), stream)
+    time = stream.timestamp
     with pq.ParquetFile(file) as opened:
         metadata = opened.metadata
         place = find_leaf(metadata, time)
         if place is None:
             return None
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        lows = [read_time_span(g, place)[0] for g in groups if g.num_rows]
+        lows = [read_time_span(g, place, stream)[0] for g in groups if g.num_rows]
         if None not in lows:
             return min((low for low in lows if low is not None), default=None)
         return _least(opened.read(columns=[time]).column(time))
@@ -64,9 +70,20 @@ def _first_of_csv(file: str, stream: Stream) -> int | None:
     options = {name.lower(): text.lower() for name, text in stream.data.options}
     if options.get("header") != "true" or not set(options) <= {"header", "maxfilespertrigger"}:
         return None
-    time = stream.timestamp
-    kinds = pcsv.ConvertOptions(include_columns=[time], column_types={time: pa.string()})
-    return _least(pcsv.read_csv(file, convert_options=kinds).column(time))
+    times = list(stream.time_columns)
+    kinds = pcsv.ConvertOptions(
+        include_columns=times, column_types=dict.fromkeys(times, pa.string())
+    )
+    rows = pcsv.read_csv(file, convert_options=kinds)
+    if stream.written is not None:
+        return _least_written(rows, stream)
+    return _least(rows.column(stream.timestamp))
+
+
+def _least_written(rows: pa.Table, stream: Stream) -> int | None:
+    assert stream.written is not None
+    times, _ = read_times([rows.column(part) for part in stream.written.columns], stream.written)
+    return cast("int | None", pc.min(times).as_py())
 
 
 def _least(column: "pa.ChunkedArray") -> int | None:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, Reject
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import BAD
+from ontoweir.runtime.times.align_times import align_times
 
 FAULT = "__fault"
 PARTITION, OFFSET = "__partition", "__offset"
@@ -48,6 +50,7 @@ def ingest(
     come as far as the files before the first that is there and not delivered.
     """
     time = history.stream.timestamp
+    rows = align_rows(rows, history.stream)
     rejects: list[Reject] = []
 
     def drop(bad: "pa.ChunkedArray", reason: str) -> None:
@@ -85,6 +88,16 @@ def ingest(
         marks.add(RAW)  # else it shows what a row held that is rejected later
     rows = rows.select([n for n in rows.column_names if n not in marks])
     return Taken(rows, tuple(rejects), max_event_time, offsets, files)
+
+
+def align_rows(rows: pa.Table, stream: Stream) -> pa.Table:
+    """Rows with their timestamps (µs; NULL: none) on the grid of the stream's steps."""
+    if stream.align == "error":
+        return rows
+    column = rows.column(stream.timestamp)
+    times = align_times(pc.fill_null(column, 0).to_numpy(), stream)
+    held = pa.array(times, pa.int64(), mask=pc.is_null(column).to_numpy())
+    return rows.set_column(rows.column_names.index(stream.timestamp), stream.timestamp, held)
 
 
 def describe_rows(history: History, rows: pa.Table, reason: str) -> list[Reject]:

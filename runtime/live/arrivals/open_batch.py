@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ontoweir.errors import DataError, RunError, Source
+from ontoweir.runtime.live.arrivals.ingest import align_rows
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile, list_arrivals
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.arrivals.read_arrivals import BadFile, Portion, cut_rows, open_arrivals
@@ -75,7 +76,8 @@ class OpenBatch:
                 if before or behind or any(b.file == portion.file for b in self.bad[name]):
                     continue
                 try:
-                    parts.append(cut_rows(portion.load(), time, low, high))
+                    rows = align_rows(portion.load(), history.stream)
+                    parts.append(cut_rows(rows, time, low, high))
                 except DataError as error:
                     self.bad[name].append(BadFile(portion.file, error))
             whole = [p for p in parts if p.num_rows]

@@ -29,7 +29,13 @@ from ontoweir.runtime.sources.list_pieces import (
     read_size,
     read_time_span,
 )
-from ontoweir.runtime.sources.read_source import WantedColumns, drop_empty, read_source, unreadable
+from ontoweir.runtime.sources.read_source import (
+    WantedColumns,
+    drop_empty,
+    read_source,
+    refuse_written,
+    unreadable,
+)
 from ontoweir.runtime.spark.redact_secrets import resolve_options
 from ontoweir.runtime.spark.write_parquet import write_parquet
 from ontoweir.runtime.staging.spool_stream import write_rows
@@ -123,7 +129,7 @@ def _open_parquet(history: History, file: ArrivedFile) -> Iterator[Portion]:
     stream = history.stream
     if Path(file.path).exists():
         drop_empty(stream.data, [file.path])
-    wanted = (*history.columns, stream.timestamp)
+    wanted = (*history.columns, *stream.time_columns)
     spare = history.spare
     pieces = list_pieces([file.path], stream, wanted, start_us=None, stop_us=None, spare=spare)
     for piece in pieces:
@@ -155,9 +161,10 @@ def _open_text(history: History, file: ArrivedFile, spool: Path) -> list[Portion
     except OSError as error:
         raise unreadable(file.path, error) from error
     wanted = [c for c in stream.columns if c.name in history.columns]
-    tables = map(
-        _mark_faults, read_text_rows(data, file.path, wanted, stream.timestamp, history.spare)
+    rows_of = read_text_rows(
+        data, file.path, wanted, stream.timestamp, history.spare, stream.written
     )
+    tables = map(_mark_faults, rows_of)
     times = {file.path: file.modified}
     if size <= _COLLECTED and not _is_packed([file.path]):
         held = [_mark(_name_file(rows, file.path), times) for rows in tables]
@@ -206,7 +213,7 @@ def _read_piece(history: History, file: ArrivedFile, piece: Piece) -> pa.Table:
     Raises:
         DataError: it cannot be read.
     """
-    wanted = [*history.columns, history.stream.timestamp]
+    wanted = [*history.columns, *history.stream.time_columns]
     try:
         with pq.ParquetFile(piece.file) as opened:
             names = opened.schema_arrow.names
@@ -283,6 +290,7 @@ def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "Da
     from pyspark.sql import functions as fn
 
     stream = history.stream
+    refuse_written(stream)
     data = with_folders(stream.data, files[0])
     data = replace(data, options=_reading_options(replace(stream, data=data)))
     wanted = [c for c in stream.columns if c.name in history.columns]
@@ -315,7 +323,7 @@ def _portions(
         place = find_leaf(metadata, history.stream.timestamp)
         for number in range(metadata.num_row_groups):
             group = metadata.row_group(number)
-            low, high = read_time_span(group, place)
+            low, high = read_time_span(group, place, history.stream)
             names = (*history.columns, history.stream.timestamp)
 
             def load(part: Path = part, number: int = number) -> pa.Table:

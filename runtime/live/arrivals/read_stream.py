@@ -14,6 +14,7 @@ from ontoweir.runtime.sources.read_source import (
     WantedColumns,
     cast_declared,
     quote_spark_name,
+    refuse_written,
     unreadable,
 )
 from ontoweir.runtime.spark.explain_java import describe_cause, java_errors, suggest_package
@@ -61,6 +62,7 @@ def read_stream(
     from pyspark.sql import functions as fn
 
     stream = history.stream
+    refuse_written(stream)
     options = source_options(stream)
     try:
         match stream.data.format:

@@ -14,7 +14,7 @@ from ontoweir.runtime.results.group_state import GroupColumn, GroupState, Histog
 _KEY = "group "
 """Before the names of the columns that groups differ in."""
 _PLACE, _COUNT = "place", "count"
-_SEEN = "seen"
+_SEEN, _CLOSED = "seen", "closed"
 
 
 def from_groups(state: GroupState) -> dict[str, pa.Table]:
@@ -30,7 +30,10 @@ def from_groups(state: GroupState) -> dict[str, pa.Table]:
     columns |= {_KEY + n: keys.column(n) for n in keys.column_names}
     for name, held in state.measures.items():
         columns[json.dumps(list(name))] = pa.array(held.values, mask=~held.valid)
-    tables = {".arrow": pa.table(columns)}
+    whole = pa.table(columns)
+    if state.closed is not None:
+        whole = whole.replace_schema_metadata({_CLOSED: str(state.closed)})
+    tables = {".arrow": whole}
     for number, (name, counted) in enumerate(state.histograms.items()):
         values = {_PLACE: counted.groups, json.dumps(list(name)): counted.values}
         tables[f".{number}.arrow"] = pa.table({**values, _COUNT: counted.counts})
@@ -49,7 +52,8 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
         return GroupState()
     names = [n for n in whole.column_names if n.startswith(_KEY)]
     texts = TextTable()
-    keys = whole.select(names).rename_columns([n[len(_KEY) :] for n in names])
+    keys = whole.select(names).replace_schema_metadata(None)
+    keys = keys.rename_columns([n[len(_KEY) :] for n in names])
     keys = code_columns(keys, texts).combine_chunks()
     measures, histograms = {}, {}
     for name in whole.column_names:
@@ -72,5 +76,14 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
             np.array(counted.column(n).to_numpy()) for n in (_PLACE, name, _COUNT)
         )
         histograms[tuple(json.loads(name))] = Histogram(places, values, counts)
-    changed = np.full(whole.num_rows, LONG_AGO, dtype=np.int64)
-    return GroupState(whole.num_rows, keys, measures, histograms, changed, seen=seen, texts=texts)
+    told = (whole.schema.metadata or {}).get(_CLOSED.encode())
+    return GroupState(
+        whole.num_rows,
+        keys,
+        measures,
+        histograms,
+        np.full(whole.num_rows, LONG_AGO, dtype=np.int64),
+        seen=seen,
+        closed=None if told is None else int(told),
+        texts=texts,
+    )

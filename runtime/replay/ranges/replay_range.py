@@ -67,6 +67,7 @@ class GroupTask:
     `found`: the folder of that task, with so many `parts`.
     `before`: what all ranges before have found (merge_group_deltas), but for groups that are final.
     `folder`: where answers and progress are written.
+    `closed_us`: the last timestamp that the ranges before have finished.
     """
 
     index: int
@@ -74,6 +75,7 @@ class GroupTask:
     parts: int
     before: PartRows
     folder: str
+    closed_us: int | None = None
 
 
 RangeTask: TypeAlias = HistoryTask | GroupTask
@@ -279,7 +281,8 @@ def _group(
         _, groups = advance_groups(work.aggregates, task.before or (), GroupState())
         groups = groups.settle()
     else:
-        groups = add_matches(work.aggregates, task.before or (), GroupState())
+        known = GroupState(closed=task.closed_us)
+        groups = add_matches(work.aggregates, task.before or (), known)
     progress, most = RangeProgress(), 0
     for part in range(task.parts):
         file = part_file(task.found, task.index, part)

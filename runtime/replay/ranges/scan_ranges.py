@@ -181,13 +181,15 @@ class _Scan:
         outcomes = self._read(starts, None, place, grouped=True)
         tasks: list[RangeTask] = []
         before: PartRows = ()
+        closed: int | None = None
         for outcome in outcomes:
             parts = outcome.progress.parts
-            tasks.append(GroupTask(outcome.index, place, parts, before, folder))
+            tasks.append(GroupTask(outcome.index, place, parts, before, folder, closed))
             before = merge_group_deltas(self.work.aggregates, before, outcome.matches)
             closing, now = self.work.aggregates.closing, outcome.progress.now_us
             if closing is not None and now is not None:
                 before = drop_final(self.work.aggregates, closing, before, now)
+                closed = now
         grouped = self._run(tasks, folder, collector)
         return [replace(o, most=g.most) for o, g in zip(outcomes, grouped, strict=True)]
 

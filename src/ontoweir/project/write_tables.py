@@ -60,6 +60,8 @@ def _of_time(stream: Stream) -> list[str]:
     if stream.start_us is not None:
         start = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=stream.start_us)
         time.append(f"start = {quote(start.isoformat())}")
+    if stream.align != "error":
+        time.append(f"align = {quote(stream.align)}")
     lines = [f"timestamp = {{ {', '.join(time)} }}"]
     if stream.max_per_timestamp is not None:
         lines.append(f"max_per_timestamp = {stream.max_per_timestamp}")

@@ -215,7 +215,7 @@ def replay_query(
         asked=AskedFor(options.allow_unbounded, options.emit),
         verification=verification,
     )
-    (job,) = prepared.jobs
+    (job,), statics = prepared.jobs, prepared.statics
     if options.final and compiled.union.aggregation is None:
         workspace.on_warning(
             f"--final changes nothing for {compiled.name}: it is not an aggregate, and each of its "
@@ -236,11 +236,10 @@ def replay_query(
         text_here=here,
         engine=options.engine,
         verification=verification,
+        most_rejected=False,
     )
     with show_replay(compiled.name) if options.progress else nullcontext() as progress:
-        summary = replay_history(
-            job, request, spark=session, progress=progress, statics=prepared.statics
-        )
+        summary = replay_history(job, request, spark=session, progress=progress, statics=statics)
     return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
 
 

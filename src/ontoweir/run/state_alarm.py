@@ -1,4 +1,5 @@
-"""A warning where the state of a query that has no bound grows."""
+"""Warnings of a live run: the state of a query that has no bound grows; most rows of a stream are
+rejected."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -9,14 +10,17 @@ if TYPE_CHECKING:
 
 class StateAlarm:
     """Warns when a query without a bound holds `rows` rows of state, and whenever that has
-    doubled. Called after every micro-batch."""
+    doubled; and once for each reason for which half of a stream's rows are rejected. Called after
+    every micro-batch."""
 
     def __init__(self, rows: int, on_warning: Callable[[str], None]) -> None:
         self.rows, self.on_warning = rows, on_warning
         self.next: dict[str, int] = {}
+        self.told: set[str] = set()
 
     def __call__(self, state: "LiveState", job: "LiveJob") -> None:
-        """Look at the state of every query."""
+        """Look at the state of every query, and at what was rejected."""
+        self._tell_rejects(state, job)
         for query, held in zip(job.queries, state.queries, strict=True):
             limit = self.next.get(query.name, self.rows)
             if query.bound is not None or held.rows < limit:
@@ -28,3 +32,20 @@ class StateAlarm:
                 f"{query.name} holds {held.rows:,} rows of state, and no bound of it is known; "
                 "`ontoweir check` says what would bound it"
             )
+
+    def _tell_rejects(self, state: "LiveState", job: "LiveJob") -> None:
+        from ontoweir.runtime.verified.find_wrong import find_wrong
+
+        streams = [(h.stream, state.arrived.get(h.stream.name, 0)) for h in job.histories]
+        for wrong in find_wrong(streams, state.reasons):
+            if wrong.reason not in self.told:
+                self.told.add(wrong.reason)
+                place = "" if wrong.stream.source is None else f"{wrong.stream.source}: "
+                fix = (
+                    "declare the format of its timestamp"
+                    if wrong.is_time
+                    else "correct what the catalog declares of it"
+                )
+                self.on_warning(
+                    f"{place}{wrong}; a declaration is wrong, or the data: the run goes on; {fix}"
+                )

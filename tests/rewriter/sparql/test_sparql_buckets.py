@@ -5,7 +5,13 @@ from dataclasses import replace
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, TimeBucket
+from ontoweir.mappings.model.sliding_buckets import SlidingBuckets
+from ontoweir.mappings.model.time_bucket import (
+    CalendarBuckets,
+    FixedBuckets,
+    TimeBucket,
+    slide_panes,
+)
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.ucq.find_homomorphism import contains_query
@@ -40,6 +46,17 @@ def read(group: str, pattern: str = GRAPH, head: str = "?b") -> ConjunctiveQuery
             TimeBucket(CalendarBuckets("day", "Europe/Berlin")),
         ),
         ('ow:tumble(?t, "P1M"^^xsd:yearMonthDuration)', TimeBucket(CalendarBuckets("month"))),
+        (
+            'ow:hop(?t, "PT5M"^^xsd:dayTimeDuration, "PT1H"^^xsd:dayTimeDuration)',
+            slide_panes(SlidingBuckets(HOUR, HOUR // 12)),
+        ),
+        (
+            (
+                'ow:cumulateEnd(?t, "PT5M"^^xsd:dayTimeDuration, "PT1H"^^xsd:dayTimeDuration, '
+                '"2020-01-01T00:10:00Z"^^xsd:dateTime)'
+            ),
+            slide_panes(SlidingBuckets(HOUR, HOUR // 12, HOUR // 6, grows=True), ends=True),
+        ),
     ],
 )
 def test_each_writing(call: str, bucket: TimeBucket) -> None:
@@ -59,7 +76,7 @@ HOURLY = 'ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration)'
     [
         (HOURLY, GRAPH, "GROUP BY a function without a name"),
         ("(:f(?t) AS ?b)", GRAPH, "GROUP BY <http://x/f>"),
-        ('(ow:tumble(?v, "PT1H"^^xsd:dayTimeDuration) AS ?b)', GRAPH, "?v is not a time"),
+        ('(ow:tumble(?z, "PT1H"^^xsd:dayTimeDuration) AS ?b)', GRAPH, "?z is not a time"),
         ("(ow:tumble(?t) AS ?b)", GRAPH, "without a time and a width"),
         ('(ow:tumble(?t, "soon") AS ?b)', GRAPH, "the width soon"),
         ('(ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration, "Berlin") AS ?b)', GRAPH, "the width PT1H"),

@@ -124,7 +124,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT stddev(x) FROM a", 1, "STDDEV"),
         ("SELECT count(*) AS n, sum(x) AS n FROM a", 1, "two columns called n"),
         ("SELECT x, count(*) FROM a GROUP BY ROLLUP (x)", 1, "GROUP BY an expression"),
-        ("SELECT x, count(*) FROM a GROUP BY x HAVING count(*) > 3", 1, "HAVING"),
+        ("SELECT x, count(*) FROM a GROUP BY x HAVING count(*) < 3", 1, "HAVING"),
         ("SELECT DISTINCT count(*) FROM a", 1, "DISTINCT with aggregates"),
         ("SELECT x FROM a ORDER BY x", 1, "ORDER BY"),
         ("SELECT x FROM a LIMIT 3", 1, "LIMIT"),
@@ -137,7 +137,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM a, a", 1, "occurs twice"),
         ("SELECT x FROM a WHERE w = 3", 1, "compares string"),
         ("SELECT x, y FROM a UNION ALL SELECT x FROM b", 1, "2 and 1 columns"),
-        ("SELECT x FROM a UNION ALL SELECT x FROM b", 1, "one part of the UNION always holds"),
+        ("SELECT x FROM a UNION ALL SELECT x FROM b", 1, "one part of the query always holds"),
         ("SELECT x FROM a UNION SELECT x FROM b", 1, "streams of the project have different"),
         (
             "SELECT x FROM a UNION ALL\nSELECT z FROM b",

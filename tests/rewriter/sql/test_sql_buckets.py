@@ -4,7 +4,9 @@ import pytest
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.mappings.model.sliding_buckets import SlidingBuckets
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, TimeBucket
+from ontoweir.rewriter.model.aggregation import Panes
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 
@@ -52,6 +54,77 @@ def test_the_end_may_be_selected_where_the_start_is_grouped_by() -> None:
     union = parse_sql(sql, CATALOG, name="q", file="q.sql")
     assert union.aggregation is not None
     assert union.aggregation.group == ("b", "e")
+
+
+MINUTES, SLIDING = "INTERVAL '5' MINUTE", "INTERVAL '5' MINUTE, INTERVAL '1' HOUR"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "source", "buckets"),
+    [
+        (
+            f"HOP_START(ts, {SLIDING})",
+            f"HOP_END(ts, {SLIDING})",
+            "s",
+            SlidingBuckets(HOUR, HOUR // 12),
+        ),
+        (
+            f"HOP(ts, {SLIDING}, INTERVAL '6' MINUTE)",
+            f"HOP_END(ts, {SLIDING}, INTERVAL '6' MINUTE)",
+            "s",
+            SlidingBuckets(HOUR, HOUR // 12, HOUR // 60),
+        ),
+        (
+            "window_start",
+            "window_end",
+            f"TABLE(HOP(TABLE s, DESCRIPTOR(ts), {SLIDING}))",
+            SlidingBuckets(HOUR, HOUR // 12),
+        ),
+        (
+            "w.window_start",
+            "w.window_end",
+            (
+                f"TABLE(CUMULATE(DATA => TABLE s, TIMECOL => DESCRIPTOR(ts), STEP => {MINUTES}, "
+                "SIZE => INTERVAL '1' HOUR)) AS w"
+            ),
+            SlidingBuckets(HOUR, HOUR // 12, grows=True),
+        ),
+    ],
+)
+def test_buckets_that_overlap(start: str, end: str, source: str, buckets: SlidingBuckets) -> None:
+    sql = f"SELECT {start} AS b, {end} AS e, k, COUNT(*) AS n FROM {source} GROUP BY b, {end}, k"
+    union = parse_sql(sql, CATALOG, name="q", file="q.sql")
+    assert union.aggregation is not None
+    assert union.aggregation.panes == Panes("b", buckets, "e")
+    assert union.aggregation.group == ("b", "k")
+    assert union.aggregation.columns == ("b", "e", "k", "n")
+
+
+def test_a_table_of_windows_that_do_not_overlap() -> None:
+    sql = f"""SELECT window_start, COUNT(*) AS n
+        FROM TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), {MINUTES})) GROUP BY window_start, window_end"""
+    union = parse_sql(sql, CATALOG, name="q", file="q.sql")
+    assert union.aggregation is not None
+    assert union.aggregation.group == ("window_start",)
+    ((_, column), *_) = union.buckets
+    assert column.bucket == TimeBucket(FixedBuckets(HOUR // 12))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("TABLE(HOP(TABLE s, DESCRIPTOR(ts)))", "in FROM"),
+        ("TABLE(HOP(TABLE s, ts, INTERVAL '1' HOUR, INTERVAL '1' DAY))", "in FROM"),
+        ("TABLE(HOP(TABLE s, DESCRIPTOR(v), INTERVAL '1' HOUR, INTERVAL '1' DAY))", "v is not a"),
+        ("TABLE(CUMULATE(TABLE s, DESCRIPTOR(ts), INTERVAL '7' HOUR, INTERVAL '1' DAY))", "no INT"),
+        ("TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MONTH, INTERVAL '1' YEAR))", "no INT"),
+        ("TABLE(SESSION(TABLE s, DESCRIPTOR(ts), INTERVAL '1' HOUR))", "not SQL"),
+    ],
+)
+def test_tables_of_windows_that_are_refused(text: str, what: str) -> None:
+    sql = f"SELECT window_start, window_end, COUNT(*) AS n FROM {text} GROUP BY 1, window_end"
+    with pytest.raises(QueryError, match=what):
+        parse_sql(sql, CATALOG, name="q", file="q.sql")
 
 
 def test_a_bucket_has_no_group_without_a_value() -> None:

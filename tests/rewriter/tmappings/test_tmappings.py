@@ -1,5 +1,6 @@
 """T-mappings: the hierarchy in the mappings, and nothing twice."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -184,12 +185,15 @@ def test_domains_prune(where: str, count: int, tmp_path: Path) -> None:
     assert unfold(tmp_path, [query], maps) == count
 
 
-def test_static_disjunct_made_by_axioms_has_no_answers_but_the_users_is_refused(
-    tmp_path: Path,
-) -> None:
+def test_what_always_holds_is_matched_by_static_rows_alone(tmp_path: Path) -> None:
     maps = triples_map("M", "a", "r/{x}", cls("C"))
-    atoms = (ClassAtom(EX + "C", X, None),)
-    derived = ConjunctiveQuery("q", (X,), atoms, (), False, axioms=(("by an axiom", None),))
-    assert unfold(tmp_path, [derived], maps) == 0
-    with pytest.raises(QueryError, match="outside GRAPH"):
-        unfold(tmp_path, [ConjunctiveQuery("q", (X,), atoms, (), False)], maps)
+    always = ConjunctiveQuery("q", (X,), (ClassAtom(EX + "C", X, always=True),), (), False)
+    assert unfold(tmp_path, [always], maps) == 0
+
+
+def test_what_has_held_is_matched_by_streams_too(tmp_path: Path) -> None:
+    maps = triples_map("M", "a", "r/{x}", cls("C"))
+    query = ConjunctiveQuery("q", (X,), (ClassAtom(EX + "C", X),), (), True)
+    assert unfold(tmp_path, [query], maps) == 1
+    with pytest.raises(QueryError, match="counted outside GRAPH"):
+        unfold(tmp_path, [replace(query, distinct=False)], maps)

@@ -1,0 +1,79 @@
+"""Attach what a SPARQL query computes of its groups, typed by the tables they are made of."""
+
+from dataclasses import replace
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.expressions import build
+from ontoweir.mappings.model.catalog import BooleanType, Catalog
+from ontoweir.mappings.model.expression import Call, Expression, Function
+from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.expressions.type_expression import (
+    NotExactError,
+    truth,
+    type_expression,
+)
+from ontoweir.rewriter.groups.check_having import check_having
+from ontoweir.rewriter.groups.type_group_row import type_group_row
+from ontoweir.rewriter.model.query import GroupTerms, TermExpression, expression_variables
+from ontoweir.rewriter.model.spj import SpjUnion
+
+
+def attach_group_terms(union: SpjUnion, catalog: Catalog, terms: GroupTerms) -> SpjUnion:
+    """The query with its HAVING, with what is computed of its groups, and by the panes of buckets
+    that overlap.
+
+    Args:
+        union: a query over tables; one that has no groups stays as it is.
+        catalog: with its views, buckets and derived columns.
+        terms: what was written.
+
+    Raises:
+        QueryError: an expression is not computed exactly as SPARQL has it, or a group may leave
+            what HAVING lets through.
+    """
+    union = slide_buckets(union, catalog)
+    if union.aggregation is None or not (terms.computed or terms.having):
+        return union
+    row = type_group_row(union, catalog, terms=True)
+    values: dict[str, Expression] = {}
+
+    def read(expression: TermExpression, source: Source | None) -> Expression:
+        known = dict(values)
+        try:
+            for variable in sorted(expression_variables(expression)):
+                if variable.name in known:
+                    continue
+                value = row[variable.name]
+                if isinstance(value, NotExactError):
+                    raise value
+                known[variable.name] = value
+            return type_expression(expression, known)
+        except NotExactError as error:
+            raise QueryError(
+                f"{error.what} is not computed",
+                why="it would not be exactly what SPARQL says, or not of a literal's value",
+                fix=error.fix,
+                source=source,
+            ) from None
+        except build.TypeClash as clash:
+            raise QueryError(
+                f"an expression of groups mixes types: {clash}",
+                why="its values have no common type",
+                fix="cast one of them, as by xsd:double(?x)",
+                source=source,
+            ) from None
+
+    for one in terms.computed:
+        values[one.variable.name] = read(one.expression, one.source)
+    computed = tuple(values.items())
+    having: Expression | None = None
+    values = {}  # HAVING does not see what SELECT computes
+    for condition in terms.having:
+        holds = truth(read(condition, terms.having_source))
+        having = holds if having is None else Call(Function.AND, (having, holds), BooleanType())
+    made = replace(
+        union.aggregation, computed=computed, having=having, having_source=terms.having_source
+    )
+    union = replace(union, aggregation=made)
+    check_having(union, catalog)
+    return union

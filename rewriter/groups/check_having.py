@@ -1,0 +1,37 @@
+"""Check that a row of a group, once given, still holds at the end."""
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.expressions.write_expression import write_expression
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.buckets.find_closing import find_closing
+from ontoweir.rewriter.groups.stays_true import stays_true
+from ontoweir.rewriter.model.spj import SpjUnion
+
+
+def check_having(union: SpjUnion, catalog: Catalog) -> None:
+    """Nothing, if no group's row that HAVING lets through stops satisfying it.
+
+    A group of a bucket of time has one row, which is final. The rows of others are updates, and
+    the last one is taken for what holds: a condition must stay true.
+
+    Args:
+        union: an aggregate query.
+        catalog: with its views, buckets and derived columns.
+
+    Raises:
+        QueryError: a group may leave what HAVING lets through.
+    """
+    assert union.aggregation is not None
+    having = union.aggregation.having
+    if having is None or find_closing(union, catalog) or stays_true(having, union, catalog):
+        return
+    shown = write_expression(having).replace('"', "")
+    raise QueryError(
+        f"HAVING {shown} may hold of a group, and later not",
+        why="the rows of a group are updates, of which the last one holds: none would say that the "
+        "group is no answer any more",
+        fix="group by a bucket of time too, whose rows are final; write a condition that stays "
+        "true, as on COUNT, MIN and MAX, or on SUM of a column whose declared min is not "
+        "negative; or select the aggregates, and compare them in the results",
+        source=union.aggregation.having_source or union.source,
+    )

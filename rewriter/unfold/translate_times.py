@@ -1,0 +1,206 @@
+"""Translates filters over times: of GRAPH, and those that mappings bind to a stream's timestamp."""
+
+from collections.abc import Mapping, Sequence
+from math import gcd
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.column_types import datatype_family, epoch_us, parse_instant
+from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.mappings.model.round_steps import round_steps
+from ontoweir.mappings.model.time_bucket import Moments
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.compare_scalars import compare_scalars
+from ontoweir.rewriter.model.query import (
+    ConjunctiveQuery,
+    Literal,
+    TimeFilter,
+    ValueFilter,
+    Variable,
+)
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    ConstantOutput,
+    LiteralOutput,
+    Op,
+    Output,
+)
+from ontoweir.rewriter.tmappings.unify_outputs import literal_family
+from ontoweir.rewriter.windows.window import ENDS
+
+
+def read_times(
+    filter_: ValueFilter, bindings: Mapping[Variable, Output], types: Types
+) -> ValueFilter | TimeFilter:
+    """A comparison of a variable that is bound to a stream's timestamp with another one, or with a
+    constant, as one of times."""
+    if filter_.offset.strip("-+0."):
+        return filter_
+    left, right = bindings.get(filter_.left), filter_.right
+    other = bindings.get(right) if isinstance(right, Variable) else right
+    if _is_time(left, types):
+        timed = isinstance(right, Variable) and _is_time(other, types)
+        point = right if isinstance(right, Variable) and timed else _read_moment(other)
+        if point is None:
+            return filter_
+        return TimeFilter(filter_.left, filter_.op, point, source=filter_.source)
+    moment = _read_moment(left)
+    if isinstance(right, Variable) and _is_time(other, types) and moment is not None:
+        return TimeFilter(right, filter_.op.flipped(), moment, source=filter_.source)
+    return filter_
+
+
+def _is_time(output: object, types: Types) -> bool:
+    """Whether a term is a stream's timestamp, as an xsd:dateTime."""
+    return (
+        isinstance(output, LiteralOutput)
+        and types.step_of(output.value) is not None
+        and literal_family(output) == "timestamp"
+    )
+
+
+def _read_moment(term: object) -> Literal | None:
+    """A constant that is an xsd:dateTime."""
+    match term:
+        case (
+            Literal(lexical=text, datatype=datatype, language=None)
+            | ConstantOutput(value=text, is_iri=False, datatype=datatype, language=None)
+        ):
+            return Literal(text, datatype) if datatype_family(datatype) == "timestamp" else None
+        case _:
+            return None
+
+
+def translate_time_filter(
+    filter_: TimeFilter,
+    bindings: Mapping[Variable, Output],
+    times: Mapping[Variable, Sequence[Attribute]],
+    types: Types,
+) -> tuple[tuple[Condition, ...], ...]:
+    """A comparison of times, exactly in whole steps: `<= 31 minutes` is `<= 6` steps of five;
+    as cases (translate_filter).
+
+    Raises:
+        QueryError: a variable that is no time, streams of different units, or a bad dateTime.
+    """
+    source = filter_.source
+    left = find_time(filter_.left, bindings, times, types, source)
+    step = types.step_of(left)
+    assert step is not None
+    offset = filter_.offset
+    us = (offset.days * 86_400 + offset.seconds) * 1_000_000 + offset.microseconds
+    right: Attribute | None = None
+    if isinstance(filter_.right, Variable):
+        right = find_time(filter_.right, bindings, times, types, source)
+        check_steps(left, right, types, source)
+    else:
+        try:
+            us += epoch_us(parse_instant(filter_.right.lexical))
+        except ValueError:
+            raise QueryError(
+                f"{filter_.right.lexical!r} is not a point in time",
+                why=f"?{filter_.left.name} is a time",
+                fix='write e.g. "2014-08-01T08:00:00Z"^^xsd:dateTime',
+                source=source,
+            ) from None
+    rounded = round_steps(filter_.op.value, us, step)
+    if isinstance(rounded, bool):
+        return ((),) if rounded else ()
+    op, steps = Op(rounded[0]), rounded[1]
+    if right is None:
+        return ((Compare(left, op, Constant(steps), source=source),),)
+    if left == right:
+        return ((),) if compare_scalars(0, op, steps) else ()
+    return ((Compare(left, op, right, steps, source),),)
+
+
+def begin_in_windows(
+    query: ConjunctiveQuery,
+    bindings: Mapping[Variable, Output],
+    times: Mapping[Variable, Sequence[Attribute]],
+    types: Types,
+) -> tuple[Compare, ...]:
+    """Of patterns outside GRAPH, whose times have no names: what they match begins to hold before
+    the windows of other rows end, as filters say of GRAPH.
+
+    Raises:
+        QueryError: a window is of what is no time; streams of different units.
+    """
+    if all(a.time is not None or a.always for a in query.atoms):
+        return ()
+    begins = [
+        Attribute(alias, table.timestamp)
+        for alias, table in types.tables.items()
+        if isinstance(table, Stream)
+    ]
+    conditions: list[Compare] = []
+    for named in query.buckets:
+        if not named.name.startswith(ENDS):
+            continue
+        assert isinstance(named.bucket.buckets, Moments)
+        time = find_time(named.time, bindings, times, types, query.source)
+        step = types.step_of(time)
+        assert step is not None
+        rounded = round_steps("<", named.bucket.buckets.after_us, step)
+        assert not isinstance(rounded, bool)
+        for begin in begins:
+            if begin != time:
+                check_steps(begin, time, types, query.source)
+                conditions.append(Compare(begin, Op(rounded[0]), time, rounded[1], query.source))
+    return tuple(conditions)
+
+
+def check_steps(left: Attribute, right: Attribute, types: Types, source: Source | None) -> None:
+    """Refuses to compare the timestamps of streams with different units of time."""
+    a, b = types.step_of(left), types.step_of(right)
+    if a != b:
+        raise QueryError(
+            f"times of {types.tables[left.alias].name} (unit {a} µs) and "
+            f"{types.tables[right.alias].name} (unit {b} µs) are compared",
+            why="streams are compared on one grid of time",
+            fix=f'declare unit = "{show_duration(gcd(a or 0, b or 0))}" for both streams, of which '
+            "both units are whole numbers",
+            source=source,
+        )
+
+
+def find_time(
+    variable: Variable,
+    bindings: Mapping[Variable, Output],
+    times: Mapping[Variable, Sequence[Attribute]],
+    types: Types,
+    source: Source | None,
+) -> Attribute:
+    """The timestamp that a variable is: of GRAPH, or one that a mapping binds to it.
+
+    Raises:
+        QueryError: it is no time.
+    """
+    attributes = times.get(variable)
+    if attributes:
+        return attributes[0]
+    output = bindings.get(variable)
+    if isinstance(output, LiteralOutput) and _is_time(output, types):
+        return output.value
+    if output is not None:
+        made = (
+            f"made from {output.value}"
+            if isinstance(output, LiteralOutput)
+            else "no literal of a column"
+        )
+        raise QueryError(
+            f"?{variable.name} is used as a time, and is {made}",
+            why="a time is the variable of a GRAPH, or one that a mapping binds to the timestamp "
+            "of a stream as an xsd:dateTime",
+            fix="compare times with times, and values with values",
+            source=source,
+        )
+    raise QueryError(
+        f"the time ?{variable.name} is the time of no pattern",
+        why=f"there is no GRAPH ?{variable.name} with a pattern",
+        fix=f"add a pattern to GRAPH ?{variable.name}, or remove the filter",
+        source=source,
+    )

@@ -1,0 +1,102 @@
+"""Which HAVING stays true once it is, and which is refused for groups that are never final."""
+
+import pytest
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    FloatType,
+    IntType,
+    Stream,
+    StringType,
+)
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+
+CATALOG = Catalog(
+    {
+        "s": Stream(
+            "s",
+            DataSource("parquet", "none"),
+            "ts",
+            1_000_000,
+            5,
+            (
+                Column("k", IntType()),
+                Column("v", IntType()),
+                Column("f", FloatType()),
+                Column("p", IntType(), minimum=0),
+                Column("e", IntType(), enum=(1, 2)),
+                Column("t", StringType()),
+            ),
+        )
+    }
+)
+
+
+def read(having: str, more: str = "") -> SpjUnion:
+    shown, group = ("", "") if not more else (f", {more} AS b", f", {more}")
+    sql = f"SELECT k{shown}, COUNT(*) AS n FROM s GROUP BY k{group}\nHAVING {having}"
+    return parse_sql(sql, CATALOG, name="q", file="q.sql")
+
+
+@pytest.mark.parametrize(
+    "having",
+    [
+        "COUNT(*) > 3",
+        "3 < n",
+        "NOT n <= 3",
+        "MIN(v) < 0 AND (MAX(f) >= 2.5 OR COUNT(DISTINCT t) > 1)",
+        "MAX(v) - MIN(v) > 4",
+        "MIN(v) * -2 > 4",
+        "- MIN(v) + COUNT(*) / 2.0 > 4",
+        "SUM(p) + SUM(e) >= 10",
+        "MAX(v) IS NOT NULL",
+        "k = 3",
+        "k IS NULL OR COUNT(*) >= k",
+        "FLOOR(MAX(f)) > 3",
+    ],
+)
+def test_what_stays_true_is_read(having: str) -> None:
+    union = read(having)
+    assert union.aggregation is not None
+    assert union.aggregation.having is not None
+
+
+LEAVES = [
+    "COUNT(*) < 3",
+    "NOT n > 3",
+    "n = 3",
+    "n <> 3",
+    "MAX(v) < 3",
+    "MIN(v) > 3",
+    "SUM(v) > 3",
+    "AVG(p) > 3",
+    "MEDIAN(p) > 3",
+    "MAX(v) IS NULL",
+    "MAX(v) > COUNT(*)",
+    "MAX(v) * MIN(v) > 3",
+    "MAX(v) / COUNT(*) > 3",
+    "MAX(v) * -1 > -3",
+    "COUNT(*) % 2 >= 1",
+    "ABS(MAX(v)) > 3",
+    "CAST(COUNT(*) AS STRING) > '5'",
+    "COALESCE(MAX(v), 9) > 3",
+    "CASE WHEN n > 3 THEN 0 ELSE 1 END > 0",
+]
+
+
+@pytest.mark.parametrize("having", LEAVES)
+def test_what_may_not_is_refused(having: str) -> None:
+    with pytest.raises(QueryError, match="may hold of a group, and later not") as error:
+        read(having)
+    assert error.value.source is not None
+    named = any(name in having for name in ("(v)", "(p)", "n "))
+    assert error.value.source.line == (2 if named else 1)
+
+
+@pytest.mark.parametrize("having", LEAVES)
+def test_of_final_groups_all_is_read(having: str) -> None:
+    assert read(having, "FLOOR(ts TO HOUR)").aggregation is not None
