@@ -184,13 +184,14 @@ class MemberBuilder:
             by = tuple(other.column for _, other, _ in ties)
             partners = data.partners(by, tuple(a.column for a in own), absent)
             index, partner = partners.find(left, len(next(iter(rows.values()))))
-            rows = {a: c[index] for a, c in rows.items()}
+            if index is not None:
+                rows = {a: c[index] for a, c in rows.items()}
             rows.update({a: c.values[partner] for a, c in own.items()})
             if occurrence.alias in numbers:
                 rows[Attribute(occurrence.alias, _ROW)] = numbers[occurrence.alias][partner]
             there.add(occurrence.alias)
-            good = self._holding(rows, unchecked, len(index))
-            rows = {a: c[good] for a, c in rows.items()}
+            good = self._holding(rows, unchecked, len(partner))
+            rows = _only(rows, good)
             unchecked = [c for c in unchecked if not self._available(c, rows)]
         return rows, unchecked
 

@@ -45,23 +45,32 @@ class Partners:
         low: the least value of the one column.
         ends: for each value from `low` on, where the rows with those before it end (None: the
             values lie far apart, are no whole numbers, or not of one column).
+        single: where no value has two rows, the number of each one's row; -1: it has none, as the
+            last has none.
     """
 
     rows: Array
     columns: tuple[Array, ...]
     low: int = 0
     ends: Array | None = None
+    single: Array | None = None
 
-    def find(self, columns: Sequence[Array], count: int) -> tuple[Array, Array]:
+    def find(self, columns: Sequence[Array], count: int) -> tuple[Array | None, Array]:
         """For `count` rows with values of the columns, all pairs with rows of the relation that
-        have the same: which row, in order, and the number of its partner."""
+        have the same: which row, in order (None: each is in one), and the number of its partner."""
         if self.ends is None or columns[0].dtype != np.int64:
             order, start, length = pair_up(columns, self.columns, count, len(self.rows))
             index, place = expand(start, length)
             return index, self.rows[order[place]]
         place = columns[0] - self.low  # a difference that overflows is none of those inside
         last = len(self.ends) - 2
-        place = np.where((place >= 0) & (place < last), place, last)  # there no row is
+        outside = (place < 0) | (place >= last)
+        if outside.any():
+            place = np.where(outside, last, place)  # there no row is
+        if self.single is not None:
+            partner = self.single[place]
+            found = partner >= 0
+            return (None, partner) if found.all() else (np.flatnonzero(found), partner[found])
         start = self.ends[place]
         index, found = expand(start, self.ends[place + 1] - start)
         return index, self.rows[found]
@@ -77,8 +86,12 @@ def _index_rows(rows: Array, columns: tuple[Array, ...]) -> Partners:
     place = columns[0] - low
     ends = np.zeros(high - low + 3, dtype=np.int64)
     np.cumsum(np.bincount(place, minlength=high - low + 2), out=ends[1:])
+    single = None
+    if int(np.diff(ends).max()) == 1:
+        single = np.full(high - low + 2, -1, dtype=np.int64)
+        single[place] = rows
     order = np.argsort(place, kind="stable")
-    return Partners(rows[order], (columns[0][order],), low, ends)
+    return Partners(rows[order], (columns[0][order],), low, ends, single)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ def test_all_pairs_with_equal_values(
         index, partner = data.partners(by, ("a", "b"), ("c",)).find(
             [mine[n] for n in by], len(rows)
         )
+        index = np.arange(len(rows)) if index is None else index
         usable = [n for n in range(len(a)) if valid[n] and not present[n]]
         assert sorted(zip(index.tolist(), partner.tolist(), strict=True)) == [
             (i, j)
