@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
+from ontoweir.checker.decide.join_blocks import join_blocks
 from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
@@ -69,13 +70,18 @@ def check_query(
         QueryError: a comparison mixes types.
     """
     with watching(watch):
+        inner = tuple(
+            check_query(b.union, catalog, statistics=statistics, timed=timed, disprove=False)
+            for b in union.blocks
+        )
         catalog = extend_catalog(catalog, union)
         known = statistics or Statistics()
+        disprove = disprove and not inner  # a witness would be made of answers, not of rows
         apart = expand_unions(union, MAX_EXPANDED)
-        if apart is not None:
-            whole = _decide(union, catalog, known, timed, False, size)
-            return whole if whole.plans else _decide(apart, catalog, known, timed, disprove, size)
-        return _decide(union, catalog, known, timed, disprove, size)
+        verdict = _decide(union, catalog, known, timed, disprove and apart is None, size)
+        if apart is not None and not verdict.plans:
+            verdict = _decide(apart, catalog, known, timed, disprove, size)
+        return join_blocks(verdict, inner) if inner else verdict
 
 
 def _decide(

@@ -7,7 +7,13 @@ from pathlib import Path
 from ontoweir.checker.criteria.derive_lto import derive_lto
 from ontoweir.checker.normalise.drop_windows import drop_windows
 from ontoweir.checker.normalise.normalise_query import normalise_query
-from ontoweir.checker.verdict.verdict import Bounded, Failing, Unsatisfiable
+from ontoweir.checker.verdict.verdict import (
+    Bounded,
+    Failing,
+    Unsatisfiable,
+    Verdict,
+    list_blocks,
+)
 from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.load_ontology import load_ontology
@@ -118,6 +124,14 @@ def _sql(union: SpjUnion, catalog: Catalog, dialect: str) -> list[str]:
 
 def _plans(workspace: Workspace, compiled: CompiledQuery) -> list[str]:
     verdict = workspace.check(compiled)
+    texts = _describe_plans(verdict)
+    for inner in list_blocks(verdict):
+        made = _describe_plans(inner)
+        texts += [f"{inner.union.name}, whose answers are read: {text}" for text in made]
+    return texts
+
+
+def _describe_plans(verdict: Verdict) -> list[str]:
     texts = []
     for number, disjunct in enumerate(verdict.disjuncts, 1):
         match disjunct:
