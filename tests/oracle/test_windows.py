@@ -14,6 +14,7 @@ from hypothesis import event, given
 from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 from ontoweir.runtime.engine.query_job import QueryJob
@@ -124,18 +125,18 @@ def _micros(moment: Any) -> int:
     return int((moment - EPOCH).microseconds)
 
 
-def compare(random: Random, text: str, data: Tables) -> Verdict:
+def compare(random: Random, text: str, data: Tables, catalog: Catalog = CATALOG) -> Verdict:
     """Assert that a query, if it is bounded, is answered as DuckDB does at every time."""
-    union = parse_sql(text, CATALOG, name="q", file="q.sql")
+    union = parse_sql(text, catalog, name="q", file="q.sql")
     emit = choose_emit(union)
     if random.random() < 0.5:
         emit = Emit.CHANGES
-    case = Case(CATALOG, union, data, MARKERS)
-    verdict = check_query(union, CATALOG, disprove=False)
+    case = Case(catalog, union, data, MARKERS)
+    verdict = check_query(union, catalog, disprove=False)
     if verdict.plans is None or verdict.tier is Tier.UNSATISFIABLE:
         return verdict
     assert verdict.bound is not None
-    bound = bound_changes(verdict, CATALOG) if emit is Emit.CHANGES else verdict.bound
+    bound = bound_changes(verdict, catalog) if emit is Emit.CHANGES else verdict.bound
     oracle = _Oracle(data)
     expected = [oracle.answers(text, m) for m in range(MARKERS)]
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
