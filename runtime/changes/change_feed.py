@@ -25,7 +25,8 @@ class ChangeFeed:
     `variables`: the columns of an answer; `distinct`: it holds once, however often it is found;
     `ends`: answers end;
     `group`: of updates, the columns that tell groups apart: a row takes the place of the one before
-    (None: there are no updates); `schema`: of the changes.
+    (None: there are no updates); `schema`: of the changes; `snapshots`: whenever something changes,
+    all that holds is written instead.
     """
 
     variables: tuple[str, ...]
@@ -33,15 +34,29 @@ class ChangeFeed:
     ends: bool
     group: tuple[str, ...] | None
     schema: pa.Schema
+    snapshots: bool = False
+
+    @property
+    def written(self) -> pa.Schema:
+        """The columns that are written."""
+        return pa.schema([f for f in self.schema if f.name != OP or not self.snapshots])
+
+    @property
+    def delta(self) -> str:
+        """What of held changes says how many begin, or end."""
+        return _DELTA
 
 
-def make_feed(union: SpjUnion, answers: pa.Schema, *, updates: bool) -> ChangeFeed:
+def make_feed(
+    union: SpjUnion, answers: pa.Schema, *, updates: bool, snapshots: bool = False
+) -> ChangeFeed:
     """The feed of a query.
 
     Args:
         union: the query.
         answers: the columns of its answers.
         updates: they are updates of groups.
+        snapshots: all that holds is written, whenever it changes.
     """
     fields = [f for f in answers if f.name not in (AT, UNTIL, MULTIPLICITY)]
     named = (*fields, pa.field(OP, pa.string()), pa.field(AT, INSTANT))
@@ -49,7 +64,8 @@ def make_feed(union: SpjUnion, answers: pa.Schema, *, updates: bool) -> ChangeFe
     group = union.aggregation.group if updates and union.aggregation is not None else None
     variables = tuple(f.name for f in fields)
     ends = UNTIL in answers.names
-    return ChangeFeed(variables, not counted, ends, group, pa.schema([*named, *counted]))
+    schema = pa.schema([*named, *counted])
+    return ChangeFeed(variables, not counted, ends, group, schema, snapshots)
 
 
 def no_answers(feed: ChangeFeed) -> pa.Table:
