@@ -126,7 +126,7 @@ class _Parser:
             distinct = not aggregation.duplicate_sensitive and not buckets
             named = {b.name for b in buckets}
             head = tuple(Variable(v) for v in aggregation.variables if v not in named)
-            counted = frozenset(map(Variable, aggregated_variables(query)))
+            counted = frozenset(map(Variable, aggregated_variables(query))) - self.times.keys()
             answers = list(aggregation.variables)
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
         self.tokens.next(lambda t: t.text == "{")
