@@ -43,6 +43,7 @@ from ontoweir.rewriter.sparql.read_aggregation import aggregated_variables, read
 from ontoweir.rewriter.sparql.read_dataset import read_dataset
 from ontoweir.rewriter.sparql.read_terms import Terms
 from ontoweir.rewriter.sparql.read_values import ValuesReader
+from ontoweir.rewriter.subqueries.check_subselects import check_subselects
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
@@ -58,7 +59,6 @@ _REFUSED = {
     "OptionalGraphPattern": ("OPTIONAL", "register one query with the pattern, one without it"),
     "MinusGraphPattern": ("MINUS", "write a query of what holds: negation is not monotonic"),
     "ServiceGraphPattern": ("SERVICE", "declare the other source as a relation in the catalog"),
-    "SubSelect": ("a subquery", "write its patterns in the query itself"),
 }
 _CLAUSES = {
     "orderby": ("ORDER BY", "ORDER", "remove it: results are a stream, in order of `at`"),
@@ -128,6 +128,7 @@ class _Parser:
             head = tuple(Variable(v) for v in aggregation.variables if v not in named)
             counted = frozenset(map(Variable, aggregated_variables(query))) - self.times.keys()
             answers = list(aggregation.variables)
+        hidden = check_subselects(query, self.tokens, self.error, distinct=distinct)
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
         self.tokens.next(lambda t: t.text == "{")
         pattern: Pattern = self.read_group(query["where"], None)
@@ -158,7 +159,7 @@ class _Parser:
             branches,
             UsedVariables(
                 times=frozenset(self.times),
-                hidden=frozenset(self.terms.fresh),
+                hidden=frozenset(self.terms.fresh) | hidden,
                 counted=counted,
                 aggregates=aggregation is not None or bool(buckets),
             ),
@@ -237,7 +238,9 @@ class _Parser:
     def read_group(self, group: Node, time: Variable | None) -> Join:
         """The patterns of a group at a time, and its filters."""
         if group.name == "SubSelect":
-            self.refuse(group)
+            self.tokens.next(lambda t: t.text.upper() == "SELECT")
+            self.tokens.next(lambda t: t.text == "{")
+            return self.read_group(group["where"], time)
         parts: list[Pattern] = []
         filters: list[tuple[Formula, int]] = []
         computed: list[tuple[object, int]] = []
@@ -306,8 +309,7 @@ class _Parser:
     def refuse(self, part: Node) -> None:
         """Raise the error for a pattern that is not in the language."""
         what, fix = _REFUSED.get(part.name, (part.name, "write plain patterns"))
-        words = [what, "SELECT"] if part.name == "SubSelect" else [what]
-        lines = [t.line for t in self.tokens.tokens if t.text.upper() in words]
+        lines = [t.line for t in self.tokens.tokens if t.text.upper() == what]
         raise self.error(what, _OUTSIDE, fix, lines[-1] if lines else None)
 
     def read_graph(self, part: Node) -> Join:
