@@ -34,9 +34,11 @@ def bound_open_groups(
         if isinstance(bucket.buckets, Moments)
         else bucket.buckets.count_within(longest + wait_for_matches(form) * step_us)
     )
-    rate = form.rates[member]
-    name = form.members[member].alias
-    tuples = Factor(None if rate is None else rate * steps, f"R({name}) · {steps} steps of buckets")
+    rate, one = form.rates[member], form.members[member]
+    tuples = Factor(
+        None if rate is None else rate * one.timestamps(steps),
+        f"R({one.alias}) · {one.timestamps(steps)} steps of buckets",
+    )
     closing = form.class_of[form.query.closing]
     keys = [Key(v) for v in dict.fromkeys(values) if v != closing]
     held = {c.index for c in form.classes if member in c.members}

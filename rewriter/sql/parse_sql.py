@@ -19,11 +19,13 @@ from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Scalar
 from ontoweir.mappings.model.column_types import XSD, name_column_type
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.model.time_bucket import Moments
-from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.read_select import SelectShape, parse_sql_text, read_select_tree
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
+from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -77,6 +79,10 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         QueryError: not SQL, outside SPJ, unknown names, types that do not compare, or a stream's
             timestamp in SELECT; with its line.
     """
+    return compile_in_steps(lambda shared: _parse(text, shared, name, file), catalog)
+
+
+def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     try:
         windows = read_sql_windows(read_window_tables(parse_sql_text(text)), catalog)
         tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
@@ -88,6 +94,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         grouped = None if aggregation is None else len(aggregation.group)
         columns = {(table, column.name) for table, column in buckets}
         disjuncts = [d for s in union.selects for d in _disjuncts(s, file, grouped, columns)]
+    except SqlUnitsDiffer as units:
+        raise UnitsDiffer.of(*units.units_us, Source(file, units.line or 1)) from None
     except SqlRefusal as error:
         raise QueryError(
             error.what, why=error.why, fix=error.fix, source=Source(file, error.line or 1)

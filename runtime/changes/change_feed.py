@@ -25,8 +25,9 @@ class ChangeFeed:
     `variables`: the columns of an answer; `distinct`: it holds once, however often it is found;
     `ends`: answers end;
     `group`: of updates, the columns that tell groups apart: a row takes the place of the one before
-    (None: there are no updates); `schema`: of the changes; `sliding`: answers are the matches of
-    which groups of sliding windows are made, and changes those of the groups' rows.
+    (None: there are no updates); `schema`: of the changes; `snapshots`: whenever something changes,
+    all that holds is written instead; `sliding`: answers are the matches of which groups of sliding
+    windows are made, and changes those of the groups' rows.
     """
 
     variables: tuple[str, ...]
@@ -34,22 +35,37 @@ class ChangeFeed:
     ends: bool
     group: tuple[str, ...] | None
     schema: pa.Schema
+    snapshots: bool = False
     sliding: AggregateWork | None = None
 
+    @property
+    def written(self) -> pa.Schema:
+        """The columns that are written."""
+        return pa.schema([f for f in self.schema if f.name != OP or not self.snapshots])
 
-def make_sliding_feed(work: AggregateWork) -> ChangeFeed:
+    @property
+    def delta(self) -> str:
+        """What of held changes says how many begin, or end."""
+        return _DELTA
+
+
+def make_sliding_feed(work: AggregateWork, *, snapshots: bool = False) -> ChangeFeed:
     """The feed of groups of sliding windows."""
-    schema = change_schema(work)
-    return ChangeFeed(work.aggregation.columns, True, True, None, schema, work)
+    return ChangeFeed(
+        work.aggregation.columns, True, True, None, change_schema(work), snapshots, work
+    )
 
 
-def make_feed(union: SpjUnion, answers: pa.Schema, *, updates: bool) -> ChangeFeed:
+def make_feed(
+    union: SpjUnion, answers: pa.Schema, *, updates: bool, snapshots: bool = False
+) -> ChangeFeed:
     """The feed of a query.
 
     Args:
         union: the query.
         answers: the columns of its answers.
         updates: they are updates of groups.
+        snapshots: all that holds is written, whenever it changes.
     """
     fields = [f for f in answers if f.name not in (AT, UNTIL, MULTIPLICITY)]
     named = (*fields, pa.field(OP, pa.string()), pa.field(AT, INSTANT))
@@ -57,7 +73,8 @@ def make_feed(union: SpjUnion, answers: pa.Schema, *, updates: bool) -> ChangeFe
     group = union.aggregation.group if updates and union.aggregation is not None else None
     variables = tuple(f.name for f in fields)
     ends = UNTIL in answers.names
-    return ChangeFeed(variables, not counted, ends, group, pa.schema([*named, *counted]))
+    schema = pa.schema([*named, *counted])
+    return ChangeFeed(variables, not counted, ends, group, schema, snapshots)
 
 
 def no_answers(feed: ChangeFeed) -> pa.Table:

@@ -20,7 +20,7 @@ from ontoweir.runtime.changes.running_spans import (
     sum_spans,
 )
 from ontoweir.runtime.columnar.decode_times import show_time
-from ontoweir.runtime.columnar.frame import Array, first_of, group_codes, pack
+from ontoweir.runtime.columnar.frame import LONG_AGO, Array, first_of, group_codes, pack
 from ontoweir.runtime.columnar.runs import order_rows
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, shown_groups, weight_of
 from ontoweir.runtime.groups.code_rows import code_rows
@@ -82,6 +82,15 @@ def slide_groups(
         changes = _Sliding(work, table, moments, keys).changes()
     parts = [part for part, _ in work.parts]
     return changes, keep_leaving(parts, table, groups, begins, ends, now)
+
+
+def standing_groups(work: AggregateWork, held: pa.Table) -> pa.Table:
+    """The rows of groups that hold, of what slide_groups holds: those that would begin now."""
+    begins = held.column(AT).cast(pa.int64()).to_numpy()
+    now = LONG_AGO + 1
+    begun = pa.array(np.maximum(begins, now)).cast(INSTANT)
+    place = held.column_names.index(AT)
+    return slide_groups(work, None, held.set_column(place, AT, begun), now)[0]
 
 
 def change_schema(work: AggregateWork) -> pa.Schema:

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import flatten
@@ -164,6 +165,7 @@ def _advance_plans(
     *,
     answers: bool = False,
 ) -> tuple[ExecutionState, "list[PlanResults]"]:
+    admitted = _share_steps(admitted, work.catalog)
     for key in work.watched:
         if key.stream in admitted:
             stream, rows = work.catalog.streams[key.stream], admitted[key.stream]
@@ -239,6 +241,7 @@ def advance_level(
     """Advance only the partial matches of `level` streams (ALL_SIZES: of any number), and what they
     are made of."""
     kernels, texts = list(state.kernels), list(state.texts)
+    admitted = _share_steps(admitted, work.catalog)
     encoded = _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
         tables = tables_of_size(prepared.plan, level)
@@ -254,6 +257,12 @@ def advance_level(
             raise _dated(error, prepared.step_us, chunk.now_us) from None
         kernels[index], texts[index] = close_pool(prepared, after, pool, state.groups.texts.texts)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups)
+
+
+def _share_steps(admitted: Mapping[str, Admitted], catalog: Catalog) -> dict[str, Admitted]:
+    """What was admitted, in the steps of time of a query over streams of different units."""
+    steps = {n: a.steps.counted_in(catalog.streams[n].step_us) for n, a in admitted.items()}
+    return {n: replace(a, steps=steps[n]) for n, a in admitted.items()}
 
 
 def _encoder(

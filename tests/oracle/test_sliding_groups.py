@@ -91,6 +91,19 @@ def lead_to(query: Query, rows: list[dict[str, Any]], now: int) -> dict[Any, Any
     return held
 
 
+def check_snapshots(
+    query: Query, rows: list[dict[str, Any]], changes: list[dict[str, Any]]
+) -> None:
+    """Assert that after each time of a change, and only then, all groups that hold are told."""
+    times = sorted({row["at"] for row in changes})
+    assert {row["at"] for row in rows} <= set(times)
+    for time in times:
+        told = [{n: _plain(c) for n, c in row.items()} for row in rows if row["at"] == time]
+        groups = split_groups(query, told)
+        assert len(groups) == len(told)
+        assert groups == lead_to(query, changes, _micros(time))
+
+
 def expect(oracle: Oracle, query: Query, now: int) -> dict[Any, Any]:
     """What DuckDB answers at a time."""
     moment = f"make_timestamp({now})"
@@ -147,6 +160,9 @@ def compare(random: Random, query: Query) -> Tier:
         ranges = random.choice([2, 3, 5])
         rows, _ = replay_here(patch, job, Path(folder, "n.parquet"), **options, ranges=ranges)
         assert rows == whole, text
+        snapshots = replace(job, emit=Emit.SNAPSHOTS)
+        shown, _ = replay_here(patch, snapshots, Path(folder, "s.parquet"), **options)
+        check_snapshots(query, shown, whole)
         live, done = run_live(case, verdict, random, Path(folder), Emit.CHANGES)
         assert live == [row for row in whole if _micros(row["at"]) <= done], text
     return verdict.tier

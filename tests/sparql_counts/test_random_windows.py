@@ -75,6 +75,10 @@ def run_seed(seed: int, folder: Path, *, grouped: bool = False) -> Counter[str]:
         return Counter(none=1)
     query, shown_times = found
     folder.mkdir()
+    if draw.random() < 0.4:  # streams of different units
+        units = ("5 minutes", "1 minute", "150 seconds")
+        tables = (replace(t, unit=draw.choice(units)) for t in case.tables)
+        case = replace(case, tables=tuple(tables))
     write_case(case, folder)
     text = write_query(query)
     (folder / "q.rq").write_text(text, encoding="utf-8")
@@ -112,6 +116,7 @@ def run_seed(seed: int, folder: Path, *, grouped: bool = False) -> Counter[str]:
             assert _standing(made[0], names, shown_times, moment) == wanted, (step, moment, shown)
         told["with answers" if made[0] else "without"] += 1
         told["windows"] += bool(compiled.union.ends and made[0])
+        told["units"] += bool(compiled.union.step_us and made[0])
     return told
 
 

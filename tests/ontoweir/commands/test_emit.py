@@ -77,6 +77,31 @@ def test_an_answer_of_a_set_is_prolonged(run: Run, folder: Path) -> None:
     ]
 
 
+def test_snapshots_are_written_whenever_something_changes(run: Run, folder: Path) -> None:
+    assert replay(run, folder, f"SELECT k {WINDOW}", "--emit", "snapshots") == [
+        '"k","at","multiplicity"',
+        "1,00:00,1",
+        "1,00:01,2",
+        "2,00:01,1",
+        "1,00:03,1",
+        "2,00:03,1",
+        "3,00:06,1",  # from 00:04 on, nothing
+    ]
+
+
+def test_snapshots_of_groups(run: Run, folder: Path) -> None:
+    sql = "SELECT k, COUNT(*) AS n FROM s GROUP BY k"
+    assert replay(run, folder, sql, "--emit", "snapshots") == [
+        '"k","n","at"',
+        "1,1,00:00",
+        "1,2,00:01",
+        "2,1,00:01",
+        "1,2,00:06",
+        "2,1,00:06",
+        "3,1,00:06",
+    ]
+
+
 def test_a_row_of_a_group_ends_when_the_next_begins(run: Run, folder: Path) -> None:
     sql = "SELECT k, COUNT(*) AS n FROM s GROUP BY k"
     assert replay(run, folder, sql, "--emit", "changes") == [
@@ -136,6 +161,8 @@ def test_times_are_values(run: Run, folder: Path) -> None:
         (f"SELECT DISTINCT k {WINDOW}", "intervals", "prolonged by every further match"),
         (f"SELECT k, COUNT(*) AS n {WINDOW} GROUP BY k", "answers", "when a row comes, or goes"),
         (f"SELECT k, COUNT(*) AS n {WINDOW} GROUP BY k", "intervals", "when a row comes, or goes"),
+        ("SELECT k FROM s", "snapshots", "its answers hold for ever"),
+        ("SELECT ts, COUNT(*) AS n FROM s GROUP BY ts", "snapshots", "its answers hold for ever"),
     ],
 )
 def test_what_cannot_be_written_so(run: Run, folder: Path, sql: str, emit: str, why: str) -> None:
@@ -179,7 +206,7 @@ def test_final_rows_are_no_changes(run: Run, folder: Path) -> None:
     arguments = ("--sql", folder / "q.sql", "--output", folder / "o.csv")
     ran = run("replay", folder, *arguments, "--final", "--emit", "changes")
     assert ran.code == 2
-    assert "--final with changes" in ran.err
+    assert "--final with --emit changes" in ran.err
 
 
 @pytest.mark.parametrize(
