@@ -84,6 +84,12 @@ def slide_groups(
     return changes, keep_leaving(parts, table, groups, begins, ends, now)
 
 
+def count_leaving(held: pa.Table) -> int:
+    """How many rows slide_groups holds of matches that have begun: of others there may be more to
+    come that are folded with them."""
+    return int(np.count_nonzero(held.column(AT).cast(pa.int64()).to_numpy() == LONG_AGO))
+
+
 def standing_groups(work: AggregateWork, held: pa.Table) -> pa.Table:
     """The rows of groups that hold, of what slide_groups holds: those that would begin now."""
     begins = held.column(AT).cast(pa.int64()).to_numpy()
@@ -165,15 +171,16 @@ class _Sliding:
                     if not name.startswith("["):
                         continue
                     measure = tuple(json.loads(name))
-                    if measure[0] == MeasureKind.SUM and self._is_of(part, measure[1]):
+                    if measure[0] == MeasureKind.SUM and self._adds(part, measure[1]):
                         what = f"the sum of {self._name_sum(measure[1])}"
                         total = self._sum(begin, end, numbers_of(rows, name), what)
                         made[measure] = GroupColumn(total, always)
                 return made
 
     @staticmethod
-    def _is_of(part: AggregatePart, argument: str) -> bool:
-        return any(a.argument == argument for a in part.aggregates)
+    def _adds(part: AggregatePart, argument: str) -> bool:
+        summed = (AggregateFunction.SUM, AggregateFunction.AVG)
+        return any(a.argument == argument and a.function in summed for a in part.aggregates)
 
     def _name_sum(self, argument: str) -> str:
         summed = (AggregateFunction.SUM, AggregateFunction.AVG)
