@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, Key
+from ontoweir.checker.plans.bound_standing import least_bound
 from ontoweir.checker.plans.bound_table import bound_keys
 from ontoweir.checker.sizes.size_key import Factor
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
@@ -45,7 +46,7 @@ def bound_open_groups(
         bound_keys(form, keys, set(), [Factor(buckets, f"{buckets} {shown}")]),
         bound_keys(form, [k for k in keys if k.value not in held], held, [tuples]),
     ]
-    return min(choices, key=lambda b: (b.rows is None, "∞" in b.formula, b.rows or 0))
+    return least_bound(choices)
 
 
 def wait_for_matches(form: NormalForm) -> int:

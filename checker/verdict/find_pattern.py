@@ -46,8 +46,8 @@ def find_pattern(union: SpjUnion, catalog: Catalog) -> UpdatePattern:
     """The update pattern of a query.
 
     A window is WKS, and a join of windows WK ([G], rules 1 to 3); what is shown for ever is MON,
-    and so are groups by a bucket of time, which are final. Groups without one are STR: a row takes
-    the place of the one before (rule 4; theory, section 11).
+    and so are groups by a bucket of time, which are final. Groups without one, and those of sliding
+    windows, are STR: a row takes the place of the one before (rule 4; theory, section 11).
 
     Args:
         union: the query.

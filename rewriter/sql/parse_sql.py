@@ -120,7 +120,8 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     for select in union.selects:
         _refuse_other_types(union.selects[0], select, variables, file)
     if aggregation is not None:
-        variables = aggregation.variables  # none, where all matches are one group
+        # none, where all matches are one group
+        variables = (*aggregation.variables, *part.ends)
     named = [
         SpjQuery(
             d.occurrences,

@@ -37,14 +37,21 @@ def default_emit(union: SpjUnion) -> Emit:
     """What fits a query."""
     if not union.ends:
         return Emit.ANSWERS
-    return Emit.CHANGES if union.distinct else Emit.INTERVALS
+    return Emit.CHANGES if union.distinct or union.aggregation is not None else Emit.INTERVALS
 
 
 def _choose(union: SpjUnion, wanted: str | None) -> Emit:
-    windows, merged = bool(union.ends), union.distinct
+    windows, merged, grouped = bool(union.ends), union.distinct, union.aggregation is not None
     if wanted is None:
         return default_emit(union)
     emit = Emit(wanted)
+    if emit in (Emit.ANSWERS, Emit.INTERVALS) and windows and grouped:
+        raise _refuse(
+            union,
+            "the row of a group over a sliding window ends when a row comes, or goes, that changes "
+            "it, which is not known when it begins",
+            "leave --emit out: changes are written",
+        )
     if emit is Emit.ANSWERS and windows:
         raise _refuse(
             union,
@@ -90,7 +97,8 @@ def _has_updates(union: SpjUnion) -> bool:
 def _refuse_names(union: SpjUnion, emit: Emit) -> None:
     """Raise QueryError for a column that is called like one that says when an answer holds."""
     own = ["at"]
-    own += ["until"] if union.ends and emit is not Emit.SNAPSHOTS else []
+    plain = union.aggregation is None and emit is not Emit.SNAPSHOTS
+    own += ["until"] if union.ends and plain else []
     own += ["op"] if emit is Emit.CHANGES else []
     own += ["multiplicity"] if not union.distinct and union.aggregation is None else []
     aggregation = union.aggregation

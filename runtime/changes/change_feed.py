@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.runtime.changes.sliding_groups import OP, change_schema, slide_groups
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
 
-OP = "op"
-"""The column that says whether an answer begins (+) or ends (-)."""
 _DELTA = "_delta"
 _TIME = "_time"
 
@@ -26,7 +26,8 @@ class ChangeFeed:
     `ends`: answers end;
     `group`: of updates, the columns that tell groups apart: a row takes the place of the one before
     (None: there are no updates); `schema`: of the changes; `snapshots`: whenever something changes,
-    all that holds is written instead.
+    all that holds is written instead; `sliding`: answers are the matches of which groups of sliding
+    windows are made, and changes those of the groups' rows.
     """
 
     variables: tuple[str, ...]
@@ -35,6 +36,7 @@ class ChangeFeed:
     group: tuple[str, ...] | None
     schema: pa.Schema
     snapshots: bool = False
+    sliding: AggregateWork | None = None
 
     @property
     def written(self) -> pa.Schema:
@@ -45,6 +47,13 @@ class ChangeFeed:
     def delta(self) -> str:
         """What of held changes says how many begin, or end."""
         return _DELTA
+
+
+def make_sliding_feed(work: AggregateWork, *, snapshots: bool = False) -> ChangeFeed:
+    """The feed of groups of sliding windows."""
+    return ChangeFeed(
+        work.aggregation.columns, True, True, None, change_schema(work), snapshots, work
+    )
 
 
 def make_feed(
@@ -70,6 +79,8 @@ def make_feed(
 
 def no_answers(feed: ChangeFeed) -> pa.Table:
     """Answers, none of them."""
+    if feed.sliding is not None:
+        return pa.table({})
     fields = [feed.schema.field(n) for n in (*feed.variables, AT)]
     fields += [pa.field(UNTIL, INSTANT)] if feed.ends else []
     fields += [] if feed.distinct else [feed.schema.field(MULTIPLICITY)]
@@ -88,6 +99,8 @@ def advance_changes(
         answers: new ones, in order of `at`; all up to `now`, and perhaps later ones.
         now: µs since 1970; nothing is still to come up to it.
     """
+    if feed.sliding is not None:
+        return slide_groups(feed.sliding, held, answers, now)
     if feed.group is not None:
         return _replace_rows(feed, held, answers)
     events = _make_events(feed, answers)

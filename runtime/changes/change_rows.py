@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from ontoweir.runtime.changes.change_feed import ChangeFeed, no_answers
 from ontoweir.runtime.changes.make_snapshots import advance_feed
 from ontoweir.runtime.changes.repeat_rows import repeat_rows
+from ontoweir.runtime.changes.sliding_groups import count_leaving
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.results.write_results import RowSink
 
@@ -60,11 +61,17 @@ class ChangeRows:
         if answers is None:
             answers = no_answers(self._feed)
         rows, self._held = advance_feed(self._feed, self._held, answers, now)
-        held = 0 if self._held is None else self._held.num_rows
-        self.most = max(self.most, held)
+        self.most = max(self.most, _count(self._feed, self._held))
         if not self._expand or MULTIPLICITY not in rows.column_names:
             if rows.num_rows:
                 self._sink.write(rows)
             return
         for part in repeat_rows(rows):
             self._sink.write(part)
+
+
+def _count(feed: ChangeFeed, held: "pa.Table | None") -> int:
+    """How many rows are held."""
+    if held is None:
+        return 0
+    return held.num_rows if feed.sliding is None else count_leaving(held)

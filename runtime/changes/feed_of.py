@@ -1,7 +1,7 @@
 """How the answers of a query become changes."""
 
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit
-from ontoweir.runtime.changes.change_feed import ChangeFeed, make_feed
+from ontoweir.runtime.changes.change_feed import ChangeFeed, make_feed, make_sliding_feed
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.configure_run import QueryConfig
 
@@ -9,6 +9,8 @@ from ontoweir.runtime.engine.configure_run import QueryConfig
 def feed_of(query: QueryConfig) -> ChangeFeed | None:
     """How the answers of a query become changes (None: they are not written so)."""
     emit = query.job.emit
+    if query.aggregates is not None and query.aggregates.sliding:
+        return make_sliding_feed(query.aggregates, snapshots=emit is Emit.SNAPSHOTS)
     if emit not in CHANGING:
         return None
     return make_feed(
@@ -21,4 +23,4 @@ def feed_of(query: QueryConfig) -> ChangeFeed | None:
 
 def has_updates(groups: AggregateWork | None) -> bool:
     """Whether the rows of an aggregate query take the place of others."""
-    return groups is not None and not groups.once and groups.closing is None
+    return groups is not None and groups.keeps_groups and groups.closing is None

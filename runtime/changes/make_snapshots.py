@@ -3,7 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.runtime.changes.change_feed import OP, ChangeFeed, advance_changes
+from ontoweir.runtime.changes.change_feed import ChangeFeed, advance_changes
+from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
@@ -29,8 +30,10 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
     if held is None:
         fields = [feed.schema.field(n) for n in feed.variables]
         return pa.schema([*fields, pa.field(MULTIPLICITY, pa.int64())]).empty_table()
+    if feed.sliding is not None:
+        held = standing_groups(feed.sliding, held)
     rows = held.select(feed.variables)
-    if feed.group is not None:
+    if feed.sliding is not None or feed.group is not None:
         return rows.append_column(MULTIPLICITY, pa.array(np.ones(rows.num_rows, dtype=np.int64)))
     codes, count = code_rows(held, feed.variables)
     often = np.zeros(count, dtype=np.int64)

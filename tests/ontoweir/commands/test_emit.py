@@ -114,6 +114,33 @@ def test_a_row_of_a_group_ends_when_the_next_begins(run: Run, folder: Path) -> N
     ]
 
 
+def test_groups_of_a_window_change_as_rows_come_and_go(run: Run, folder: Path) -> None:
+    sql = f"SELECT k, COUNT(*) AS n, MAX(a) AS most {WINDOW} GROUP BY k"
+    assert replay(run, folder, sql) == [
+        '"k","n","most","op","at"',
+        '1,1,10,"+",00:00',
+        '1,1,10,"-",00:01',
+        '1,2,11,"+",00:01',
+        '2,1,12,"+",00:01',
+        '1,2,11,"-",00:03',
+        '1,1,11,"+",00:03',
+        '1,1,11,"-",00:04',
+        '2,1,12,"-",00:04',
+        '3,1,13,"+",00:06',
+    ]
+
+
+def test_having_brings_and_takes_groups_of_a_window(run: Run, folder: Path) -> None:
+    sql = f"SELECT k, MIN(a) + 1 AS least {WINDOW} GROUP BY k HAVING COUNT(*) = 1 AND k < 2"
+    assert replay(run, folder, sql) == [
+        '"k","least","op","at"',
+        '1,11,"+",00:00',
+        '1,11,"-",00:01',
+        '1,12,"+",00:03',
+        '1,12,"-",00:04',
+    ]
+
+
 def test_times_are_values(run: Run, folder: Path) -> None:
     assert replay(run, folder, "SELECT DISTINCT ts FROM s WHERE a > 10") == [
         '"ts","at"',
@@ -132,6 +159,8 @@ def test_times_are_values(run: Run, folder: Path) -> None:
         (f"SELECT k {WINDOW}", "answers", "an answer of a window ends"),
         ("SELECT k FROM s", "intervals", "it has no window"),
         (f"SELECT DISTINCT k {WINDOW}", "intervals", "prolonged by every further match"),
+        (f"SELECT k, COUNT(*) AS n {WINDOW} GROUP BY k", "answers", "when a row comes, or goes"),
+        (f"SELECT k, COUNT(*) AS n {WINDOW} GROUP BY k", "intervals", "when a row comes, or goes"),
         ("SELECT k FROM s", "snapshots", "its answers hold for ever"),
         ("SELECT ts, COUNT(*) AS n FROM s GROUP BY ts", "snapshots", "its answers hold for ever"),
     ],
@@ -153,6 +182,7 @@ def test_what_cannot_be_written_so(run: Run, folder: Path, sql: str, emit: str, 
         ("SELECT a AS at FROM s", (), "at"),
         ("SELECT a AS multiplicity FROM s", (), "multiplicity"),
         (f"SELECT a AS until {WINDOW}", (), "until"),
+        (f"SELECT COUNT(*) AS op {WINDOW}", (), "op"),
         ("SELECT a AS op FROM s", ("--emit", "changes"), "op"),
         ("SELECT k AS at, COUNT(*) AS n FROM s GROUP BY k", (), "at"),
     ],
@@ -192,6 +222,8 @@ def test_final_rows_are_no_changes(run: Run, folder: Path) -> None:
         ),
         ("SELECT k, COUNT(*) AS n FROM s GROUP BY k", "STR", "answers"),
         ("SELECT ts, COUNT(*) AS n FROM s GROUP BY ts", "MON", "answers"),
+        (f"SELECT k, COUNT(*) AS n {WINDOW} GROUP BY k", "STR", "changes"),
+        (f"SELECT ts, COUNT(*) AS n {WINDOW} GROUP BY ts", "STR", "changes"),
     ],
 )
 def test_check_says_how_answers_change(
