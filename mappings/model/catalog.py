@@ -133,7 +133,8 @@ class Stream:
     """A declared stream.
 
     `timestamp` names the application-time column, which is not among `columns`;
-    `step_us` is the unit of the flow of time in microseconds;
+    `step_us` is the unit of the flow of time in microseconds; `unit_us`: the one that is declared,
+    where a query counts time in finer steps, of which it is a whole number;
     `max_per_timestamp` is R, the most tuples that share one timestamp (None: not declared);
     `start_us`: no timestamp is before it (microseconds since 1970, None: not declared);
     `idle_us`: live, after how long without a row it holds other streams back no more (None: never);
@@ -158,6 +159,17 @@ class Stream:
     on_bad_file: str = "stop"
     align: Align = "error"
     written: TimeFormat | None = None
+    unit_us: int | None = None
+
+    @property
+    def grid_us(self) -> int:
+        """Every timestamp is a multiple of it, in µs."""
+        return self.step_us if self.unit_us is None else self.unit_us
+
+    @property
+    def spacing(self) -> int:
+        """Every timestamp is a multiple of so many steps."""
+        return self.grid_us // self.step_us
 
     @property
     def time_columns(self) -> tuple[str, ...]:

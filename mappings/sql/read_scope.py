@@ -35,6 +35,20 @@ class SqlRefusal(Exception):
         return self.source or Source(file, self.line or 1)
 
 
+class SqlUnitsDiffer(SqlRefusal):
+    """Timestamps of streams with different units of time are compared: who knows how reads
+    the query again, in steps that both have in common."""
+
+    def __init__(self, one_us: int, other_us: int, line: int | None) -> None:
+        super().__init__(
+            f"timestamps in units of {one_us} and {other_us} microseconds are compared",
+            why="streams are compared on one grid of time",
+            fix="declare the same timestamp unit for both streams",
+            line=line,
+        )
+        self.units_us = (one_us, other_us)
+
+
 def find_name(name: str, known: Iterable[str]) -> str | None:
     """The declared spelling of a name: exactly, else by the only one equal but for case."""
     names = list(known)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ontoweir.mappings.expressions.derive_column import add_derived
 from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Relation, Stream
+from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.rewriter.model.spj import Attribute, Occurrence, SpjUnion, View, ViewBranch
 from ontoweir.rewriter.model.weakest_lags import weakest_lags
 
@@ -31,6 +32,7 @@ def add_views(catalog: Catalog, views: Sequence[View]) -> Catalog:
 def extend_catalog(catalog: Catalog, union: SpjUnion) -> Catalog:
     """The catalog with a query's views, and the queries that it reads, as tables of it; its buckets
     as columns of streams, and the columns that are derived in it."""
+    catalog = share_steps(catalog, union.step_us)
     if union.blocks:
         made = {block.stream.name: block.stream for block in union.blocks}
         catalog = replace(catalog, streams={**catalog.streams, **made})

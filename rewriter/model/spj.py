@@ -355,6 +355,8 @@ class SpjUnion:
     """Tables (or views), and the expressions of their rows that are columns."""
     ends: tuple[str, ...] = ()
     """Variables that say when rows leave their windows: an answer holds until the first of them."""
+    step_us: int | None = None
+    """The steps of time of a query over streams of different units (None: their unit)."""
     blocks: tuple[Block, ...] = ()
     """The streams that are answers of other queries."""
 

@@ -122,11 +122,12 @@ class _Parser:
                 answers = [v.name for v in head]
                 head, buckets = self.split_times(head)
         else:
-            # of a bucket, all matches are needed until it is over
-            distinct = not aggregation.duplicate_sensitive and not buckets
+            # of a bucket, all matches are needed until it is over; of a window, until they leave it
+            sliding = any(t.text.upper() == "NOW" for t in self.tokens.tokens)
+            distinct = not (aggregation.duplicate_sensitive or buckets or sliding)
             named = {b.name for b in buckets}
             head = tuple(Variable(v) for v in aggregation.variables if v not in named)
-            counted = frozenset(map(Variable, aggregated_variables(query)))
+            counted = frozenset(map(Variable, aggregated_variables(query))) - self.times.keys()
             answers = list(aggregation.variables)
         hidden = check_subselects(query, self.tokens, self.error, distinct=distinct)
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
@@ -148,7 +149,7 @@ class _Parser:
             bound = bound_variables(pattern)
             check_names(aggregation, buckets, bound, self.times, self.error, place)
         check_buckets(buckets, self.times, branches, self.error, place or self.first)
-        branches, ends = read_sparql_windows(branches, source, plain=aggregation is None)
+        branches, ends = read_sparql_windows(branches, source)
         if ends:
             buckets = (*buckets, *ends)
             answers = None if answers is None else [*answers, *(b.name for b in ends)]

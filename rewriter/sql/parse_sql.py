@@ -20,7 +20,7 @@ from ontoweir.mappings.model.column_types import XSD
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.model.time_bucket import Moments
-from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.read_select import (
     SelectShape,
     SelectUnion,
@@ -28,10 +28,12 @@ from ontoweir.mappings.sql.read_select import (
     read_select_tree,
 )
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
+from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.blocks.make_answers import make_answers, read_blocks
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Block,
@@ -92,11 +94,17 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         QueryError: not SQL, outside SPJ, unknown names, types that do not compare, or a stream's
             timestamp in SELECT; with its line.
     """
+    return compile_in_steps(lambda shared: _parse(text, shared, name, file), catalog)
+
+
+def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
         tree = parse_sql_text(text)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers)
         return reader.read(trees, catalog, name)
+    except SqlUnitsDiffer as units:
+        raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
         raise QueryError(
             error.what, why=error.why, fix=error.fix, source=error.place(file)
@@ -135,7 +143,8 @@ class _Reader:
         variables = _names(union.selects[0])
         refuse_other_columns(union.selects, variables, self.file)
         if aggregation is not None:
-            variables = aggregation.variables  # none, where all matches are one group
+            # none, where all matches are one group
+            variables = (*aggregation.variables, *part.ends)
         named = [
             SpjQuery(
                 d.occurrences,

@@ -10,10 +10,17 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, QueryView, Stream
 from ontoweir.mappings.sql.read_condition import MAX_ALTERNATIVES
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name, find_table
+from ontoweir.mappings.sql.read_scope import (
+    SqlRefusal,
+    SqlUnitsDiffer,
+    column_names,
+    find_name,
+    find_table,
+)
 from ontoweir.mappings.sql.read_select import parse_sql_text, read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.subqueries.is_set import aggregates, is_set
 from ontoweir.rewriter.subqueries.join_inner import (
     Inner,
@@ -211,6 +218,8 @@ class _Merger:
         inside = _Around({}, around.is_set, (*around.views, view.name))
         try:
             parts = self._block(parse_sql_text(view.text), inside, view.name)
+        except (SqlUnitsDiffer, UnitsDiffer):
+            raise  # it is compiled again, in steps that both have
         except SqlRefusal as error:
             raise place_in_view(error, view) from None
         except QueryError as error:

@@ -102,9 +102,9 @@ def _steps(stream: Stream, rows: pa.Table) -> "np.ndarray[tuple[int], np.dtype[n
 
 def _admit(stream: Stream, rows: pa.Table) -> Admitted:
     """Answers as rows of a stream."""
-    steps = _steps(stream, rows)
+    times = _steps(stream, rows) * stream.step_us
     columns = [rows.column(c.name).cast(arrow_type(c.type)) for c in stream.columns]
     table = pa.table(columns, names=[c.name for c in stream.columns])
     if not columns:
         table = pa.table({"": pa.nulls(rows.num_rows)})
-    return Admitted(Steps(steps), steps * stream.step_us, table, 0, {})
+    return Admitted(Steps(times, stream.step_us), times, table, 0, {})

@@ -160,7 +160,7 @@ def configure_query(job: QueryJob) -> QueryConfig:
 
 def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | None:
     """When the groups of an aggregate query are final (None: never)."""
-    if not any(part.closes for part, _ in job.parts):
+    if job.union.ends or not any(part.closes for part, _ in job.parts):
         return None
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.blocks.advance_blocks import advance_blocks
-from ontoweir.runtime.changes.change_feed import advance_changes
+from ontoweir.runtime.changes.make_snapshots import advance_feed
 from ontoweir.runtime.engine.advance_rows import admit_chunk, advance_rows, count_markers
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.ingest.admit_rows import Admitted
@@ -108,7 +108,7 @@ def advance_live(
         made, table = advance_rows(query.work, query.plans, fed, chunk, before)
         made = replace(made, blocks=below)
         if query.feed is not None:
-            table, held = advance_changes(query.feed, before.changes, table, limit)
+            table, held = advance_feed(query.feed, before.changes, table, limit)
             made = replace(made, changes=held)
         check_bounds(query, made)
         states.append(made)

@@ -7,6 +7,7 @@ from pathlib import Path
 from ontoweir.checker.criteria.derive_lto import derive_lto
 from ontoweir.checker.normalise.drop_windows import drop_windows
 from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.verdict.find_pattern import find_pattern
 from ontoweir.checker.verdict.verdict import (
     Bounded,
     Failing,
@@ -95,7 +96,7 @@ def show_stage(
         case "trace":
             return [str(step) for step in compiled.trace], False
         case "plan":
-            return _plans(workspace, compiled), False
+            return _plans(workspace, compiled, catalog), False
         case _:
             raise ValueError(stage)
 
@@ -122,24 +123,33 @@ def _sql(union: SpjUnion, catalog: Catalog, dialect: str) -> list[str]:
         ) from None
 
 
-def _plans(workspace: Workspace, compiled: CompiledQuery) -> list[str]:
+def _plans(workspace: Workspace, compiled: CompiledQuery, catalog: Catalog) -> list[str]:
     verdict = workspace.check(compiled)
-    texts = _describe_plans(verdict)
+    texts = _describe_plans(verdict, catalog)
     for inner in list_blocks(verdict):
-        made = _describe_plans(inner)
+        made = _describe_plans(inner, extend_catalog(catalog, inner.union))
         texts += [f"{inner.union.name}, whose answers are read: {text}" for text in made]
     return texts
 
 
-def _describe_plans(verdict: Verdict) -> list[str]:
+def _describe_plans(verdict: Verdict, catalog: Catalog) -> list[str]:
     texts = []
     for number, disjunct in enumerate(verdict.disjuncts, 1):
         match disjunct:
             case Bounded(plan=plan):
-                texts.append(f"SQL {number}\n  " + "\n  ".join(describe_plan(plan)))
+                texts.append(f"SQL {number}\n  " + "\n  ".join(describe_plan(plan, patterns=True)))
             case Unsatisfiable():
                 texts.append(f"SQL {number}\n  selects nothing: no synopsis")
             case Failing(because=because):
                 reasons = "\n  ".join(f"{d.code}: {d.message}" for d in because)
                 texts.append(f"SQL {number}\n  no plan\n  {reasons}")
+    if verdict.plans:
+        texts.append(f"{_together(verdict)} ({find_pattern(verdict.union, catalog)})")
     return texts
+
+
+def _together(verdict: Verdict) -> str:
+    """What the plans make together."""
+    if verdict.union.aggregation is not None:
+        return "groups"
+    return "all answers, once" if verdict.union.distinct else "all answers"
