@@ -6,6 +6,7 @@ from dataclasses import replace
 from ontoweir.checker.decide.bound_leaving import bound_leaving
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
 from ontoweir.checker.decide.join_blocks import join_blocks
+from ontoweir.checker.decide.needs_fewer_declarations import needs_fewer_declarations
 from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
@@ -102,7 +103,7 @@ def _decide(
     if apart == simple:
         return verdict
     other = _check(apart, catalog, known, timed, False, size)
-    return other if _needs_fewer_declarations(other, verdict) else verdict
+    return other if needs_fewer_declarations(other, verdict) else verdict
 
 
 def _check(
@@ -115,14 +116,6 @@ def _check(
 ) -> Verdict:
     decide = _check_plain if union.aggregation is None else _check_aggregates
     return decide(union, catalog, known, timed, disprove, size)
-
-
-def _needs_fewer_declarations(other: Verdict, verdict: Verdict) -> bool:
-    """Whether a bounded verdict needs fewer declarations, and no more rows to speak of."""
-    if other.plans is None or not set(other.conditions) < set(verdict.conditions):
-        return False
-    rows, least = (v.bound.rows if v.bound else None for v in (other, verdict))
-    return rows is not None and (least is None or rows <= 10 * max(least, 1))
 
 
 def _simplify(union: SpjUnion, catalog: Catalog, *, whole: bool = True) -> SpjUnion:

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ontoweir.mappings.model.catalog import (
+    ANSWERS,
     BooleanType,
     Catalog,
     Column,
     ColumnType,
-    DataSource,
     IntType,
     Stream,
 )
@@ -28,7 +28,6 @@ from ontoweir.rewriter.views.declare_view import declare_stream
 
 AT = "at"
 """The timestamp of a stream of answers."""
-_DATA = DataSource("answers", None)
 _HOUR_US, _DAY_US = 3_600_000_000, 86_400_000_000
 
 
@@ -79,7 +78,7 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
     return DeclaredBlock(
         Stream(
             name,
-            _DATA,
+            ANSWERS,
             AT,
             base.step_us,
             _limit_groups([c for c in columns if c.name in rest], len(rest), tuples, apart=apart),

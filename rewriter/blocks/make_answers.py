@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.blocks.declare_block import AT, declare_block
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.spj import Block, SpjQuery, SpjUnion, View
+from ontoweir.rewriter.model.spj import Block, SpjUnion
 from ontoweir.rewriter.subqueries.merge_subqueries import Answers
 
 
@@ -51,10 +51,9 @@ def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers,
     )
 
 
-def read_blocks(
-    queries: Sequence[SpjQuery], views: Sequence[View], blocks: Sequence[Block]
-) -> tuple[Block, ...]:
-    """Those of the queries whose answers are read by some disjuncts, or views of them."""
-    tables = {o.table for q in queries for o in q.occurrences}
-    tables |= {name for view in views for name in view.tables}
-    return tuple(block for block in blocks if block.stream.name in tables)
+def add_blocks(union: SpjUnion, blocks: Sequence[Block]) -> SpjUnion:
+    """A query with those of some queries whose answers it reads."""
+    tables = {o.table for q in union.disjuncts for o in q.occurrences}
+    tables |= {name for view in union.views for name in view.tables}
+    tables |= {name for name, _ in (*union.buckets, *union.derived)}
+    return replace(union, blocks=tuple(b for b in blocks if b.stream.name in tables))

@@ -30,7 +30,7 @@ from ontoweir.mappings.sql.read_select import (
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
-from ontoweir.rewriter.blocks.make_answers import make_answers, read_blocks
+from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
@@ -168,8 +168,8 @@ class _Reader:
             derived=part.derived,
             ends=part.ends,
             views=tuple(sets.views),
-            blocks=read_blocks(named, sets.views, self.blocks),
         )
+        made = add_blocks(made, self.blocks)
         _refuse_ungrouped(made, part.buckets)
         made = slide_buckets(made, sets.catalog)
         check_aggregates(made, sets.catalog)
