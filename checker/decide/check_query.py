@@ -330,7 +330,8 @@ def bound_union(
     if union.distinct and len(plans) > 1 and not union.ends:
         bounds += [p.tables[-1].bound for p in plans]
     if union.distinct and union.ends:
-        bounds += [bound_standing(p.form, union.ends, catalog, distinct=True) for p in plans]
+        once = not union.begins  # else every end, and what is still to begin, is kept
+        bounds += [bound_standing(p.form, union.ends, catalog, distinct=once) for p in plans]
     return total_bound(bounds)
 
 
