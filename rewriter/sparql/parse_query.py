@@ -14,6 +14,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import is_computed, split_conjuncts
+from ontoweir.rewriter.groups.name_quantiles import name_quantiles
 from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
@@ -108,6 +109,7 @@ class _Parser:
     def read(self, query: Node) -> tuple[ConjunctiveQuery, ...]:
         """The branches of a query as rdflib parsed it."""
         self.refuse_clauses(query)
+        query = name_quantiles(query, self.terms.read)
         graphs = read_dataset(query, self.tokens, self.terms, self.error)
         self.find_times(query["where"])
         aggregation, buckets, group_terms = read_aggregation(

@@ -25,6 +25,7 @@ from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -84,7 +85,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     try:
-        windows = read_sql_windows(read_window_tables(parse_sql_text(text)), catalog)
+        tree = name_aggregates(parse_sql_text(text))
+        windows = read_sql_windows(read_window_tables(tree), catalog)
         tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
         tree, catalog, times = read_sql_times(tree, catalog)
         buckets += (*times, *windows.columns)
