@@ -2,9 +2,12 @@
 
 from enum import StrEnum
 
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.plan import SynopsisTable
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.buckets.find_closing import find_closing
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
+from ontoweir.rewriter.windows.window import ENDS
 
 
 class UpdatePattern(StrEnum):
@@ -15,6 +18,28 @@ class UpdatePattern(StrEnum):
     WKS = "WKS"
     WK = "WK"
     STR = "STR"
+
+
+def find_node_pattern(form: NormalForm, table: SynopsisTable) -> UpdatePattern:
+    """The update pattern of what a table of a plan holds, or of the answers that it makes.
+
+    Matches without windows stay; those of one stream's window end as they begin; those of several
+    members end at a time known when they begin, and so does an element of a set: at the last end
+    that was found.
+    """
+    index = {m.alias: m.index for m in form.members}
+    ending = {
+        index[attribute.alias]
+        for name, output in form.query.outputs
+        if name.startswith(ENDS)
+        for attribute in output_attributes(output)
+    }
+    if not ending & table.members:
+        return UpdatePattern.MON
+    whole = len(table.members) == len(form.members)
+    if len(table.members) > 1 or (form.distinct and whole):
+        return UpdatePattern.WK
+    return UpdatePattern.WKS
 
 
 def find_pattern(union: SpjUnion, catalog: Catalog) -> UpdatePattern:

@@ -199,12 +199,25 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryView:
+    """A query that others read by its name: its SQL; `source`: where it is declared; `file`: where
+    the SQL is written (None: in the declaration)."""
+
+    name: str
+    text: str
+    source: Source
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
-    """All declared streams and static relations, by name; `file` is where they were declared."""
+    """All declared streams and static relations, by name, and the queries that others read; `file`
+    is where they were declared."""
 
     streams: Mapping[str, Stream] = field(default_factory=dict)
     relations: Mapping[str, Relation] = field(default_factory=dict)
     file: str = "ontoweir.toml"
+    views: Mapping[str, QueryView] = field(default_factory=dict)
 
     def table(self, name: str) -> Stream | Relation:
         """The stream or relation called `name`.

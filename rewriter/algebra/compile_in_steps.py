@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.add_views import add_views
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.share_steps import UnitsDiffer, share_steps
 from ontoweir.rewriter.model.spj import SpjUnion
 
@@ -15,7 +15,7 @@ def compile_in_steps(compile_: Callable[[Catalog], SpjUnion], catalog: Catalog) 
     while True:
         try:
             union = compile_(catalog)
-            _refuse_units(union, add_views(catalog, union.views))
+            _refuse_units(union, extend_catalog(catalog, union))
         except UnitsDiffer as units:  # a proper divisor each time
             step_us = units.step_us
             catalog = share_steps(catalog, step_us)

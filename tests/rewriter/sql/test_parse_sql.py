@@ -182,7 +182,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ),
         ("SELECT x FROM a WHERE " + "(" * 3000 + "x = 1" + ")" * 3000, 1, "nested too deeply"),
         ("DELETE FROM a", 1, "other than SELECT"),
-        ("WITH q AS (SELECT x FROM a) SELECT x FROM q", 1, "WITH"),
+        ("WITH RECURSIVE q AS (SELECT x FROM a) SELECT x FROM q", 1, "WITH"),
         ("", 1, "0 SQL statements"),
     ],
 )
