@@ -31,7 +31,7 @@ from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.buckets.find_closing import Closing, close_by_time, find_closing
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
+from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, watching
 from ontoweir.rewriter.passes.remove_redundant_occurrences import remove_redundant_occurrences
@@ -362,7 +362,7 @@ def _aggregate_bound(
                 continue
             if decided is whole:
                 bounds.append(_bound_whole_groups(plan.form, aggregation))
-            if decided.part.aggregates[0].function is AggregateFunction.MEDIAN:
+            if decided.part.aggregates[0].function.ranks:
                 bounds.append(plan.tables[-1].bound)
     return total_bound(bounds)
 

@@ -14,6 +14,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import is_computed, split_conjuncts
+from ontoweir.rewriter.groups.name_quantiles import name_quantiles
 from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
@@ -83,7 +84,8 @@ def parse_query(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, .
     """
     tokens = Tokens(text)
     prologue, query = parse_sparql(text, tokens, file)
-    return _Parser(tokens, name, file, prologue).read(query)
+    parser = _Parser(tokens, name, file, prologue)
+    return parser.read(name_quantiles(query, parser.terms.read))
 
 
 class _Parser:
@@ -102,7 +104,6 @@ class _Parser:
         )
 
     def error(self, what: str, why: str, fix: str, line: int | None = None) -> QueryError:
-        """A QueryError at a line."""
         return QueryError(what, why=why, fix=fix, source=Source(self.file, line))
 
     def read(self, query: Node) -> tuple[ConjunctiveQuery, ...]:
@@ -122,9 +123,9 @@ class _Parser:
                 answers = [v.name for v in head]
                 head, buckets = self.split_times(head)
         else:
-            # of a bucket, all matches are needed until it is over; of a window, until they leave it
-            sliding = any(t.text.upper() == "NOW" for t in self.tokens.tokens)
-            distinct = not (aggregation.duplicate_sensitive or buckets or sliding)
+            # of a bucket, or window, all matches are needed until it is over
+            now = any(t.text.upper() == "NOW" for t in self.tokens.tokens)
+            distinct = not (aggregation.duplicate_sensitive or buckets or now)
             named = {b.name for b in buckets}
             head = tuple(Variable(v) for v in aggregation.variables if v not in named)
             counted = frozenset(map(Variable, aggregated_variables(query))) - self.times.keys()
@@ -143,8 +144,7 @@ class _Parser:
             make_variable=self.terms.make_variable,
             refuse=lambda what, why, fix: self.error(what, why, fix, self.first),
         )
-        source = Source(self.file, self.first)
-        place = self.tokens.line_of("GROUP")
+        source, place = Source(self.file, self.first), self.tokens.line_of("GROUP")
         if aggregation is not None:
             bound = bound_variables(pattern)
             check_names(aggregation, buckets, bound, self.times, self.error, place)

@@ -32,6 +32,7 @@ from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
@@ -99,7 +100,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     parts: list[_Part] = []
     try:
-        for tree in merge_subqueries(parse_sql_text(text), catalog):
+        for tree in merge_subqueries(name_aggregates(parse_sql_text(text)), catalog):
             parts.append(_read_part(tree, catalog, file))
             catalog = parts[-1].catalog
     except SqlUnitsDiffer as units:
@@ -118,8 +119,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     part = _unite_parts(parts, catalog, file)
     aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
     variables = _names(union.selects[0])
-    if aggregation is not None:
-        # none, where all matches are one group
+    if aggregation is not None:  # none, where all matches are one group
         variables = (*aggregation.variables, *part.ends, *part.begins)
     named = [
         SpjQuery(
