@@ -55,7 +55,7 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
     """
     assert union.aggregation is not None
     closing = find_closing(union, catalog)
-    if closing is None or union.ends:
+    if closing is None or union.ends or union.begins:
         return None
     of = {o.alias: o.table for o in union.disjuncts[0].occurrences}
     base = catalog.streams[of[closing.attributes[0].alias]]

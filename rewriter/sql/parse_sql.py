@@ -20,6 +20,7 @@ from ontoweir.mappings.model.column_types import XSD
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.model.time_bucket import Moments
+from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.read_select import (
     SelectShape,
@@ -32,6 +33,7 @@ from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
@@ -58,10 +60,10 @@ from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.subqueries.merge_subqueries import Answers, merge_subqueries
-from ontoweir.rewriter.subqueries.refuse_other_columns import refuse_other_columns
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.views.make_sets import SetMaker
+from ontoweir.rewriter.windows.check_delays import check_delays
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
@@ -100,7 +102,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        tree = parse_sql_text(text)
+        tree = name_aggregates(parse_sql_text(text))
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers)
         return reader.read(trees, catalog, name)
     except SqlUnitsDiffer as units:
@@ -141,10 +143,9 @@ class _Reader:
         part = _unite_parts(parts, catalog, file)
         aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
         variables = _names(union.selects[0])
-        refuse_other_columns(union.selects, variables, self.file)
-        if aggregation is not None:
-            # none, where all matches are one group
-            variables = (*aggregation.variables, *part.ends)
+        check_parts(union.selects)
+        if aggregation is not None:  # none, where all matches are one group
+            variables = (*aggregation.variables, *part.ends, *part.begins)
         named = [
             SpjQuery(
                 d.occurrences,
@@ -167,10 +168,12 @@ class _Reader:
             buckets=part.buckets,
             derived=part.derived,
             ends=part.ends,
+            begins=part.begins,
             views=tuple(sets.views),
         )
         made = add_blocks(made, self.blocks)
         _refuse_ungrouped(made, part.buckets)
+        check_delays(made, sets.catalog)
         made = slide_buckets(made, sets.catalog)
         check_aggregates(made, sets.catalog)
         return read_group_row(made, sets.catalog, part.trees)
@@ -179,7 +182,7 @@ class _Reader:
 @dataclass(frozen=True, slots=True)
 class _Part:
     """SQL without subqueries, as it is read; `catalog`: with its buckets and derived columns;
-    `buckets` and `derived`: these, by their tables; `ends`: as a SpjUnion has them."""
+    `buckets` and `derived`: these, by their tables; `ends`, `begins`: as a SpjUnion has them."""
 
     catalog: Catalog
     union: SelectUnion
@@ -189,6 +192,7 @@ class _Part:
     buckets: tuple[tuple[str, Column], ...]
     derived: tuple[tuple[str, Expression], ...]
     ends: tuple[str, ...]
+    begins: tuple[str, ...]
 
 
 def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
@@ -207,7 +211,17 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
     grouped = None if aggregation is None else len(aggregation.group)
     columns = {(table, column.name) for table, column in buckets}
     disjuncts = tuple(d for s in union.selects for d in _disjuncts(s, file, grouped, columns))
-    return _Part(catalog, union, disjuncts, aggregation, trees, buckets, derived, windows.ends)
+    return _Part(
+        catalog,
+        union,
+        disjuncts,
+        aggregation,
+        trees,
+        buckets,
+        derived,
+        windows.ends,
+        windows.begins,
+    )
 
 
 def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
@@ -248,6 +262,7 @@ def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) ->
     if union.aggregation is None and not union.distinct:
         return
     group = () if union.aggregation is None else union.aggregation.group
+    read = {*group, *union.ends, *union.begins}
     buckets = {
         (table, column.name)
         for table, column in columns
@@ -257,7 +272,7 @@ def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) ->
         of = {o.alias: o.table for o in query.occurrences}
         for name, output in query.outputs:
             for attribute in output_attributes(output):
-                if name in group or (of[attribute.alias], attribute.column) not in buckets:
+                if name in read or (of[attribute.alias], attribute.column) not in buckets:
                     continue
                 raise QueryError(
                     f"{attribute.column} is selected or aggregated, and not grouped by",

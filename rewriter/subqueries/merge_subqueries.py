@@ -20,6 +20,7 @@ from ontoweir.mappings.sql.read_scope import (
 from ontoweir.mappings.sql.read_select import parse_sql_text, read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.subqueries.is_set import aggregates, is_set
 from ontoweir.rewriter.subqueries.join_inner import (
@@ -217,7 +218,7 @@ class _Merger:
             raise refuse_cycle((*around.views, view.name))
         inside = _Around({}, around.is_set, (*around.views, view.name))
         try:
-            parts = self._block(parse_sql_text(view.text), inside, view.name)
+            parts = self._block(name_aggregates(parse_sql_text(view.text)), inside, view.name)
         except (SqlUnitsDiffer, UnitsDiffer):
             raise  # it is compiled again, in steps that both have
         except SqlRefusal as error:

@@ -6,7 +6,6 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import datatype_family, epoch_us, parse_instant
 from ontoweir.mappings.model.round_steps import round_steps
-from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.query import (
@@ -139,11 +138,10 @@ def begin_in_windows(
     for named in query.buckets:
         if not named.name.startswith(ENDS):
             continue
-        assert isinstance(named.bucket.buckets, Moments)
         time = find_time(named.time, bindings, times, types, query.source)
         step = types.step_of(time)
         assert step is not None
-        rounded = round_steps("<", named.bucket.buckets.after_us, step)
+        rounded = round_steps("<", named.bucket.latest_us, step)
         assert not isinstance(rounded, bool)
         for begin in begins:
             if begin != time:
