@@ -25,8 +25,9 @@ from ontoweir.mappings.model.expression import (
 )
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
 from ontoweir.rewriter.expressions.compare_rows import RoundedError, compare_rows
+from ontoweir.rewriter.expressions.not_exact import NotExactError
 from ontoweir.rewriter.expressions.term_value import attribute_of, term_value
-from ontoweir.rewriter.expressions.type_expression import NotExactError, truth, type_expression
+from ontoweir.rewriter.expressions.type_expression import truth, type_expression
 from ontoweir.rewriter.model.query import Computation, ComputedVariable, Variable
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -135,7 +136,8 @@ class _Attacher:
         """An expression over columns, whose names say their aliases."""
         try:
             known = {name: term_value(output, types) for name, output in outputs.items()}
-            return type_expression(one.expression, _Lazy(known, values))
+            lazy = _Lazy(known, values)
+            return type_expression(one.expression, lazy, self.catalog.functions)
         except NotExactError as error:
             raise QueryError(
                 f"{error.what} is not computed",

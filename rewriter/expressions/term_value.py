@@ -11,7 +11,8 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.mappings.model.column_types import XSD, name_column_type, natural_datatype
 from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.expressions.type_expression import NOTHING, NotExactError, literal_value
+from ontoweir.rewriter.expressions.not_exact import NotExactError
+from ontoweir.rewriter.expressions.type_expression import NOTHING, literal_value
 from ontoweir.rewriter.model.query import Literal
 from ontoweir.rewriter.model.spj import (
     Attribute,

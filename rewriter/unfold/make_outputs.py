@@ -14,10 +14,23 @@ from ontoweir.rewriter.unfold.translate_filters import term_output
 from ontoweir.rewriter.unfold.translate_times import MOMENT, find_time, is_beside_value
 
 
-def list_shown(
+def list_moments(
     ucq: Sequence[ConjunctiveQuery], matches: Sequence[Sequence[Match]], catalog: Catalog
 ) -> tuple[NamedBuckets, ...]:
-    """The column that answers are made of where mappings make their terms of timestamps.
+    """The column of times that answers are made of where mappings make their terms of timestamps,
+    or that are compared with values.
+
+    Raises:
+        QueryError: groups that such a term tells apart, of what ignores how often a match comes.
+    """
+    shown = _list_shown(ucq, matches, catalog)
+    return shown or _list_compared(ucq, matches, catalog)
+
+
+def _list_shown(
+    ucq: Sequence[ConjunctiveQuery], matches: Sequence[Sequence[Match]], catalog: Catalog
+) -> tuple[NamedBuckets, ...]:
+    """The column of times that answers are made of.
 
     Raises:
         QueryError: groups that such a term tells apart, of what ignores how often a match comes.
@@ -43,7 +56,7 @@ def list_shown(
     return ()
 
 
-def list_compared(
+def _list_compared(
     ucq: Sequence[ConjunctiveQuery], matches: Sequence[Sequence[Match]], catalog: Catalog
 ) -> tuple[NamedBuckets, ...]:
     """The column of times that are compared with values."""

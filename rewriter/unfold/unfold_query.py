@@ -43,12 +43,7 @@ from ontoweir.rewriter.unfold.add_columns import add_columns
 from ontoweir.rewriter.unfold.bind_times import bind_times
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.unfold.hold_constants import hold_constants
-from ontoweir.rewriter.unfold.make_outputs import (
-    list_compared,
-    list_shown,
-    make_buckets,
-    make_outputs,
-)
+from ontoweir.rewriter.unfold.make_outputs import list_moments, make_buckets, make_outputs
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
     OnWarning,
@@ -134,11 +129,7 @@ def unfold_query(
     sets = SetMaker(catalog, observer.on_step, counts=_counts(first, options))
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
-    buckets = (
-        *first.buckets,
-        *list_shown(ucq, matches, sets.catalog),
-        *list_compared(ucq, matches, sets.catalog),
-    )
+    buckets = (*first.buckets, *list_moments(ucq, matches, sets.catalog))
     catalog = unfolder.catalog = add_buckets(sets.catalog, buckets)
     head = _name_columns(first, named)
     candidates = (

@@ -98,7 +98,11 @@ def _fingerprint(
     catalog = workspace.project.catalog
     parts: list[str | bytes] = []
     for query, job in zip(compiled, jobs, strict=True):
-        parts += [query.name, print_sql(query.union, catalog, comments=False)]
+        printed = print_sql(query.union, catalog, comments=False)
+        parts += [query.name, printed]
+        for name, function in sorted(catalog.functions.items()):
+            if f"{name}(".lower() in printed.lower():
+                parts.append(f"{name} {function.digest}")
         parts += [job.emit.value] if job.emit is not Emit.ANSWERS else []
         parts += [line for plan in job.plans for line in describe_plan(plan)]
     for name, stream in sorted(catalog.streams.items()):
