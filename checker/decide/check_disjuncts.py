@@ -74,11 +74,11 @@ class DisjunctChecker:
 
     @property
     def is_special(self) -> bool:
-        """Whether there are groups by buckets of time, or floats are added."""
+        """Whether there are groups by buckets of time, or of windows, or floats are added."""
         adds = any(q.added is not None for q in self.union.disjuncts)
         if self.whole.aggregation is None or not self.whole.buckets:
             return adds
-        return adds or find_closing(self.whole, self.catalog) is not None
+        return adds or bool(self.whole.ends or find_closing(self.whole, self.catalog))
 
     def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
         """The normal form of a disjunct, with all that is declared."""
@@ -265,7 +265,8 @@ class DisjunctChecker:
             return Tier.CONDITIONALLY_BOUNDED
         plan = make_plan(form)
         if isinstance(plan, SynopsisPlan) and len(plan.tables) == 1:
-            ends = self.union.distinct and self.union.ends  # what holds is kept, to tell its end
+            kept = self.union.distinct or self.whole.aggregation is not None
+            ends = self.whole.ends and kept  # what holds is kept, to tell its end
             return Tier.WINDOW_BOUNDED if ends else Tier.STATELESS
         windowed = ordered is not form and not (
             decide_lag(ordered).holds and isinstance(make_plan(ordered, sized=False), SynopsisPlan)

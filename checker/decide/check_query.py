@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ontoweir.checker.decide.bound_leaving import bound_leaving
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
 from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.declarations import Declaration, list_declarations
@@ -185,7 +186,7 @@ def _check_aggregates(
         parts.append(verdict)
     across = zip(*(p.disjuncts for p in parts), strict=True)
     worst = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
-    bound = _aggregate_bound(union.aggregation, parts, find_closing(union, catalog), catalog)
+    bound = _aggregate_bound(union, parts, find_closing(union, catalog), catalog)
     return _verdict(union, catalog, worst, tuple(parts), bound, witness)
 
 
@@ -334,12 +335,15 @@ def bound_union(
 
 
 def _aggregate_bound(
-    aggregation: Aggregation,
+    union: SpjUnion,
     parts: Sequence[PartVerdict],
     closing: Closing | None,
     catalog: Catalog,
 ) -> Bound | None:
-    """What the parts keep, the current answer (one row a group), and what medians are made of."""
+    """What the parts keep, the current answer (one row a group), and what medians are made of; of
+    sliding windows, what is to leave the groups again."""
+    aggregation = union.aggregation
+    assert aggregation is not None
     bounds: list[Bound] = []
     whole = next(p for p in parts if p.part.over is None)
     for decided in parts:
@@ -348,6 +352,9 @@ def _aggregate_bound(
             return None
         bounds.append(bound)
         for plan in () if decided.part.once else decided.plans:
+            if union.ends:
+                bounds.append(bound_leaving(decided.part, plan.form, union.ends, catalog))
+                continue
             if closing is not None:
                 group = aggregation.group if decided is whole else None
                 bounds += _bound_open(plan.form, decided, closing, catalog, group)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import gcd
 from typing import NamedTuple
 
 
@@ -63,7 +64,7 @@ class DifferenceBounds:
             gy = gx
         if gx <= 0 or gy <= 0:
             return limit
-        grain = min(gx, gy)
+        grain = gcd(gx, gy)
         if limit.strict:
             return Limit(-(-limit.value // grain) * grain - grain)
         return Limit(limit.value // grain * grain)

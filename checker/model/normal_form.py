@@ -83,7 +83,8 @@ class Member:
 
     `local`: conditions over its attributes alone. `first`, `last`: limits of its timestamps, in
     steps. `total`: the most tuples of the stream that ever pass, by a key without the timestamp
-    (the number, None if it is not known, and a formula); None: nothing limits them.
+    (the number, None if it is not known, and a formula); None: nothing limits them. `spacing`:
+    its timestamps are multiples of so many steps.
     """
 
     index: int
@@ -94,6 +95,11 @@ class Member:
     first: int | None
     last: int | None
     total: tuple[int | None, str] | None = None
+    spacing: int = 1
+
+    def timestamps(self, steps: int) -> int:
+        """How many different timestamps so many steps hold, at most."""
+        return -(-max(steps, 0) // self.spacing)
 
     @property
     def finite(self) -> bool:

@@ -190,6 +190,6 @@ def _finite_domain(work: ConstraintGraph, member: Member) -> tuple[int | None, s
 def _dated_domain(work: ConstraintGraph, member: Member) -> tuple[int | None, str]:
     limit = work.catalog.streams[member.stream].max_per_timestamp
     if limit is not None and member.first is not None and member.last is not None:
-        steps = max(member.last - member.first + 1, 0)
+        steps = member.timestamps(member.last - member.first + 1)
         return limit * steps, f"R({member.stream}) = {limit} · {steps} steps of {member.alias}"
     return None, f"|{member.alias}| (finite stream)"

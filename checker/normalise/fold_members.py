@@ -59,6 +59,7 @@ def fold_members(
                 first=None if first is None else -int(first.value),
                 last=None if last is None else int(last.value),
                 total=limit_rows(work, occurrence, bounds),
+                spacing=work.catalog.streams[occurrence.table].spacing,
             )
         )
     return tuple(members)

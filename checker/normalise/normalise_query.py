@@ -79,7 +79,8 @@ def _assemble(work: ConstraintGraph) -> NormalForm:
     time_steps, different = work.time_steps(owner)
     if not work.timed:
         time_steps, different = [], []
-    times = DifferenceBounds([1] * (len(work.streams) + 1))
+    spacings = [work.catalog.streams[o.table].spacing for o in work.streams]
+    times = DifferenceBounds([1, *spacings])
     for step in time_steps:
         times.add(step.left, step.right, step.limit)
     satisfiable = (

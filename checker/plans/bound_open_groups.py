@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, Key
+from ontoweir.checker.plans.bound_standing import least_bound
 from ontoweir.checker.plans.bound_table import bound_keys
 from ontoweir.checker.sizes.size_key import Factor
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
@@ -33,9 +34,11 @@ def bound_open_groups(
         if isinstance(bucket.buckets, Moments)
         else bucket.buckets.count_within(longest + wait_for_matches(form) * step_us)
     )
-    rate = form.rates[member]
-    name = form.members[member].alias
-    tuples = Factor(None if rate is None else rate * steps, f"R({name}) · {steps} steps of buckets")
+    rate, one = form.rates[member], form.members[member]
+    tuples = Factor(
+        None if rate is None else rate * one.timestamps(steps),
+        f"R({one.alias}) · {one.timestamps(steps)} steps of buckets",
+    )
     closing = form.class_of[form.query.closing]
     keys = [Key(v) for v in dict.fromkeys(values) if v != closing]
     held = {c.index for c in form.classes if member in c.members}
@@ -43,7 +46,7 @@ def bound_open_groups(
         bound_keys(form, keys, set(), [Factor(buckets, f"{buckets} {shown}")]),
         bound_keys(form, [k for k in keys if k.value not in held], held, [tuples]),
     ]
-    return min(choices, key=lambda b: (b.rows is None, "∞" in b.formula, b.rows or 0))
+    return least_bound(choices)
 
 
 def wait_for_matches(form: NormalForm) -> int:

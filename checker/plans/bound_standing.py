@@ -4,14 +4,20 @@ from collections.abc import Sequence
 
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, KeptTimestamp, Key
-from ontoweir.checker.plans.bound_table import bound_table
+from ontoweir.checker.plans.bound_table import bound_keys, bound_table
+from ontoweir.checker.sizes.size_key import Factor
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.rewriter.model.spj import output_attributes
 
 
 def bound_standing(
-    form: NormalForm, ends: Sequence[str], catalog: Catalog, *, distinct: bool
+    form: NormalForm,
+    ends: Sequence[str],
+    catalog: Catalog,
+    *,
+    distinct: bool,
+    among: Sequence[str] | None = None,
 ) -> Bound:
     """The least bound found on different answers that hold, with when they end.
 
@@ -20,10 +26,12 @@ def bound_standing(
         ends: its variables that say when rows leave their windows.
         catalog: with its views and buckets.
         distinct: an answer holds once, until the last of its ends.
+        among: the variables in which answers differ (None: all but `ends`).
     """
     outputs = dict(form.query.outputs)
     index = {m.alias: m.index for m in form.members}
     shown: dict[int, int] = {}
+    lengths: set[tuple[int, int]] = set()
     for name in ends:
         for attribute in output_attributes(outputs[name]):
             member = form.members[index[attribute.alias]]
@@ -32,6 +40,7 @@ def bound_standing(
             assert column is not None
             assert column.bucket is not None
             assert isinstance(column.bucket.buckets, Moments)
+            lengths.add((column.bucket.buckets.after_us, stream.step_us))
             steps = -(-column.bucket.buckets.after_us // stream.step_us)
             shown[member.index] = min(steps, shown.get(member.index, steps))
     waits: dict[int, int | None] = {}
@@ -44,8 +53,25 @@ def bound_standing(
         if reach:
             waits[m.index] = min(reach)
     hidden = {form.class_of[a] for n in ends for a in output_attributes(outputs[n])}
-    values = {form.class_of[a] for n, o in form.query.outputs for a in output_attributes(o)}
-    keys = [Key(v) for v in sorted(values - hidden)]
+    values = {
+        form.class_of[a]
+        for n, o in form.query.outputs
+        if among is None or n in among
+        for a in output_attributes(o)
+    }
+    keys = [Key(v) for v in sorted(values - hidden if among is None else values)]
     kept = [] if distinct else [KeptTimestamp(i, s, None) for i, s in sorted(shown.items())]
     members = frozenset(m.index for m in form.members)
-    return bound_table(form, members, keys, kept, (), waits)
+    whole = bound_table(form, members, keys, kept, (), waits)
+    if distinct or len(shown) < 2:
+        return whole
+    # of an answer only the first end is kept, which lies within the shortest window
+    shortest = min(after for after, _ in lengths)
+    first = sum(-(-shortest // step) for _, step in {(a % step, step) for a, step in lengths})
+    times = Factor(first, f"{first} steps")
+    return least_bound((whole, bound_keys(form, keys, set(), [times])))
+
+
+def least_bound(bounds: Sequence[Bound]) -> Bound:
+    """The best of several bounds on the same rows."""
+    return min(bounds, key=lambda b: (b.rows is None, "∞" in b.formula, b.rows or 0))

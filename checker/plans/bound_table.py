@@ -9,7 +9,7 @@ What the keys of static relations determine needs no factor.
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.normal_form import Member, NormalForm
 from ontoweir.checker.model.plan import Bound, DistinctSample, Frontier, KeptTimestamp, Key
 from ontoweir.checker.plans.bound_frontier import bound_frontier
 from ontoweir.checker.sizes.size_key import Factor, size_key
@@ -79,7 +79,9 @@ def _cover(
     for k in kept:
         if k.member not in counted:
             steps = k.forget_after if k.expire_after is None else k.expire_after
-            factors.append(Factor(steps, f"{steps} steps of {form.members[k.member].alias}"))
+            member = form.members[k.member]
+            size = None if steps is None else member.timestamps(steps)
+            factors.append(Factor(size, f"{_steps(steps, member)} of {member.alias}"))
     held = {c.index for c in form.classes if c.members & counted}
     return [*factors, *_domains(form, keys, held, few)]
 
@@ -119,11 +121,11 @@ def _tuples(form: NormalForm, member: int, wait: int | None) -> Factor:
     """How many tuples of a member (statics folded in) are kept."""
     one = form.members[member]
     rate = form.rates[member]
-    steps, text = wait, f"{wait} steps"
+    steps, text = wait, _steps(wait, one)
     if wait is None:
         steps = None if one.first is None or one.last is None else one.last - one.first + 1
-        text = f"{'all' if steps is None else steps} steps of a finite stream"
-    size = None if rate is None or steps is None else rate * max(steps, 0)
+        text = f"{'all steps' if steps is None else _steps(steps, one)} of a finite stream"
+    size = None if rate is None or steps is None else rate * one.timestamps(steps)
     kept = Factor(size, f"R({one.alias}) · {text}")
     if one.total is None:
         return kept
@@ -131,6 +133,12 @@ def _tuples(form: NormalForm, member: int, wait: int | None) -> Factor:
     if size is not None and (total is None or size <= total):
         return kept
     return Factor(total, f"rows of {one.alias} by its key ({one.total[1]})")
+
+
+def _steps(steps: int | None, member: Member) -> str:
+    if steps is None or member.spacing == 1:
+        return f"{steps} steps"
+    return f"{member.timestamps(steps)} timestamps in {steps} steps"
 
 
 def _cost(factors: Sequence[Factor]) -> tuple[int, int, int]:

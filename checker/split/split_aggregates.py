@@ -31,12 +31,12 @@ from ontoweir.rewriter.model.spj import (
 class AggregatePart:
     """Aggregates that are computed of one union of grouped matches.
 
-    `union`: its variables are the group's, then the argument of COUNT DISTINCT and MEDIAN, whose
-    values are counted one by one; the arguments of the others are its queries' folds. `over`: the
-    argument that has a value in its matches, and may have none in others (None: its matches are
-    all there are). `once`: a group has at most one match, by a key; the union's variables are then
-    the group's and all arguments whose values matter, and nothing is folded. `group`: the
-    variables of the query's groups.
+    `union`: its variables are the group's, of sliding windows when rows leave these, then the
+    argument of COUNT DISTINCT and MEDIAN, whose values are counted one by one; the arguments of the
+    others are its queries' folds. `over`: the argument that has a value in its matches, and may
+    have none in others (None: its matches are all there are). `once`: a group has at most one
+    match, by a key; the union's variables are then the group's and all arguments whose values
+    matter, and nothing is folded. `group`: the variables of the query's groups.
     """
 
     aggregates: tuple[Aggregate, ...]
@@ -57,7 +57,8 @@ class AggregatePart:
 
     @property
     def closes(self) -> bool:
-        """Whether a bucket of time closes its groups: its matches are all there are."""
+        """Whether its matches are all there are: a bucket of time closes its groups, or they are of
+        sliding windows."""
         return any(query.closing is not None for query in self.union.disjuncts)
 
     @property
@@ -90,7 +91,8 @@ def split_aggregates(
 
     `unrepeated`: names of COUNT DISTINCT whose values never repeat in a group, so that it is COUNT.
     `closing`: of every disjunct, the bucket of time by which groups are final and forgotten. Every
-    part then has all matches, as what would tell which ones it has seen could not be forgotten.
+    part then has all matches, as what would tell which ones it has seen could not be forgotten. So
+    has every part of sliding windows, with when each leaves them.
     `floats`: arguments that are floats. Matches bring their values one by one to SUM and AVG, which
     add them exactly; no partial match has a sum of them.
     """
@@ -114,13 +116,16 @@ def split_aggregates(
     if None not in overs.values():
         groups[_EXISTENCE], overs[_EXISTENCE] = [_EXISTENCE], None
     group = union.aggregation.group
+    if union.ends:
+        ends = (output_attributes(dict(q.outputs)[union.ends[0]]) for q in union.disjuncts)
+        closing = [first for first, *_ in ends]
     if closing:
         queries = zip(union.disjuncts, closing, strict=True)
         union = replace(union, disjuncts=tuple(replace(q, closing=c) for q, c in queries))
     return tuple(
         AggregatePart(
             tuple(members),
-            _part(union, group, tuple(members), overs[key], added=_added(key)),
+            _part(union, (*group, *union.ends), tuple(members), overs[key], added=_added(key)),
             overs[key],
             group=group,
         )

@@ -21,7 +21,8 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     most one match, and is forgotten once it is emitted. Where they do together with the argument
     of COUNT(DISTINCT …), every match brings a new value: it is COUNT. The keys that this needs are
     marked as those by which occurrences are one row (`SpjQuery.merged`): verdicts rest on them.
-    Groups by a bucket of time are forgotten anyway, when it is over.
+    Groups by a bucket of time are forgotten anyway, when it is over; those of sliding windows, when
+    rows leave them.
     """
     assert union.aggregation is not None
     closing, floats = find_closing(union, catalog), list_floats(union, catalog)
@@ -29,6 +30,8 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
         yield split_aggregates(union, closing=closing.attributes, floats=floats)
         return
     yield split_aggregates(union, floats=floats)
+    if union.ends:
+        return
     group = union.aggregation.group
     if (marked := _mark(union, group, catalog)) is not None:
         yield split_once(marked)

@@ -2,9 +2,12 @@
 
 from enum import StrEnum
 
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.plan import SynopsisTable
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.buckets.find_closing import find_closing
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
+from ontoweir.rewriter.windows.window import ENDS
 
 
 class UpdatePattern(StrEnum):
@@ -17,12 +20,34 @@ class UpdatePattern(StrEnum):
     STR = "STR"
 
 
+def find_node_pattern(form: NormalForm, table: SynopsisTable) -> UpdatePattern:
+    """The update pattern of what a table of a plan holds, or of the answers that it makes.
+
+    Matches without windows stay; those of one stream's window end as they begin; those of several
+    members end at a time known when they begin, and so does an element of a set: at the last end
+    that was found.
+    """
+    index = {m.alias: m.index for m in form.members}
+    ending = {
+        index[attribute.alias]
+        for name, output in form.query.outputs
+        if name.startswith(ENDS)
+        for attribute in output_attributes(output)
+    }
+    if not ending & table.members:
+        return UpdatePattern.MON
+    whole = len(table.members) == len(form.members)
+    if len(table.members) > 1 or (form.distinct and whole):
+        return UpdatePattern.WK
+    return UpdatePattern.WKS
+
+
 def find_pattern(union: SpjUnion, catalog: Catalog) -> UpdatePattern:
     """The update pattern of a query.
 
     A window is WKS, and a join of windows WK ([G], rules 1 to 3); what is shown for ever is MON,
-    and so are groups by a bucket of time, which are final. Groups without one are STR: a row takes
-    the place of the one before (rule 4; theory, section 11).
+    and so are groups by a bucket of time, which are final. Groups without one, and those of sliding
+    windows, are STR: a row takes the place of the one before (rule 4; theory, section 11).
 
     Args:
         union: the query.

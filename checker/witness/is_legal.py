@@ -47,12 +47,14 @@ def _is_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> bool:
 
 
 def _keeps_size(table: Stream | Relation, rows: Sequence[WitnessRow]) -> bool:
-    """R at a timestamp and the start of a stream, `max_rows` of a static relation."""
+    """R at a timestamp, the start and the unit of a stream, `max_rows` of a static relation."""
     if isinstance(table, Relation):
         return table.max_rows is None or len(rows) <= table.max_rows
     counts = Counter(r.step for r in rows)
     limit, start = table.max_per_timestamp, table.start_us
     if limit is not None and max(counts.values()) > limit:
+        return False
+    if any((r.step or 0) % table.spacing for r in rows):
         return False
     return start is None or all((r.step or 0) * table.step_us >= start for r in rows)
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_columns import read_columns
 from ontoweir.mappings.catalog.read_time_format import read_time_format
+from ontoweir.mappings.catalog.read_views import read_views
 from ontoweir.mappings.model.catalog import (
     Align,
     Catalog,
@@ -35,7 +36,7 @@ _RELATION = (*_COMMON, "max_rows")
 
 
 def load_catalog(root: TomlTable) -> Catalog:
-    """The catalog declared in the project file's root table.
+    """The catalog declared in the project file's root table; paths in it are absolute.
 
     Raises:
         CatalogError: something is wrong, with its line.
@@ -62,7 +63,7 @@ def load_catalog(root: TomlTable) -> Catalog:
     for relation in relations.values():
         if relation.data.view is not None:
             _check_view(relation, relation.data.view, catalog, relations_table)
-    return catalog
+    return read_views(root.table("views"), catalog)
 
 
 def _check_view(relation: Relation, view: str, catalog: Catalog, relations: TomlTable) -> None:

@@ -133,7 +133,8 @@ class Stream:
     """A declared stream.
 
     `timestamp` names the application-time column, which is not among `columns`;
-    `step_us` is the unit of the flow of time in microseconds;
+    `step_us` is the unit of the flow of time in microseconds; `unit_us`: the one that is declared,
+    where a query counts time in finer steps, of which it is a whole number;
     `max_per_timestamp` is R, the most tuples that share one timestamp (None: not declared);
     `start_us`: no timestamp is before it (microseconds since 1970, None: not declared);
     `idle_us`: live, after how long without a row it holds other streams back no more (None: never);
@@ -158,6 +159,17 @@ class Stream:
     on_bad_file: str = "stop"
     align: Align = "error"
     written: TimeFormat | None = None
+    unit_us: int | None = None
+
+    @property
+    def grid_us(self) -> int:
+        """Every timestamp is a multiple of it, in µs."""
+        return self.step_us if self.unit_us is None else self.unit_us
+
+    @property
+    def spacing(self) -> int:
+        """Every timestamp is a multiple of so many steps."""
+        return self.grid_us // self.step_us
 
     @property
     def time_columns(self) -> tuple[str, ...]:
@@ -187,14 +199,27 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryView:
+    """A query that others read by its name: its SQL; `source`: where it is declared; `file`: where
+    the SQL is written (None: in the declaration)."""
+
+    name: str
+    text: str
+    source: Source
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
-    """All declared streams and static relations, by name; `file` is where they were declared."""
+    """All declared streams and static relations, by name, and the queries that others read; `file`
+    is where they were declared."""
 
     streams: Mapping[str, Stream] = field(default_factory=dict)
     relations: Mapping[str, Relation] = field(default_factory=dict)
     file: str = "ontoweir.toml"
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
     """Users' functions of a row, by name."""
+    views: Mapping[str, QueryView] = field(default_factory=dict)
 
     def table(self, name: str) -> Stream | Relation:
         """The stream or relation called `name`.

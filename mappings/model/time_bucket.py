@@ -147,12 +147,13 @@ Buckets = FixedBuckets | CalendarBuckets | Moments
 
 @dataclass(frozen=True, slots=True)
 class TimeBucket:
-    """A column that says in which bucket a row's timestamp lies: where it begins, or `ends`.
-    `sliding`: it is a pane of these (slide_panes)."""
+    """A column that says in which bucket a row's timestamp lies, or the time that is `behind_us`
+    before it: where it begins, or `ends`. `sliding`: it is a pane of these (slide_panes)."""
 
     buckets: Buckets
     ends: bool = False
     sliding: SlidingBuckets | None = None
+    behind_us: int = 0
 
     @property
     def longest_us(self) -> int:
@@ -161,15 +162,15 @@ class TimeBucket:
 
     def of(self, time_us: int) -> int:
         """The column's value for a timestamp (both µs since 1970)."""
-        start = self.buckets.start(time_us)
+        start = self.buckets.start(time_us - self.behind_us)
         return self.buckets.end(start) if self.ends else start
 
 
-def slide_panes(sliding: SlidingBuckets, *, ends: bool = False) -> TimeBucket:
+def slide_panes(sliding: SlidingBuckets, *, ends: bool = False, behind_us: int = 0) -> TimeBucket:
     """The panes of buckets that overlap; `ends`: where these end, which stands for it until the
     buckets are made of panes."""
     width = sliding.pane_us
-    return TimeBucket(FixedBuckets(width, sliding.origin_us % width), ends, sliding)
+    return TimeBucket(FixedBuckets(width, sliding.origin_us % width), ends, sliding, behind_us)
 
 
 @lru_cache(maxsize=1 << 12)

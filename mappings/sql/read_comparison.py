@@ -26,7 +26,7 @@ from ontoweir.mappings.model.column_types import (
 from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.model.round_steps import round_steps
 from ontoweir.mappings.sql.read_literal import line_of, plain_number, read_literal, refuse_condition
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, SqlUnitsDiffer
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -181,12 +181,7 @@ def _compare_columns(
         if step is None or other is None:
             raise _no_timestamp(tree)
         if step != other:
-            raise SqlRefusal(
-                f"timestamps in units of {step} and {other} microseconds are compared",
-                why="streams are compared on one grid of time",
-                fix="declare the same timestamp unit for both streams",
-                line=line_of(tree),
-            )
+            raise SqlUnitsDiffer(step, other, line_of(tree))
         if number:
             raise refuse_condition(tree, f"{tree.sql('spark')} (a time plus a number)")
         rounded = round_steps(op, us, step)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, Relation, Stream, TimestampType
 from ontoweir.mappings.model.read_table import did_you_mean
@@ -15,9 +16,37 @@ if TYPE_CHECKING:
 class SqlRefusal(Exception):
     """What a piece of SQL does wrong; the caller knows the file and makes the user's error."""
 
-    def __init__(self, what: str, *, why: str, fix: str, line: int | None = None) -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        why: str,
+        fix: str,
+        line: int | None = None,
+        source: Source | None = None,
+    ) -> None:
+        """`source`: where it is, if not in the text that is read."""
         super().__init__(what)
         self.what, self.why, self.fix, self.line = what, why, fix, line
+        self.source = source
+
+    def place(self, file: str) -> Source:
+        """Where it is, of a text in a file."""
+        return self.source or Source(file, self.line or 1)
+
+
+class SqlUnitsDiffer(SqlRefusal):
+    """Timestamps of streams with different units of time are compared: who knows how reads
+    the query again, in steps that both have in common."""
+
+    def __init__(self, one_us: int, other_us: int, line: int | None) -> None:
+        super().__init__(
+            f"timestamps in units of {one_us} and {other_us} microseconds are compared",
+            why="streams are compared on one grid of time",
+            fix="declare the same timestamp unit for both streams",
+            line=line,
+        )
+        self.units_us = (one_us, other_us)
 
 
 def find_name(name: str, known: Iterable[str]) -> str | None:
@@ -37,11 +66,18 @@ def find_table(name: str, catalog: Catalog, line: int | None = None) -> Stream |
     """
     exact = name in catalog.streams or name in catalog.relations
     known = name if exact else find_name(name, [*catalog.streams, *catalog.relations])
+    if known is None and find_name(name, catalog.views) is not None:
+        raise SqlRefusal(
+            f"{name!r} is a view, which mappings do not read",
+            why="views are queries for other queries",
+            fix="write its SQL in the mapping",
+            line=line,
+        )
     if known is None:
         raise SqlRefusal(
             f"unknown table {name!r}",
             why=f"{catalog.file} declares no stream or relation of this name",
-            fix=did_you_mean(name, [*catalog.streams, *catalog.relations]),
+            fix=did_you_mean(name, [*catalog.streams, *catalog.relations, *catalog.views]),
             line=line,
         )
     return catalog.table(known)

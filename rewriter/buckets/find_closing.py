@@ -24,13 +24,15 @@ class Closing:
 
 def find_closing(union: SpjUnion, catalog: Catalog) -> Closing | None:
     """The first column of the group that is the same bucket of time in all disjuncts (None: there
-    is none, and groups are never final).
+    is none, or groups are of sliding windows; and they are never final).
 
     Args:
         union: an aggregate query.
         catalog: with its views and buckets (`extend_catalog`).
     """
     assert union.aggregation is not None
+    if union.ends:  # rows leave the groups again
+        return None
     panes = union.aggregation.panes
     variables = union.aggregation.group if panes is None else (panes.variable,)
     return _find(union, variables, catalog)

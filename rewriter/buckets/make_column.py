@@ -13,7 +13,7 @@ ENDS = "end of "
 
 def make_column(bucket: TimeBucket) -> Column:
     """The column, named after what it is, whatever the stream: `time by 5 minutes`, `end of time by
-    month (UTC)`, `time of the row + 10 seconds`."""
+    month (UTC)`, `time of the row + 10 seconds`, `time by 1 day, 1 hour before`."""
     match bucket.buckets:
         case FixedBuckets(width_us=width, origin_us=origin):
             after = f" from {show_duration(origin)}" if origin else ""
@@ -27,7 +27,13 @@ def make_column(bucket: TimeBucket) -> Column:
         after = f" from {show_duration(sliding.origin_us)}" if sliding.origin_us else ""
         grows = _GROWS if sliding.grows else ""
         text = f"{_START}{grows}{size} every {slide}{after}"
+    if bucket.behind_us:
+        text = f"{text}, {_behind(bucket.behind_us)}"
     return Column(ENDS + text if bucket.ends else text, TimestampType(), bucket=bucket)
+
+
+def _behind(us: int) -> str:
+    return f"{show_duration(abs(us))} {'before' if us > 0 else 'after'}"
 
 
 def is_growing(name: str) -> bool:

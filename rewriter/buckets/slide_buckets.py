@@ -22,7 +22,7 @@ def slide_buckets(union: SpjUnion, catalog: Catalog) -> SpjUnion:
 
     Raises:
         QueryError: it groups by several kinds of such buckets, by their ends alone, or aggregates
-            them.
+            them; or rows are those of a sliding window.
     """
     aggregation = union.aggregation
     if aggregation is None or not any(c.bucket and c.bucket.sliding for _, c in union.buckets):
@@ -45,6 +45,14 @@ def slide_buckets(union: SpjUnion, catalog: Catalog) -> SpjUnion:
             else f"GROUP BY the end of a bucket that overlaps others, {ends[0]}, without its start",
             why=_WHY,
             fix="write one query for each" if starts else "group by its start too, and select it",
+            source=union.source,
+        )
+    if union.ends:
+        raise QueryError(
+            f"GROUP BY {starts[0]}, a bucket of time that overlaps others, over a sliding window",
+            why="a row is in the answer while its window shows it, and in several buckets of which "
+            "each is given once, when it is over",
+            fix="leave the condition with NOW() out, or group by ow:tumble, or TUMBLE",
             source=union.source,
         )
     (sliding,), (start,) = kinds, starts

@@ -11,7 +11,8 @@ from ontoweir.rewriter.model.spj import SpjUnion
 def check_having(union: SpjUnion, catalog: Catalog) -> None:
     """Nothing, if no group's row that HAVING lets through stops satisfying it.
 
-    A group of a bucket of time has one row, which is final. The rows of others are updates, and
+    A group of a bucket of time has one row, which is final; what the groups of sliding windows are
+    is told by changes. The rows of others are updates, and
     the last one is taken for what holds: a condition must stay true.
 
     Args:
@@ -23,7 +24,9 @@ def check_having(union: SpjUnion, catalog: Catalog) -> None:
     """
     assert union.aggregation is not None
     having = union.aggregation.having
-    if having is None or find_closing(union, catalog) or stays_true(having, union, catalog):
+    if having is None or union.ends:  # changes say that a group is no answer any more
+        return
+    if find_closing(union, catalog) or stays_true(having, union, catalog):
         return
     shown = write_expression(having).replace('"', "")
     raise QueryError(

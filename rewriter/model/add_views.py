@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ontoweir.mappings.expressions.derive_column import add_derived
 from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Relation, Stream
+from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.rewriter.model.spj import Attribute, Occurrence, SpjUnion, View, ViewBranch
 from ontoweir.rewriter.model.weakest_lags import weakest_lags
 
@@ -29,8 +30,12 @@ def add_views(catalog: Catalog, views: Sequence[View]) -> Catalog:
 
 
 def extend_catalog(catalog: Catalog, union: SpjUnion) -> Catalog:
-    """The catalog with a query's views as tables of it, its buckets as columns of streams, and the
-    columns that are derived in it."""
+    """The catalog with a query's views, and the queries that it reads, as tables of it; its buckets
+    as columns of streams, and the columns that are derived in it."""
+    catalog = share_steps(catalog, union.step_us)
+    if union.blocks:
+        made = {block.stream.name: block.stream for block in union.blocks}
+        catalog = replace(catalog, streams={**catalog.streams, **made})
     catalog = _add_buckets(add_views(catalog, union.views), union.buckets)
     return add_derived(catalog, union.derived) if union.derived else catalog
 
@@ -45,8 +50,11 @@ def _add_buckets(catalog: Catalog, buckets: Sequence[tuple[str, Column]]) -> Cat
 
 
 def tables_of(union: SpjUnion) -> set[str]:
-    """The tables of the catalog that a query reads, those that its views are made from included."""
-    return base_tables({o.table for q in union.disjuncts for o in q.occurrences}, union.views)
+    """The tables of the catalog that a query reads, those included that its views, and the queries
+    that it reads, are made from."""
+    names = base_tables({o.table for q in union.disjuncts for o in q.occurrences}, union.views)
+    names -= {block.stream.name for block in union.blocks}
+    return names.union(*(tables_of(block.union) for block in union.blocks))
 
 
 def base_tables(names: Iterable[str], views: Sequence[View]) -> set[str]:

@@ -319,6 +319,15 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A query whose answers are final, and a stream that another query reads: `stream`, with what
+    follows from the query's own declarations; its timestamp is when an answer is final."""
+
+    stream: Stream
+    union: "SpjUnion"
+
+
+@dataclass(frozen=True, slots=True)
 class SpjUnion:
     """A union of SPJ queries with the same variables: the unfolded query.
 
@@ -341,6 +350,10 @@ class SpjUnion:
     """Tables (or views), and the expressions of their rows that are columns."""
     ends: tuple[str, ...] = ()
     """Variables that say when rows leave their windows: an answer holds until the first of them."""
+    step_us: int | None = None
+    """The steps of time of a query over streams of different units (None: their unit)."""
+    blocks: tuple[Block, ...] = ()
+    """The streams that are answers of other queries."""
 
 
 def first_axioms(axioms: tuple[str, ...]) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ from ontoweir.rewriter.sparql.read_aggregation import aggregated_variables, read
 from ontoweir.rewriter.sparql.read_dataset import read_dataset
 from ontoweir.rewriter.sparql.read_terms import Terms
 from ontoweir.rewriter.sparql.read_values import ValuesReader
+from ontoweir.rewriter.subqueries.check_subselects import check_subselects
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
@@ -58,7 +59,6 @@ _REFUSED = {
     "OptionalGraphPattern": ("OPTIONAL", "register one query with the pattern, one without it"),
     "MinusGraphPattern": ("MINUS", "write a query of what holds: negation is not monotonic"),
     "ServiceGraphPattern": ("SERVICE", "declare the other source as a relation in the catalog"),
-    "SubSelect": ("a subquery", "write its patterns in the query itself"),
 }
 _CLAUSES = {
     "orderby": ("ORDER BY", "ORDER", "remove it: results are a stream, in order of `at`"),
@@ -122,12 +122,14 @@ class _Parser:
                 answers = [v.name for v in head]
                 head, buckets = self.split_times(head)
         else:
-            # of a bucket, all matches are needed until it is over
-            distinct = not aggregation.duplicate_sensitive and not buckets
+            # of a bucket, all matches are needed until it is over; of a window, until they leave it
+            sliding = any(t.text.upper() == "NOW" for t in self.tokens.tokens)
+            distinct = not (aggregation.duplicate_sensitive or buckets or sliding)
             named = {b.name for b in buckets}
             head = tuple(Variable(v) for v in aggregation.variables if v not in named)
-            counted = frozenset(map(Variable, aggregated_variables(query)))
+            counted = frozenset(map(Variable, aggregated_variables(query))) - self.times.keys()
             answers = list(aggregation.variables)
+        hidden = check_subselects(query, self.tokens, self.error, distinct=distinct)
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
         self.tokens.next(lambda t: t.text == "{")
         pattern: Pattern = self.read_group(query["where"], None)
@@ -147,7 +149,7 @@ class _Parser:
             bound = bound_variables(pattern)
             check_names(aggregation, buckets, bound, self.times, self.error, place)
         check_buckets(buckets, self.times, branches, self.error, place or self.first)
-        branches, ends = read_sparql_windows(branches, source, plain=aggregation is None)
+        branches, ends = read_sparql_windows(branches, source)
         if ends:
             buckets = (*buckets, *ends)
             answers = None if answers is None else [*answers, *(b.name for b in ends)]
@@ -158,7 +160,7 @@ class _Parser:
             branches,
             UsedVariables(
                 times=frozenset(self.times),
-                hidden=frozenset(self.terms.fresh),
+                hidden=frozenset(self.terms.fresh) | hidden,
                 counted=counted,
                 aggregates=aggregation is not None or bool(buckets),
             ),
@@ -237,7 +239,9 @@ class _Parser:
     def read_group(self, group: Node, time: Variable | None) -> Join:
         """The patterns of a group at a time, and its filters."""
         if group.name == "SubSelect":
-            self.refuse(group)
+            self.tokens.next(lambda t: t.text.upper() == "SELECT")
+            self.tokens.next(lambda t: t.text == "{")
+            return self.read_group(group["where"], time)
         parts: list[Pattern] = []
         filters: list[tuple[Formula, int]] = []
         computed: list[tuple[object, int]] = []
@@ -306,8 +310,7 @@ class _Parser:
     def refuse(self, part: Node) -> None:
         """Raise the error for a pattern that is not in the language."""
         what, fix = _REFUSED.get(part.name, (part.name, "write plain patterns"))
-        words = [what, "SELECT"] if part.name == "SubSelect" else [what]
-        lines = [t.line for t in self.tokens.tokens if t.text.upper() in words]
+        lines = [t.line for t in self.tokens.tokens if t.text.upper() == what]
         raise self.error(what, _OUTSIDE, fix, lines[-1] if lines else None)
 
     def read_graph(self, part: Node) -> Join:

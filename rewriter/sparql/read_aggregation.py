@@ -48,7 +48,8 @@ def read_aggregation(
     times: Collection[Variable],
 ) -> tuple[Aggregation | None, tuple[NamedBuckets, ...], GroupTerms]:
     """The grouping and the aggregates of a query as rdflib parsed it (None if it has neither);
-    those variables of the group that are times, or buckets of time; and what is computed of groups.
+    the buckets of time that it groups by, and the times that it groups by or aggregates; and what
+    is computed of groups.
 
     COUNT(?x) is COUNT(*): in the query language every variable of a match has a value.
 
@@ -200,9 +201,7 @@ class _Reader:
                 self.buckets.append(bucket)
                 names.append(bucket.name)
                 continue
-            if variable in self.times:
-                time = NamedBuckets(variable.name, variable, TimeBucket(Moments()))
-                self.buckets.append(time)
+            self.show_time(variable)
             names.append(variable.name)
         return tuple(dict.fromkeys(names))
 
@@ -271,7 +270,14 @@ class _Reader:
                 return Aggregate(name, function, None, source)
             function = AggregateFunction.COUNT_DISTINCT
         assert argument is not None
+        self.show_time(argument)
         return Aggregate(name, function, argument.name, source)
+
+    def show_time(self, variable: Variable) -> None:
+        """Note that a variable's values are needed, if it is a time."""
+        time = NamedBuckets(variable.name, variable, TimeBucket(Moments()))
+        if variable in self.times and time not in self.buckets:
+            self.buckets.append(time)
 
     def ungrouped(self, name: str, line: int | None) -> NoReturn:
         raise self.refuse(

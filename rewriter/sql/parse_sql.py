@@ -1,9 +1,9 @@
 """Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.expressions.may_be_null import may_be_null
@@ -17,13 +17,22 @@ from ontoweir.mappings.model.assertion import (
 )
 from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Scalar
 from ontoweir.mappings.model.column_types import XSD, name_column_type
+from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.model.time_bucket import Moments
-from ontoweir.mappings.sql.read_scope import SqlRefusal
-from ontoweir.mappings.sql.read_select import SelectShape, parse_sql_text, read_select_tree
+from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
+from ontoweir.mappings.sql.read_select import (
+    SelectShape,
+    SelectUnion,
+    parse_sql_text,
+    read_select_tree,
+)
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
+from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -43,15 +52,19 @@ from ontoweir.rewriter.model.spj import (
     output_attributes,
 )
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
-from ontoweir.rewriter.sql.read_group_row import read_group_row
+from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
+from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.views.make_sets import SetMaker
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 _MAX_NULLABLE = 8
 """Of so many columns of GROUP BY that may be NULL every combination is a disjunct."""
@@ -61,7 +74,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     """The union of SPJ queries that `text` is.
 
     SELECT [DISTINCT] columns and constants FROM tables, joins WHERE comparisons, UNION [ALL]; or
-    one SELECT with GROUP BY and aggregates of columns.
+    one SELECT with GROUP BY and aggregates of columns. In FROM there may be subqueries, what WITH
+    names, and views of the catalog: they are merged.
     OR, NOT and IN become disjuncts, which exclude each other unless duplicates are removed.
     A selected column is taken as not NULL: rows where it is NULL are not results. Where a grouped
     column may be NULL, the rows where it is are disjuncts of their own, as NULL is a group too;
@@ -77,20 +91,20 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         QueryError: not SQL, outside SPJ, unknown names, types that do not compare, or a stream's
             timestamp in SELECT; with its line.
     """
+    return compile_in_steps(lambda shared: _parse(text, shared, name, file), catalog)
+
+
+def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
+    parts: list[_Part] = []
     try:
-        windows = read_sql_windows(read_window_tables(parse_sql_text(text)), catalog)
-        tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
-        tree, catalog, times = read_sql_times(tree, catalog)
-        buckets += (*times, *windows.columns)
-        tree, catalog, derived = derive_query_columns(tree, catalog)
-        tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
-        union = read_select_tree(tree, catalog, nulls=aggregation is not None)
-        grouped = None if aggregation is None else len(aggregation.group)
-        columns = {(table, column.name) for table, column in buckets}
-        disjuncts = [d for s in union.selects for d in _disjuncts(s, file, grouped, columns)]
+        for tree in merge_subqueries(parse_sql_text(text), catalog):
+            parts.append(_read_part(tree, catalog, file))
+            catalog = parts[-1].catalog
+    except SqlUnitsDiffer as units:
+        raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
         raise QueryError(
-            error.what, why=error.why, fix=error.fix, source=Source(file, error.line or 1)
+            error.what, why=error.why, fix=error.fix, source=error.place(file)
         ) from None
     except RecursionError:
         raise QueryError(
@@ -99,12 +113,15 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
             fix="write fewer conditions and terms, and remove superfluous parentheses",
             source=Source(file, 1),
         ) from None
+    part = _unite_parts(parts, catalog, file)
+    aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
     variables = _names(union.selects[0])
     _refuse_other_widths(union.selects, len(variables), file)
     for select in union.selects:
         _refuse_other_types(union.selects[0], select, variables, file)
     if aggregation is not None:
-        variables = aggregation.variables  # none, where all matches are one group
+        # none, where all matches are one group
+        variables = (*aggregation.variables, *part.ends)
     named = [
         SpjQuery(
             d.occurrences,
@@ -124,15 +141,82 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         distinct=union.distinct,
         source=Source(file, 1),
         aggregation=aggregation,
-        buckets=buckets,
-        derived=derived,
-        ends=windows.ends,
+        buckets=part.buckets,
+        derived=part.derived,
+        ends=part.ends,
         views=tuple(sets.views),
     )
-    _refuse_ungrouped(made, buckets)
+    _refuse_ungrouped(made, part.buckets)
     made = slide_buckets(made, sets.catalog)
     check_aggregates(made, sets.catalog)
-    return read_group_row(made, sets.catalog, trees)
+    return read_group_row(made, sets.catalog, part.trees)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """SQL without subqueries, as it is read; `catalog`: with its buckets and derived columns;
+    `buckets` and `derived`: these, by their tables; `ends`: as a SpjUnion has them."""
+
+    catalog: Catalog
+    union: SelectUnion
+    disjuncts: tuple[SpjQuery, ...]
+    aggregation: Aggregation | None
+    trees: GroupTrees
+    buckets: tuple[tuple[str, Column], ...]
+    derived: tuple[tuple[str, Expression], ...]
+    ends: tuple[str, ...]
+
+
+def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
+    """SQL without subqueries.
+
+    Raises:
+        SqlRefusal: it is outside the language, or names what is not declared.
+    """
+    windows = read_sql_windows(read_window_tables(tree), catalog)
+    tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
+    tree, catalog, times = read_sql_times(tree, catalog)
+    buckets += (*times, *windows.columns)
+    tree, catalog, derived = derive_query_columns(tree, catalog)
+    tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
+    union = read_select_tree(tree, catalog, nulls=aggregation is not None)
+    grouped = None if aggregation is None else len(aggregation.group)
+    columns = {(table, column.name) for table, column in buckets}
+    disjuncts = tuple(d for s in union.selects for d in _disjuncts(s, file, grouped, columns))
+    return _Part(catalog, union, disjuncts, aggregation, trees, buckets, derived, windows.ends)
+
+
+def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
+    """An aggregate query whose matches are those of several queries, as one.
+
+    Raises:
+        QueryError: what is one column in some of them is several in others.
+    """
+    first = parts[0]
+    for part in parts[1:]:
+        if _shape(part.aggregation) != _shape(first.aggregation):
+            raise QueryError(
+                "an aggregate over a UNION ALL whose parts show a column under two names",
+                why="the columns that are grouped and aggregated must be as many in all parts",
+                fix="show each column once in every part",
+                source=Source(file, part.union.selects[0].line or 1),
+            )
+    selects = tuple(select for part in parts for select in part.union.selects)
+    return replace(
+        first,
+        catalog=catalog,
+        union=replace(first.union, selects=selects),
+        disjuncts=tuple(d for part in parts for d in part.disjuncts),
+        buckets=tuple(dict.fromkeys(b for part in parts for b in part.buckets)),
+        derived=tuple(dict.fromkeys(d for part in parts for d in part.derived)),
+    )
+
+
+def _shape(aggregation: Aggregation | None) -> object:
+    """What an aggregation is, wherever it is written."""
+    if aggregation is None:
+        return None
+    return aggregation.group, [(a.name, a.function, a.argument) for a in aggregation.aggregates]
 
 
 def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING, assert_never
 
@@ -71,8 +71,11 @@ def print_groups(
     return tree.sql(dialect=dialect, pretty=True, copy=False)
 
 
-def aggregate_matches(matches: str, aggregation: Aggregation, *, dialect: str) -> str:
-    """GROUP BY over the matches, as a derived table."""
+def aggregate_matches(
+    matches: str, aggregation: Aggregation, ends: Sequence[str], *, dialect: str
+) -> str:
+    """GROUP BY over the matches, as a derived table; of sliding windows, over those of which all
+    `ends` are still to come."""
     from sqlglot import exp
 
     def column(name: str) -> exp.Column:
@@ -91,6 +94,9 @@ def aggregate_matches(matches: str, aggregation: Aggregation, *, dialect: str) -
     ]
     head = exp.select(*columns).sql(dialect=dialect, pretty=True)
     text = f"{head}\nFROM (\n{indent(matches, '  ')}\n) AS matches"
+    if ends:
+        shown = (exp.LT(this=exp.Anonymous(this="NOW"), expression=column(name)) for name in ends)
+        text += f"\nWHERE {' AND '.join(c.sql(dialect=dialect) for c in shown)}"
     if aggregation.row:
         names = ", ".join(column(name).sql(dialect=dialect) for name in aggregation.row)
         text += f"\nGROUP BY {names}"

@@ -44,9 +44,14 @@ def print_buckets(tree: exp.Expr, types: Types, dialect: str) -> None:
         column.replace(_print(declared.bucket, time, dialect))
 
 
-def _print(bucket: TimeBucket, time: exp.Column, dialect: str) -> exp.Expr:
+def _print(bucket: TimeBucket, time: exp.Expr, dialect: str) -> exp.Expr:
     from sqlglot import exp
 
+    if bucket.behind_us:
+        micros = exp.Literal.string(str(bucket.behind_us))
+        time = exp.Sub(
+            this=time, expression=exp.Interval(this=micros, unit=exp.Var(this="MICROSECOND"))
+        )
     match bucket.buckets:
         case FixedBuckets(width_us=width, origin_us=origin):
             unit = next((u for u, size in UNITS_US.items() if size == width), None)

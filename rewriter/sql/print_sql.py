@@ -73,17 +73,16 @@ def print_sql(
             rest, catalog, dialect=dialect, comments=comments, short=short
         )
     selections = unite_filters(union.disjuncts, catalog, distinct=union.distinct)
-    if union.aggregation is not None and len(selections) == 1 and not union.aggregation.panes:
+    made = union.aggregation
+    if made is not None and len(selections) == 1 and not made.panes and not union.ends:
         (one,) = selections
-        if can_group(one.query, union.aggregation):
+        if can_group(one.query, made):
             header = _comments(one.query, 1, 1) if comments else ""
-            return header + print_groups(
-                one, union.aggregation, catalog, dialect=dialect, short=short
-            )
+            return header + print_groups(one, made, catalog, dialect=dialect, short=short)
     matches = _print_matches(union, selections, catalog, _Style(dialect, comments, short))
     if union.aggregation is None:
         return matches
-    return aggregate_matches(matches, union.aggregation, dialect=dialect)
+    return aggregate_matches(matches, union.aggregation, union.ends, dialect=dialect)
 
 
 def _print_matches(

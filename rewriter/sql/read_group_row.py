@@ -47,7 +47,7 @@ def read_group_row(union: SpjUnion, catalog: Catalog, trees: GroupTrees) -> SpjU
     try:
         made = _read(union, catalog, trees, file)
     except SqlRefusal as error:
-        source = Source(file, error.line or 1)
+        source = error.place(file)
         raise QueryError(error.what, why=error.why, fix=error.fix, source=source) from None
     except RecursionError:
         raise QueryError(

@@ -11,6 +11,7 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, fi
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.sql.read_group_row import GroupTrees
+from ontoweir.rewriter.windows.window import ENDS
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -45,10 +46,13 @@ def read_sql_aggregation(
         return tree, None, GroupTrees()
     if tree.args.get("distinct"):
         raise _beyond(tree, "DISTINCT with aggregates", "leave DISTINCT out: groups are distinct")
+    ends = [e for e in tree.expressions if e.alias.startswith(ENDS)]
+    tree = tree.copy()
+    tree.set("expressions", [e for e in tree.expressions if not e.alias.startswith(ENDS)])
     reader = _Reader(tree, catalog, file)
     made = reader.read()
     names = {**reader.names, **reader.arguments}
-    return _characteristic(tree, names, made), made, reader.trees
+    return _characteristic(tree, names, made, ends), made, reader.trees
 
 
 class _Reader:
@@ -266,8 +270,10 @@ def _characteristic(
     tree: "exp.Select",
     names: dict[SourceColumn, str],
     aggregation: Aggregation,
+    ends: "list[exp.Expr]",
 ) -> "exp.Select":
-    """The query of the matches: the grouped columns, then the aggregated ones."""
+    """The query of the matches: the grouped columns, the aggregated ones, and `ends`, when rows
+    leave their windows."""
     from sqlglot import exp
 
     order = {name: exp.column(key.column, key.alias, quoted=True) for key, name in names.items()}
@@ -275,8 +281,9 @@ def _characteristic(
     made.set("group", None)
     made.set("having", None)
     selected = [exp.alias_(order[v], v, quoted=True) for v in aggregation.variables]
+    selected += [e.copy() for e in ends]
     made.set("expressions", selected or [exp.alias_(exp.Literal.number(1), "matched")])
-    if not aggregation.duplicate_sensitive:
+    if not aggregation.duplicate_sensitive and not ends:
         made = made.distinct()
     return made
 

@@ -21,6 +21,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import ENDS, is_growing, make_column
+from ontoweir.rewriter.windows.read_sql_time import read_sql_time
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -129,14 +130,14 @@ def _read(node: "exp.Expr", scope: Scope) -> tuple[str, Stream, TimeBucket]:
     if len(given) not in (2, 3):
         raise _refuse(node, f"{len(given)} arguments")
     time, width = given[:2] if first_time else (given[1], given[0])
-    alias, stream = _stream_of(time, node, scope)
+    alias, stream, behind = _stream_of(time, node, scope)
     third = given[2] if len(given) == 3 else None
     buckets = (
         _truncated(width, third, node)
         if name == "DATE_TRUNC"
         else _binned(width, third, node, name)
     )
-    return alias, stream, TimeBucket(buckets, ends=name == "TUMBLE_END")
+    return alias, stream, TimeBucket(buckets, ends=name == "TUMBLE_END", behind_us=behind)
 
 
 def _read_sliding(
@@ -145,13 +146,13 @@ def _read_sliding(
     """HOP(ts, slide, size) and CUMULATE(ts, step, size), from 1970 or from an offset."""
     if len(given) not in (3, 4):
         raise _refuse(node, f"{len(given)} arguments")
-    alias, stream = _stream_of(given[0], node, scope)
+    alias, stream, behind = _stream_of(given[0], node, scope)
     slide, size = (_duration(g) for g in given[1:3])
     offset = _offset(given[3] if len(given) == 4 else None, node)
     sliding = make_sliding(slide, size, offset, grows=name.startswith("CUMULATE"))
     if sliding is None:
         raise _refuse(node, "no INTERVAL to slide by and of a size (of CUMULATE, a multiple)")
-    return alias, stream, slide_panes(sliding, ends=name.endswith("_END"))
+    return alias, stream, slide_panes(sliding, ends=name.endswith("_END"), behind_us=behind)
 
 
 def _duration(given: "exp.Expr") -> int | None:
@@ -164,15 +165,12 @@ def _duration(given: "exp.Expr") -> int | None:
     return parse_duration(f"{text} {unit.name if unit else ''}")
 
 
-def _stream_of(time: "exp.Expr", node: "exp.Expr", scope: Scope) -> tuple[str, Stream]:
-    from sqlglot import exp
-
-    if isinstance(time, exp.Column):
-        column = scope.resolve(time.table or None, time.name, line_of(time))
-        table = scope.tables[column.alias]
-        if isinstance(table, Stream) and table.timestamp == column.column:
-            return column.alias, table
-    raise _refuse(node, f"{time.sql('spark')} is not a stream's timestamp")
+def _stream_of(time: "exp.Expr", node: "exp.Expr", scope: Scope) -> tuple[str, Stream, int]:
+    """The alias and the stream of a timestamp, and how long before it the time is, in µs."""
+    found = read_sql_time(time, scope)
+    if found is None:
+        raise _refuse(node, f"{time.sql('spark')} is not a stream's timestamp")
+    return found
 
 
 def _truncated(unit: "exp.Expr", zone: "exp.Expr | None", node: "exp.Expr") -> Buckets:

@@ -18,6 +18,7 @@ from ontoweir.mappings.model.column_types import (
     type_family,
 )
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
     Attribute,
     BlankOutput,
@@ -115,6 +116,8 @@ def _unify_templates(
 def _equate(left: Attribute, right: Attribute, types: Types, source: Source | None) -> Compare:
     steps = types.step_of(left), types.step_of(right)
     kinds = types.type_of(left), types.type_of(right)
+    if None not in steps and steps[0] != steps[1]:
+        raise UnitsDiffer.of(steps[0] or 0, steps[1] or 0, source)
     if steps[0] != steps[1] or type_family(kinds[0]) != type_family(kinds[1]):
         raise QueryError(
             f"terms made from {left} ({name_column_type(kinds[0])}) and from {right} "

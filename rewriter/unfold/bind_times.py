@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import gcd
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.rewriter.model.moments import EVERY_TIME, is_moments
 from ontoweir.rewriter.model.query import ConjunctiveQuery, Variable
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import Attribute, Occurrence, Provenance, View, ViewBranch
 from ontoweir.rewriter.unfold.match_atoms import Match
 from ontoweir.rewriter.views.make_sets import SetMaker
@@ -26,7 +28,8 @@ def bind_times(
         sets: makes the view of all timestamps, the first time that it is needed.
 
     Raises:
-        QueryError: the catalog has no stream, or streams of different units of time.
+        QueryError: the catalog has no stream.
+        UnitsDiffer: it has streams of different units of time.
     """
     wanted = tuple(dict.fromkeys(a.time for a in query.atoms if a.time is not None))
     return tuple(
@@ -58,16 +61,15 @@ def _find_moments(time: Variable, query: ConjunctiveQuery, sets: SetMaker) -> Vi
         "time that there is"
     )
     place = next(a.source for a in query.atoms if a.time == time)
-    return find_moments(sets, what, f"add a pattern over a stream to GRAPH ?{time.name}", place)
+    return find_moments(sets, what, place)
 
 
-def find_moments(sets: SetMaker, what: str, fix: str, place: Source | None) -> View:
+def find_moments(sets: SetMaker, what: str, place: Source | None) -> View:
     """The view of all timestamps.
 
     Args:
         sets: makes it, if it has not done so.
         what: in an error, what needs it.
-        fix: in an error, how to do without it where streams have different units of time.
         place: of the error.
 
     Raises:
@@ -77,18 +79,16 @@ def find_moments(sets: SetMaker, what: str, fix: str, place: Source | None) -> V
     if made is not None:
         return made
     streams = [s for n, s in sets.catalog.streams.items() if n not in {v.name for v in sets.views}]
-    steps = {stream.step_us for stream in streams}
-    if len(steps) != 1:
+    if not streams:
         raise QueryError(
             what,
-            why="the project has no stream, so there is none"
-            if not streams
-            else "the streams of the project have different units of time",
-            fix="write the patterns outside GRAPH"
-            if not streams
-            else f"{fix}, or declare the same timestamp unit for all streams",
+            why="the project has no stream, so there is none",
+            fix="write the patterns outside GRAPH",
             source=place,
         )
+    steps = sorted({stream.step_us for stream in streams})
+    if len(steps) > 1:
+        raise UnitsDiffer.of(steps[0], gcd(*steps[1:]), place)
     branches = tuple(
         ViewBranch(
             (Occurrence(f"{stream.name}_1", stream.name),),

@@ -55,7 +55,7 @@ def is_mixed(disjuncts: Sequence[SpjQuery], catalog: Catalog) -> bool:
 
 
 def _date(query: SpjQuery, sets: SetMaker, source: Source | None) -> SpjQuery:
-    view = find_moments(sets, _WHAT, _APART, source)
+    view = find_moments(sets, _WHAT, source)
     alias = f"{view.name}_{len(query.occurrences) + 1}"
     return replace(
         query,

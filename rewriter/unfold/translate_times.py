@@ -1,12 +1,10 @@
 """Translates filters over times: of GRAPH, and those that mappings bind to a stream's timestamp."""
 
 from collections.abc import Mapping, Sequence
-from math import gcd
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Stream, TimestampType
 from ontoweir.mappings.model.column_types import datatype_family, epoch_us, parse_instant
-from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.mappings.model.round_steps import round_steps
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.algebra.equality_classes import Types
@@ -22,6 +20,7 @@ from ontoweir.rewriter.model.query import (
     Variable,
     filter_variables,
 )
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -226,17 +225,12 @@ def begin_in_windows(
 
 
 def check_steps(left: Attribute, right: Attribute, types: Types, source: Source | None) -> None:
-    """Refuses to compare the timestamps of streams with different units of time."""
+    """Raise UnitsDiffer for timestamps of streams with different units of time."""
     a, b = types.step_of(left), types.step_of(right)
     if a != b:
-        raise QueryError(
-            f"times of {types.tables[left.alias].name} (unit {a} µs) and "
-            f"{types.tables[right.alias].name} (unit {b} µs) are compared",
-            why="streams are compared on one grid of time",
-            fix=f'declare unit = "{show_duration(gcd(a or 0, b or 0))}" for both streams, of which '
-            "both units are whole numbers",
-            source=source,
-        )
+        assert a is not None
+        assert b is not None
+        raise UnitsDiffer.of(a, b, source)
 
 
 def find_time(

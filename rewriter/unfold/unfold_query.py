@@ -181,7 +181,8 @@ def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str,
     if query.computation is not None:
         return (*named, *(bucket.name for bucket in query.buckets))
     if query.aggregation is not None and query.buckets:
-        return query.aggregation.variables
+        shown = query.aggregation.variables
+        return (*shown, *(b.name for b in query.buckets if b.name not in shown))
     names = [*named]
     for bucket in query.buckets:
         names.insert(len(names) if bucket.place is None else bucket.place, bucket.name)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from math import gcd
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import (
@@ -21,6 +22,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -66,11 +68,7 @@ def declare_stream(
     first = streams[0]
     for stream in streams:
         if stream.step_us != first.step_us:
-            raise _differ(
-                f"{first.name} and {stream.name} make the same triples, in different units of time",
-                "declare the same unit for their timestamps",
-                stream.source,
-            )
+            raise UnitsDiffer.of(stream.step_us, first.step_us, stream.source)
     domains = _list_domains(branches, catalog)
     columns = _columns(domains, frozenset({first.timestamp}), _list_domains(without, catalog))
     keys = pass_keys(branches, columns, domains, catalog)
@@ -90,6 +88,7 @@ def declare_stream(
         first.source,
         lags=weakest_lags([_lags(b, s, columns) for b, s in zip(branches, streams, strict=True)]),
         start_us=min(starts) if len(starts) == len(streams) else None,
+        unit_us=unit if (unit := gcd(*(s.grid_us for s in streams))) != first.step_us else None,
     )
 
 

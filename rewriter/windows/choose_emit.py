@@ -3,16 +3,22 @@
 from enum import StrEnum
 
 from ontoweir.errors import QueryError
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 
 
 class Emit(StrEnum):
     """`ANSWERS`: rows that are never taken back; of aggregates without buckets, updates of groups.
-    `INTERVALS`: of windows, when each answer begins and ends. `CHANGES`: + and -."""
+    `INTERVALS`: of windows, when each answer begins and ends. `CHANGES`: + and -. `SNAPSHOTS`: all
+    answers that hold, whenever they change."""
 
     ANSWERS = "answers"
     INTERVALS = "intervals"
     CHANGES = "changes"
+    SNAPSHOTS = "snapshots"
+
+
+CHANGING = (Emit.CHANGES, Emit.SNAPSHOTS)
+"""Outputs for which it is kept what holds."""
 
 
 def choose_emit(union: SpjUnion, wanted: str | None = None) -> Emit:
@@ -31,19 +37,32 @@ def default_emit(union: SpjUnion) -> Emit:
     """What fits a query."""
     if not union.ends:
         return Emit.ANSWERS
-    return Emit.CHANGES if union.distinct else Emit.INTERVALS
+    return Emit.CHANGES if union.distinct or union.aggregation is not None else Emit.INTERVALS
 
 
 def _choose(union: SpjUnion, wanted: str | None) -> Emit:
-    windows, merged = bool(union.ends), union.distinct
+    windows, merged, grouped = bool(union.ends), union.distinct, union.aggregation is not None
     if wanted is None:
         return default_emit(union)
     emit = Emit(wanted)
+    if emit in (Emit.ANSWERS, Emit.INTERVALS) and windows and grouped:
+        raise _refuse(
+            union,
+            "the row of a group over a sliding window ends when a row comes, or goes, that changes "
+            "it, which is not known when it begins",
+            "leave --emit out: changes are written",
+        )
     if emit is Emit.ANSWERS and windows:
         raise _refuse(
             union,
             "an answer of a window ends, and would have to be taken back",
             "leave --emit out: " + ("changes" if merged else "intervals") + " are written",
+        )
+    if emit is Emit.SNAPSHOTS and not windows and not _has_updates(union):
+        raise _refuse(
+            union,
+            "its answers hold for ever, so that each snapshot would repeat all that were found",
+            "leave --emit out, or write a window such as ?t > NOW() - …",
         )
     if emit is Emit.INTERVALS and not windows:
         raise _refuse(
@@ -61,10 +80,25 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
     return emit
 
 
+def _has_updates(union: SpjUnion) -> bool:
+    """Whether rows of groups take the place of others: no bucket of time makes them final."""
+    if union.aggregation is None:
+        return False
+    buckets = {column.name for _, column in union.buckets}
+    return not any(
+        attribute.column in buckets
+        for query in union.disjuncts
+        for name, output in query.outputs
+        if name in union.aggregation.group
+        for attribute in output_attributes(output)
+    )
+
+
 def _refuse_names(union: SpjUnion, emit: Emit) -> None:
     """Raise QueryError for a column that is called like one that says when an answer holds."""
     own = ["at"]
-    own += ["until"] if union.ends else []
+    plain = union.aggregation is None and emit is not Emit.SNAPSHOTS
+    own += ["until"] if union.ends and plain else []
     own += ["op"] if emit is Emit.CHANGES else []
     own += ["multiplicity"] if not union.distinct and union.aggregation is None else []
     aggregation = union.aggregation

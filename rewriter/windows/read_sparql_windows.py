@@ -18,8 +18,6 @@ from ontoweir.rewriter.model.query import (
 )
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.windows.window import (
-    AGGREGATE_FIX,
-    AGGREGATE_WHY,
     ENDS,
     INSTANT_US,
     refuse_delay,
@@ -46,7 +44,7 @@ B = TypeVar("B", bound=_Branch)
 
 
 def read_sparql_windows(
-    branches: Sequence[B], source: Source, *, plain: bool
+    branches: Sequence[B], source: Source
 ) -> tuple[tuple[B, ...], tuple[NamedBuckets, ...]]:
     """The branches of a query without NOW(): their windows are conditions on times; and what says
     when rows leave them.
@@ -54,21 +52,13 @@ def read_sparql_windows(
     Args:
         branches: dataclasses.
         source: the query's place.
-        plain: it has no aggregates.
 
     Raises:
         QueryError: NOW() elsewhere than in a comparison with one time; branches with different
-            windows; windows where answers are not plain.
+            windows.
     """
     if not any(map(_mentions_now, branches)):
         return tuple(branches), ()
-    if not plain:
-        raise QueryError(
-            "an aggregate over a sliding window",
-            why=AGGREGATE_WHY,
-            fix=AGGREGATE_FIX,
-            source=source,
-        )
     found = [_read_branch(branch) for branch in branches]
     if len({buckets for _, buckets in found}) > 1:
         raise QueryError(

@@ -10,11 +10,10 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.windows.read_sql_time import read_sql_time
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-_TIME = make_column(TimeBucket(Moments()))
 
 
 def read_sql_times(
@@ -35,7 +34,7 @@ def read_sql_times(
     for select in list(tree.find_all(exp.Select)):
         if isinstance(select.parent, (exp.In, exp.Exists)):
             continue
-        places = [p for p in _places(select) if isinstance(p, exp.Column) and not p.is_star]
+        places = [p for p in _places(select) if _may_be_time(p)]
         compared = [*_comparisons(select)]
         if not places and not compared:
             continue
@@ -50,22 +49,33 @@ def read_sql_times(
         for place in places:
             if (found := _find_time(place, scope)) is None:
                 continue
-            alias, stream = found
-            made[stream.name, _TIME] = None
-            if streams[stream.name].column(_TIME.name) is None:
-                columns = (*streams[stream.name].columns, _TIME)
+            alias, stream, behind = found
+            column = make_column(TimeBucket(Moments(), behind_us=behind))
+            made[stream.name, column] = None
+            if streams[stream.name].column(column.name) is None:
+                columns = (*streams[stream.name].columns, column)
                 streams[stream.name] = replace(streams[stream.name], columns=columns)
-            _replace(place, alias)
+            _replace(place, exp.column(column.name, alias, quoted=True))
     return tree, replace(catalog, streams=streams) if made else catalog, tuple(made)
 
 
-def _replace(place: "exp.Column", alias: str) -> None:
+def _may_be_time(place: "exp.Expr") -> bool:
+    """Whether it is a column, or one and an INTERVAL."""
+    from sqlglot import exp
+
+    inner = place.unnest()
+    if isinstance(inner, (exp.Add, exp.Sub)):
+        return isinstance(inner.expression, exp.Interval)
+    return isinstance(inner, exp.Column) and not inner.is_star
+
+
+def _replace(place: "exp.Expr", column: "exp.Column") -> None:
     """The column in the place of a timestamp, which keeps its name in SELECT."""
     from sqlglot import exp
 
-    column = exp.column(_TIME.name, alias, quoted=True)
     if isinstance(place.parent, exp.Select):
-        place.replace(exp.alias_(column, place.name, quoted=True))
+        name = place.name if isinstance(place, exp.Column) else place.sql("spark")
+        place.replace(exp.alias_(column, name, quoted=True))
     else:
         place.replace(column)
 
@@ -116,13 +126,9 @@ def _is_value(column: "exp.Column", scope: Scope) -> bool:
     return scope.step_of(found) is None and isinstance(scope.type_of(found), TimestampType)
 
 
-def _find_time(column: "exp.Column", scope: Scope) -> tuple[str, Stream] | None:
-    """The alias and the stream whose timestamp a column is."""
+def _find_time(place: "exp.Expr", scope: Scope) -> tuple[str, Stream, int] | None:
+    """The alias and the stream whose timestamp it is, and how long before that it is, in µs."""
     try:
-        found = scope.resolve(column.table or None, column.name, line_of(column))
+        return read_sql_time(place, scope)
     except SqlRefusal:  # a name that SELECT gives, or none: said where it is read
         return None
-    table = scope.tables[found.alias]
-    if isinstance(table, Stream) and found.column == table.timestamp:
-        return found.alias, table
-    return None

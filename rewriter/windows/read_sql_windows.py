@@ -16,8 +16,6 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.windows.window import (
-    AGGREGATE_FIX,
-    AGGREGATE_WHY,
     DELAY_FIX,
     DELAY_WHY,
     ENDS,
@@ -78,13 +76,6 @@ def read_sql_windows(tree: "exp.Query", catalog: Catalog) -> SqlWindows:
                 "a part of the UNION has no window",
                 why="its answers hold for ever, and those of the others end",
                 fix="write a window in each part, or one query for each",
-                line=line_of(select),
-            )
-        if _aggregates(select):
-            raise SqlRefusal(
-                "an aggregate over a sliding window",
-                why=AGGREGATE_WHY,
-                fix=AGGREGATE_FIX,
                 line=line_of(select),
             )
         columns = [windows.column(alias) for alias in windows.length_us]
@@ -266,14 +257,6 @@ def _add_conditions(select: "exp.Select", windows: _Windows) -> None:
         conditions.append(exp.LT(this=first, expression=exp.Add(this=second, expression=length)))
     if conditions:
         select.where(*conditions, copy=False)
-
-
-def _aggregates(select: "exp.Select") -> bool:
-    from sqlglot import exp
-
-    return select.args.get("group") is not None or any(
-        isinstance(item.unalias(), exp.AggFunc) for item in select.expressions
-    )
 
 
 def _is_now(node: "exp.Expr") -> bool:

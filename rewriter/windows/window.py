@@ -8,11 +8,6 @@ ENDS = "window ends "
 INSTANT_US = 1
 """How much longer a window is that includes its end: times are whole microseconds."""
 
-AGGREGATE_WHY = "a group would change with every row that comes, and with every row that goes"
-AGGREGATE_FIX = (
-    "group by HOP(ts, slide, size), or ow:hop, or select the rows, which say when they hold"
-)
-
 DELAY_WHY = "a row is shown from its own time on"
 DELAY_FIX = "leave it out: an answer says when it holds, by `at` and `until`"
 

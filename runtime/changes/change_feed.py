@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.runtime.changes.sliding_groups import OP, change_schema, slide_groups
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
 
-OP = "op"
-"""The column that says whether an answer begins (+) or ends (-)."""
 _DELTA = "_delta"
 _TIME = "_time"
 
@@ -25,7 +25,9 @@ class ChangeFeed:
     `variables`: the columns of an answer; `distinct`: it holds once, however often it is found;
     `ends`: answers end;
     `group`: of updates, the columns that tell groups apart: a row takes the place of the one before
-    (None: there are no updates); `schema`: of the changes.
+    (None: there are no updates); `schema`: of the changes; `snapshots`: whenever something changes,
+    all that holds is written instead; `sliding`: answers are the matches of which groups of sliding
+    windows are made, and changes those of the groups' rows.
     """
 
     variables: tuple[str, ...]
@@ -33,15 +35,37 @@ class ChangeFeed:
     ends: bool
     group: tuple[str, ...] | None
     schema: pa.Schema
+    snapshots: bool = False
+    sliding: AggregateWork | None = None
+
+    @property
+    def written(self) -> pa.Schema:
+        """The columns that are written."""
+        return pa.schema([f for f in self.schema if f.name != OP or not self.snapshots])
+
+    @property
+    def delta(self) -> str:
+        """What of held changes says how many begin, or end."""
+        return _DELTA
 
 
-def make_feed(union: SpjUnion, answers: pa.Schema, *, updates: bool) -> ChangeFeed:
+def make_sliding_feed(work: AggregateWork, *, snapshots: bool = False) -> ChangeFeed:
+    """The feed of groups of sliding windows."""
+    return ChangeFeed(
+        work.aggregation.columns, True, True, None, change_schema(work), snapshots, work
+    )
+
+
+def make_feed(
+    union: SpjUnion, answers: pa.Schema, *, updates: bool, snapshots: bool = False
+) -> ChangeFeed:
     """The feed of a query.
 
     Args:
         union: the query.
         answers: the columns of its answers.
         updates: they are updates of groups.
+        snapshots: all that holds is written, whenever it changes.
     """
     fields = [f for f in answers if f.name not in (AT, UNTIL, MULTIPLICITY)]
     named = (*fields, pa.field(OP, pa.string()), pa.field(AT, INSTANT))
@@ -49,11 +73,14 @@ def make_feed(union: SpjUnion, answers: pa.Schema, *, updates: bool) -> ChangeFe
     group = union.aggregation.group if updates and union.aggregation is not None else None
     variables = tuple(f.name for f in fields)
     ends = UNTIL in answers.names
-    return ChangeFeed(variables, not counted, ends, group, pa.schema([*named, *counted]))
+    schema = pa.schema([*named, *counted])
+    return ChangeFeed(variables, not counted, ends, group, schema, snapshots)
 
 
 def no_answers(feed: ChangeFeed) -> pa.Table:
     """Answers, none of them."""
+    if feed.sliding is not None:
+        return pa.table({})
     fields = [feed.schema.field(n) for n in (*feed.variables, AT)]
     fields += [pa.field(UNTIL, INSTANT)] if feed.ends else []
     fields += [] if feed.distinct else [feed.schema.field(MULTIPLICITY)]
@@ -72,6 +99,8 @@ def advance_changes(
         answers: new ones, in order of `at`; all up to `now`, and perhaps later ones.
         now: µs since 1970; nothing is still to come up to it.
     """
+    if feed.sliding is not None:
+        return slide_groups(feed.sliding, held, answers, now)
     if feed.group is not None:
         return _replace_rows(feed, held, answers)
     events = _make_events(feed, answers)

@@ -1,12 +1,14 @@
-"""A replay's answers as changes, on their way to a file."""
+"""A replay's answers as changes, or as snapshots, on their way to a file."""
 
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.runtime.changes.change_feed import ChangeFeed, advance_changes, no_answers
+from ontoweir.runtime.changes.change_feed import ChangeFeed, no_answers
+from ontoweir.runtime.changes.make_snapshots import advance_feed
 from ontoweir.runtime.changes.repeat_rows import repeat_rows
+from ontoweir.runtime.changes.sliding_groups import count_leaving
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.results.write_results import RowSink
 
@@ -23,6 +25,7 @@ class ChangeRows:
     def __init__(self, sink: RowSink, feed: ChangeFeed, *, expand: bool) -> None:
         self._sink, self._feed, self._expand = sink, feed, expand
         self._held: pa.Table | None = None
+        self._waiting: pa.Table | None = None  # updates of a time of which more may come
         self.most = 0
         """The most rows held."""
 
@@ -33,9 +36,15 @@ class ChangeRows:
 
     def write(self, table: pa.Table) -> None:
         """Take answers; more of the same time may come."""
-        if table.num_rows:
-            last = pc.max(table.column(AT)).cast(pa.int64()).as_py()
-            self._advance(table, last - 1)
+        if not table.num_rows:
+            return
+        moment = pc.max(table.column(AT))
+        if self._feed.snapshots and self._feed.group is not None:
+            table = table if self._waiting is None else pa.concat_tables([self._waiting, table])
+            over = pc.less(table.column(AT), moment)
+            self._waiting = table.filter(pc.invert(over))
+            table = table.filter(over)
+        self._advance(table, moment.cast(pa.int64()).as_py() - 1)
 
     def append(self, file: Path) -> None:
         """Files are not taken: their rows have to be looked at."""
@@ -43,18 +52,26 @@ class ChangeRows:
 
     def finish(self, now: int | None) -> None:
         """Pass on what is left up to the end of history, in µs (None: there is none)."""
+        if self._waiting is not None:
+            self._advance(self._waiting, 0)
         if now is not None and self._held is not None and self._feed.group is None:
             self._advance(None, now)
 
     def _advance(self, answers: "pa.Table | None", now: int) -> None:
         if answers is None:
             answers = no_answers(self._feed)
-        rows, self._held = advance_changes(self._feed, self._held, answers, now)
-        held = 0 if self._held is None else self._held.num_rows
-        self.most = max(self.most, held)
+        rows, self._held = advance_feed(self._feed, self._held, answers, now)
+        self.most = max(self.most, _count(self._feed, self._held))
         if not self._expand or MULTIPLICITY not in rows.column_names:
             if rows.num_rows:
                 self._sink.write(rows)
             return
         for part in repeat_rows(rows):
             self._sink.write(part)
+
+
+def _count(feed: ChangeFeed, held: "pa.Table | None") -> int:
+    """How many rows are held."""
+    if held is None:
+        return 0
+    return held.num_rows if feed.sliding is None else count_leaving(held)

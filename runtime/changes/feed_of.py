@@ -1,18 +1,26 @@
 """How the answers of a query become changes."""
 
-from ontoweir.rewriter.windows.choose_emit import Emit
-from ontoweir.runtime.changes.change_feed import ChangeFeed, make_feed
+from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit
+from ontoweir.runtime.changes.change_feed import ChangeFeed, make_feed, make_sliding_feed
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.configure_run import QueryConfig
 
 
 def feed_of(query: QueryConfig) -> ChangeFeed | None:
     """How the answers of a query become changes (None: they are not written so)."""
-    if query.job.emit is not Emit.CHANGES:
+    emit = query.job.emit
+    if query.aggregates is not None and query.aggregates.sliding:
+        return make_sliding_feed(query.aggregates, snapshots=emit is Emit.SNAPSHOTS)
+    if emit not in CHANGING:
         return None
-    return make_feed(query.job.union, query.schema, updates=has_updates(query.aggregates))
+    return make_feed(
+        query.job.union,
+        query.schema,
+        updates=has_updates(query.aggregates),
+        snapshots=emit is Emit.SNAPSHOTS,
+    )
 
 
 def has_updates(groups: AggregateWork | None) -> bool:
     """Whether the rows of an aggregate query take the place of others."""
-    return groups is not None and not groups.once and groups.closing is None
+    return groups is not None and groups.keeps_groups and groups.closing is None

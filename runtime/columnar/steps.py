@@ -24,6 +24,10 @@ class Steps:
         """How many rows there are."""
         return len(self.times)
 
+    def counted_in(self, step_us: int) -> "Steps":
+        """The same timestamps in other steps, of which they are whole numbers."""
+        return self if step_us == self.step_us else Steps(self.times, step_us, self.first)
+
     def at(self, index: Array) -> Array:
         """Of some rows."""
         if self._all:

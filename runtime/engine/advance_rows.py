@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import flatten
@@ -31,6 +32,7 @@ from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.pool_texts import close_pool, open_pool
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.engine.unite_answers import PlanResults, unite_answers
+from ontoweir.runtime.groups.list_matches import PartMatches, list_matches
 from ontoweir.runtime.groups.read_numbers import read_numbers
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck, admit_rows
 from ontoweir.runtime.ingest.build_members import (
@@ -113,9 +115,11 @@ def advance_rows(
     state, results = _advance_plans(work, plans, admitted, chunk, state, answers=True)
     if work.aggregates is None:
         return state, unite_answers(results, work.schema, work.distinct)
-    parts = _by_part(work.aggregates, results, coded=not work.aggregates.once)
+    parts = _by_part(work.aggregates, results, coded=work.aggregates.keeps_groups)
     if work.aggregates.once:
         return state, advance_once(work.aggregates, parts)
+    if work.aggregates.sliding:
+        return state, _list_matches(work.aggregates, parts)
     closing = work.aggregates.closing
     if closing is None:
         answers, groups = advance_groups(work.aggregates, parts, state.groups)
@@ -123,6 +127,19 @@ def advance_rows(
         now = chunk.now_us
         answers, groups = advance_closing(work.aggregates, closing, parts, state.groups, now)
     return replace(state, groups=groups), answers
+
+
+def _list_matches(work: AggregateWork, parts: PartRows) -> pa.Table:
+    """The matches of all parts, whose changes are made where the answers of all ranges come
+    together."""
+    return list_matches(
+        work.aggregation.group,
+        (
+            PartMatches(number, part, batch.rows, batch.numbers)
+            for number, ((part, _), batches) in enumerate(zip(work.parts, parts, strict=True))
+            for batch in batches
+        ),
+    )
 
 
 def advance_parts(
@@ -148,6 +165,7 @@ def _advance_plans(
     *,
     answers: bool = False,
 ) -> tuple[ExecutionState, "list[PlanResults]"]:
+    admitted = _share_steps(admitted, work.catalog)
     for key in work.watched:
         if key.stream in admitted:
             stream, rows = work.catalog.streams[key.stream], admitted[key.stream]
@@ -155,7 +173,7 @@ def _advance_plans(
             watch_keys(work.watch or work.key, stream, [key.columns], steps, rows.table)
     kernels, texts = [], []
     answered: list[PlanResults] = []
-    grouped = answers and work.aggregates is not None and not work.aggregates.once
+    grouped = answers and work.aggregates is not None and work.aggregates.keeps_groups
     texts_of_groups = state.groups.texts if grouped else None
     encoded = _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
@@ -223,6 +241,7 @@ def advance_level(
     """Advance only the partial matches of `level` streams (ALL_SIZES: of any number), and what they
     are made of."""
     kernels, texts = list(state.kernels), list(state.texts)
+    admitted = _share_steps(admitted, work.catalog)
     encoded = _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
         tables = tables_of_size(prepared.plan, level)
@@ -238,6 +257,12 @@ def advance_level(
             raise _dated(error, prepared.step_us, chunk.now_us) from None
         kernels[index], texts[index] = close_pool(prepared, after, pool, state.groups.texts.texts)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups)
+
+
+def _share_steps(admitted: Mapping[str, Admitted], catalog: Catalog) -> dict[str, Admitted]:
+    """What was admitted, in the steps of time of a query over streams of different units."""
+    steps = {n: a.steps.counted_in(catalog.streams[n].step_us) for n, a in admitted.items()}
+    return {n: replace(a, steps=steps[n]) for n, a in admitted.items()}
 
 
 def _encoder(

@@ -30,7 +30,7 @@ from ontoweir.runtime.results.aggregate_columns import (
 )
 from ontoweir.runtime.results.group_state import GroupState, add_groups
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
-from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, result_schema
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL, result_schema
 from ontoweir.runtime.results.update_groups import (
     AggregateValues,
     ChangedGroups,
@@ -82,6 +82,9 @@ class AggregateWork:
     closing: BucketClosing | None = None
     """When groups are final (None: never)."""
 
+    sliding: bool = False
+    """Whether they are of sliding windows: tasks answer with matches, of which changes are made."""
+
     @property
     def functions(self) -> Mapping[str, Aggregate]:
         """By name, the aggregates as the parts have them: where a key says that values never
@@ -92,6 +95,11 @@ class AggregateWork:
     def once(self) -> bool:
         """Whether a group has one match at most, and is forgotten once it is emitted."""
         return any(part.once for part, _ in self.parts)
+
+    @property
+    def keeps_groups(self) -> bool:
+        """Whether groups are part of the state of its tasks."""
+        return not self.once and not self.sliding
 
 
 def plan_aggregates(
@@ -110,8 +118,10 @@ def plan_aggregates(
     }
     schemas = []
     for part, _ in parts:
-        fields = [plain.field(name) for name in part.union.variables]
+        fields = [plain.field(name) for name in part.union.variables if name not in union.ends]
         fields.append(pa.field(AT, INSTANT))
+        if union.ends:
+            fields.append(pa.field(UNTIL, INSTANT))
         if not part.union.distinct:
             fields.append(pa.field(MULTIPLICITY, pa.int64()))
         schemas.append(pa.schema(fields))
@@ -124,6 +134,7 @@ def plan_aggregates(
         rows,
         shape_schema(union.aggregation, rows),
         closing=closing,
+        sliding=bool(union.ends),
     )
 
 
@@ -169,7 +180,7 @@ def advance_groups(
         last = update_last(_shown_by_part(work), deltas, state, known)
         if last is not None:
             return work.answers.empty_table(), last
-    changes = update_groups(_shown(work), deltas, state, known)
+    changes = update_groups(shown_groups(work), deltas, state, known)
     if not work.aggregation.shows_rows and work.closing is None:
         changes = _drop_repeats(work, state, known, changes)
     after = changes.after
@@ -191,7 +202,7 @@ def _drop_repeats(
     old = np.unique(changes.codes[changes.codes < known])
     rows = [_list_rows(work, before, changes.codes, changes.markers, changes.aggregates)]
     if len(old):
-        shown = show_groups(_shown(work), before, old)
+        shown = show_groups(shown_groups(work), before, old)
         rows = [_list_rows(work, before, old, old, shown), *rows]
     groups = np.concatenate([old, changes.codes])
     fresh = find_fresh(work.aggregation, pa.concat_tables(rows), groups, len(old))
@@ -215,11 +226,12 @@ def finish_groups(work: AggregateWork, state: GroupState) -> pa.Table:
     places = np.flatnonzero(state.changed > LONG_AGO)
     if len(places) == 0:
         return work.answers.empty_table()
-    columns = show_groups(_shown(work), state, places)
+    columns = show_groups(shown_groups(work), state, places)
     return _render_groups(work, state, places, state.changed[places], columns)
 
 
-def _shown(work: AggregateWork) -> Shown:
+def shown_groups(work: AggregateWork) -> Shown:
+    """What is shown of groups."""
     scales = {name: scale.scale for name, scale in work.scales.items()}
     weights = {a.name: weight_of(part) for part, _ in work.parts for a in part.aggregates}
     functions = [work.functions[a.name] for a in work.aggregation.aggregates]
@@ -228,7 +240,7 @@ def _shown(work: AggregateWork) -> Shown:
 
 def _shown_by_part(work: AggregateWork) -> list[Shown]:
     """What is shown of groups, by the part that says it."""
-    whole = _shown(work)
+    whole = shown_groups(work)
     parts = [{a.name for a in part.aggregates} for part, _ in work.parts]
     return [
         replace(whole, aggregates=[a for a in whole.aggregates if a.name in names])

@@ -17,7 +17,8 @@ class BucketClosing:
     Args:
         variable: the group's column with the bucket.
         bucket: what it holds.
-        wait_us: how long after the end of a bucket matches of its tuples may still come.
+        wait_us: how long after the end of a bucket matches of its tuples may still come, and how
+            long before a timestamp the time is that lies in the bucket.
         step_us: the unit of the streams' timestamps.
     """
 

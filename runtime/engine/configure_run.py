@@ -148,13 +148,14 @@ def configure_query(job: QueryJob) -> QueryConfig:
 
 def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | None:
     """When the groups of an aggregate query are final (None: never)."""
-    if not any(part.closes for part, _ in job.parts):
+    if job.union.ends or not any(part.closes for part, _ in job.parts):
         return None
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it
     step = plan_step(job.plans[0], catalog)
     wait = max(wait_for_matches(plan.form) for plan in job.plans)
-    return BucketClosing(found.variable, found.bucket, wait * step, step)
+    wait_us = wait * step + found.bucket.behind_us
+    return BucketClosing(found.variable, found.bucket, wait_us, step)
 
 
 def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]]) -> None:

@@ -40,7 +40,7 @@ def shape_rows(aggregation: Aggregation, rows: pa.Table) -> pa.Table:
     if rows.num_rows == 0:
         return schema.empty_table()
     if aggregation.having is not None:
-        rows = rows.filter(_find_holding(aggregation, rows))
+        rows = rows.filter(find_holding(aggregation, rows))
     columns = _columns(rows)
     for name, made in aggregation.computed:
         kind = schema.field(name).type
@@ -59,7 +59,7 @@ def find_fresh(aggregation: Aggregation, rows: pa.Table, groups: Array, old: int
     """
     held = np.arange(rows.num_rows)
     if aggregation.having is not None:
-        held = np.flatnonzero(_find_holding(aggregation, rows).to_numpy(zero_copy_only=False))
+        held = np.flatnonzero(find_holding(aggregation, rows).to_numpy(zero_copy_only=False))
     answers = shape_rows(replace(aggregation, having=None), rows.take(pa.array(held)))
     codes, _ = code_rows(answers, list(aggregation.columns))
     mine = groups[held]
@@ -72,7 +72,7 @@ def find_fresh(aggregation: Aggregation, rows: pa.Table, groups: Array, old: int
     return fresh[old:]
 
 
-def _find_holding(aggregation: Aggregation, rows: pa.Table) -> "pa.Array":
+def find_holding(aggregation: Aggregation, rows: pa.Table) -> "pa.Array":
     """Of which rows HAVING is true."""
     assert aggregation.having is not None
     source = aggregation.having_source

@@ -97,7 +97,7 @@ def admit_rows(
     else:
         coded = _reject_known(history, before, gate)
     first = np.flatnonzero(starts_of_runs(times))  # tuples often share their times
-    steps, off = Steps(times, stream.step_us, first), _off_step(times, stream.step_us, first)
+    steps, off = Steps(times, stream.step_us, first), _off_step(times, stream.grid_us, first)
     if off is not None and (off & gate.good).any():
         if strict:
             raise _between_steps(history, before, times, int(np.flatnonzero(off & gate.good)[0]))
@@ -208,7 +208,7 @@ def _between_steps(history: History, before: Cursor, times: Array, row: int) -> 
     stream = history.stream
     return DataError(
         f"{stream.name}.{stream.timestamp} is {show_time(int(times[row]))}, "
-        f"between two steps of {stream.step_us / 1e6:g} s",
+        f"between two steps of {stream.grid_us / 1e6:g} s",
         why="one unit of the timestamp is one step of the flow of time",
         fix='declare a finer unit for the timestamp, or add align = "floor" or "round" to it',
         source=history.place(before, row),
@@ -246,10 +246,10 @@ def _limits(span: tuple[int | None, int | None]) -> Array:
     )
 
 
-def _off_step(times: Array, step_us: int, first: Array) -> Array | None:
+def _off_step(times: Array, grid_us: int, first: Array) -> Array | None:
     """Which times lie between two steps (None: none); each, by where it begins, is looked at
     once."""
-    off = times[first] % step_us != 0
+    off = times[first] % grid_us != 0
     return np.repeat(off, np.diff(first, append=len(times))) if off.any() else None
 
 

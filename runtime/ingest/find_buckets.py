@@ -14,6 +14,7 @@ def find_buckets(bucket: TimeBucket, times: Array) -> "pa.ChunkedArray":
         bucket: the buckets.
         times: int64, µs since 1970, in order.
     """
+    times = times - bucket.behind_us if bucket.behind_us else times
     match bucket.buckets:
         case FixedBuckets(width_us=width, origin_us=origin):
             made = (times - origin) // width * width + (origin + width * bucket.ends)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.changes.change_feed import advance_changes
+from ontoweir.runtime.changes.make_snapshots import advance_feed
 from ontoweir.runtime.engine.advance_rows import admit_chunk, advance_rows, count_markers
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.ingest.admit_rows import Admitted
@@ -105,7 +105,7 @@ def advance_live(
     for query, before in zip(job.queries, state.queries, strict=True):
         made, table = advance_rows(query.work, query.plans, admitted, chunk, before)
         if query.feed is not None:
-            table, held = advance_changes(query.feed, before.changes, table, limit)
+            table, held = advance_feed(query.feed, before.changes, table, limit)
             made = replace(made, changes=held)
         check_bounds(query, made)
         states.append(made)

@@ -62,8 +62,16 @@ def _sample(history: History) -> list[str]:
     path = next((p for p in _files(Path(shown)) if p.is_file()), None)
     try:
         texts = [] if path is None else list(islice(_values(path, name, history.stream), _SAMPLE))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, pa.ArrowException):
-        return []  # it only makes the message better
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        pa.ArrowException,
+    ):
+        return []  # it only makes the message better; a time of no year has no text
     return [t for t in texts if t]
 
 

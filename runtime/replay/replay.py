@@ -75,7 +75,7 @@ def replay_history(
     config, verified = _configure(job, request)
     schema = config.queries[0].schema
     feed = feed_of(config.queries[0])
-    written = schema if feed is None else feed.schema
+    written = schema if feed is None else feed.written
     schema = written
     if request.expand and MULTIPLICITY in schema.names:
         written = schema.remove(schema.get_field_index(MULTIPLICITY))

@@ -13,7 +13,8 @@ def find_middles(
 
     Args:
         values: int64 or float64.
-        weights: how often each value counts: whole numbers greater than 0.
+        weights: how often each value counts: whole numbers, which in no span add up to less than 0
+            for any value.
         starts, stops: spans [start, stop) of rows.
 
     Returns:

@@ -13,7 +13,7 @@ def align_times(times: Array, stream: Stream) -> Array:
         times: int64, µs since 1970. Their order stays.
         stream: whose they are.
     """
-    step = stream.step_us
+    step = stream.grid_us
     match stream.align:
         case "error":
             return times
@@ -31,7 +31,7 @@ def align_time(micros: int | None, stream: Stream) -> int | None:
         case "error":
             return micros
         case "floor" | "round":
-            half = stream.step_us // 2 if stream.align == "round" else 0
-            return None if micros is None else (micros + half) // stream.step_us * stream.step_us
+            half = stream.grid_us // 2 if stream.align == "round" else 0
+            return None if micros is None else (micros + half) // stream.grid_us * stream.grid_us
         case _ as unreachable:
             assert_never(unreachable)

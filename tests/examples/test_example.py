@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 VERDICTS = {
     # query: (semantics, tier, needs the ontology)
+    "average-speed-of-each-road-by-the-hour": ("bag", "stateless", False),
     "congestion-cleared-within-30-minutes": ("bag", "window-bounded", True),
     "every-congested-reading-with-every-fast-one-after-it": ("bag", "unbounded", True),
     "every-fast-reading-after-a-congested-one-on-the-same-road": ("bag", "tree-bounded", True),
@@ -33,7 +34,9 @@ VERDICTS = {
     "how-full-was-the-gridlock-before-load-and-speed": ("bag", "conditionally-bounded", False),
     "how-much-congestion-before-each-fast-reading": ("bag", "tree-bounded", True),
     "how-often-congestion-got-worse": ("bag", "unbounded", True),
+    "minutes-of-congestion-on-each-road-by-the-hour": ("bag", "stateless", True),
     "readings-both-fast-and-congested": ("bag", "unsatisfiable", False),
+    "roads-congested-in-the-last-ten-minutes": ("set", "window-bounded", True),
     "roads-congested-then-slow-within-30-minutes": ("set", "tree-bounded", True),
     "roads-gridlocked-then-heavily-loaded-and-fast": ("set", "jointly-bounded", False),
     "roads-jammed-then-fast-then-jammed-again": ("set", "tree-bounded", False),

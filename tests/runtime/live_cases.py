@@ -10,7 +10,7 @@ from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.mappings.model.catalog import Stream
-from ontoweir.rewriter.windows.choose_emit import Emit
+from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.make_live_job import make_live_job
@@ -37,7 +37,7 @@ def make_job(case: Case, verdict: Verdict, emit: Emit = Emit.ANSWERS) -> LiveJob
     """The live job of a case's query, which is bounded."""
     assert verdict.plans is not None
     assert verdict.bound is not None
-    bound = bound_changes(verdict, case.catalog) if emit is Emit.CHANGES else verdict.bound
+    bound = bound_changes(verdict, case.catalog) if emit in CHANGING else verdict.bound
     job = QueryJob(
         "q",
         verdict.union,

@@ -30,6 +30,8 @@ class Table:
     """Column, stream behind which its rows come, column there, steps."""
     most: int | None = 20
     """Rows of a timestamp, or of the relation."""
+    unit: str = "5 minutes"
+    """Of a stream's timestamps, all of which are multiples of five minutes."""
 
 
 @dataclass(frozen=True, slots=True)

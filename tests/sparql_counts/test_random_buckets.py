@@ -27,6 +27,7 @@ from tests.sparql_counts.write_case import BASE, show_case, write_case, write_qu
 BLOCKS = 4
 EPOCH = datetime(2020, 1, 1)
 """When the first step is (write_rows)."""
+TIMES = {"bucket", "ending", "earliest", "latest"}
 PROJECTS = settings().max_examples // 2
 
 
@@ -101,6 +102,17 @@ def draw_having(draw: random.Random, query: Query) -> tuple[Query, str]:
     return query, f"HAVING({draw.choice((*conditions, both))})\n"
 
 
+def draw_times(draw: random.Random, query: Query, time: str) -> Query:
+    """The query with aggregates of times; or without."""
+    shown = {
+        f"(MIN(?{time}) AS ?earliest)": 0.2,
+        f"(MAX(?{time}) AS ?latest)": 0.2,
+        f"(COUNT(DISTINCT ?{time}) AS ?moments)": 0.3,
+    }
+    more = (call for call, often in shown.items() if draw.random() < often)
+    return replace(query, head=(*query.head, *more))
+
+
 def run_seed(seed: int, folder: Path) -> Counter[str]:
     """Compare one query of a project over two contents of its tables."""
     draw, case = random.Random(seed), random_case(seed)
@@ -110,6 +122,7 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
         return Counter(none=1)
     buckets = draw_buckets(draw)
     plain, having = draw_having(draw, asked[0])
+    plain = draw_times(draw, plain, asked[1])
     query = buckets.ours(plain, asked[1])
     folder.mkdir()
     write_case(case, folder)
@@ -140,9 +153,11 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
         expected = {
             row: at for row in wanted if over is not None and (at := _end(row, buckets)) <= over
         }
-        times = 1 + buckets.end
         shown = {
-            (*map(_seconds, row[:times]), *row[times:]): at.replace(tzinfo=None)
+            tuple(
+                _seconds(cell) if name in TIMES else cell
+                for name, cell in zip(names, row, strict=True)
+            ): at.replace(tzinfo=None)
             for at, rows_at in found.items()
             for row in rows_at
         }

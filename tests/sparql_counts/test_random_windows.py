@@ -30,6 +30,7 @@ from tests.sparql_counts.write_case import BASE, show_case, write_case, write_qu
 
 BLOCKS = 4
 PROJECTS = settings().max_examples // 4
+GROUPED = settings().max_examples // 12
 _WINDOWS = (
     'FILTER(?{t} > NOW() - "PT{m}M"^^xsd:dayTimeDuration)',
     'FILTER(?{t} >= NOW() - "PT{m}M"^^xsd:dayTimeDuration)',
@@ -42,33 +43,42 @@ def _times(branch: Branch) -> set[str]:
     return {a.time for a in branch.atoms} - {""}
 
 
-def ask(draw: random.Random, seed: int, case: Case) -> tuple[Query, set[str]] | None:
-    """A query over a project, with the times that it shows."""
+def ask(
+    draw: random.Random, seed: int, case: Case, *, grouped: bool
+) -> tuple[Query, set[str]] | None:
+    """A query over a project, with the times that it shows; `grouped`: it has aggregates."""
     queries = [case.query, *(random_query(64 * seed + i, case) for i in range(60))]
-    plain = [q for q in queries if not any(name.startswith("(") for name in q.head)]
-    timed = [q for q in plain if set.intersection(*map(_times, q.branches))]
+    fitting = [q for q in queries if grouped == any(name.startswith("(") for name in q.head)]
+    timed = [q for q in fitting if set.intersection(*map(_times, q.branches))]
+    timed = [q for q in timed if q.group] if grouped else timed
     if not timed:
         return None
     query = draw.choice(timed)
     times = sorted(set.intersection(*map(_times, query.branches)))
-    shown = [t for t in times if draw.random() < 0.6]
+    shown = [t for t in times if draw.random() < (0.2 if grouped else 0.6)]
     head = [*query.head, *(f"?{t}" for t in shown)]
     draw.shuffle(head)
-    windows = [t for t in times if draw.random() < 0.6]
+    if grouped:
+        query = replace(query, group=(*query.group, *(f"?{t}" for t in shown)))
+    windows = [t for t in times if draw.random() < 0.6] or times[:grouped]
     lengths = (5, 5, 10, 10, 15, 1, 3, 7, 12, 22)  # minutes; a step has 5
     lines = [draw.choice(_WINDOWS).format(t=t, m=draw.choice(lengths)) for t in windows]
     branches = tuple(replace(b, lines=(*b.lines, *lines)) for b in query.branches)
     return replace(query, head=tuple(head), branches=branches), set(shown)
 
 
-def run_seed(seed: int, folder: Path) -> Counter[str]:
+def run_seed(seed: int, folder: Path, *, grouped: bool = False) -> Counter[str]:
     """Compare one query of a project over two contents of its tables."""
     draw, case = random.Random(seed), random_case(seed)
-    found = ask(draw, seed, case)
+    found = ask(draw, seed, case, grouped=grouped)
     if found is None:
         return Counter(none=1)
     query, shown_times = found
     folder.mkdir()
+    if draw.random() < 0.4:  # streams of different units
+        units = ("5 minutes", "1 minute", "150 seconds")
+        tables = (replace(t, unit=draw.choice(units)) for t in case.tables)
+        case = replace(case, tables=tuple(tables))
     write_case(case, folder)
     text = write_query(query)
     (folder / "q.rq").write_text(text, encoding="utf-8")
@@ -83,7 +93,7 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
     emit = "changes" if draw.random() < 0.4 else None
     job = make_job(workspace, compiled, verdict, Statistics(), AskedFor(emit=emit))[0]
     project, told = Project(folder), Counter[str]()
-    names = [name.strip("?") for name in query.head]
+    names = [name.rpartition("?")[2].strip(")") for name in query.head]
     for content in range(2):
         rows = random_rows(2 * seed + content, case)
         for table in case.tables:
@@ -106,6 +116,7 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
             assert _standing(made[0], names, shown_times, moment) == wanted, (step, moment, shown)
         told["with answers" if made[0] else "without"] += 1
         told["windows"] += bool(compiled.union.ends and made[0])
+        told["units"] += bool(compiled.union.step_us and made[0])
     return told
 
 
@@ -150,6 +161,15 @@ def test_times_and_windows(block: int, tmp_path: Path) -> None:
     assert told["with answers"] > PROJECTS / 5, told
     assert told["windows"] > PROJECTS / 10, told
     assert told["refused"] < PROJECTS / 2, told
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_groups_of_windows(block: int, tmp_path: Path) -> None:
+    told = Counter[str]()
+    for seed in range(block * GROUPED, (block + 1) * GROUPED):
+        told += run_seed(seed, tmp_path / str(seed), grouped=True)
+    assert told["windows"] > GROUPED / 4, told
+    assert told["refused"] < GROUPED / 2, told
 
 
 def test_a_time_of_a_view_that_is_to_blame(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def _write_catalog(case: Case) -> str:
             'options = { header = "true" } }\n'
         )
         if table.stream:
-            parts.append('timestamp = { column = "ts", unit = "5 minutes" }\n')
+            parts.append(f'timestamp = {{ column = "ts", unit = "{table.unit}" }}\n')
         if table.most is not None:
             name = "max_per_timestamp" if table.stream else "max_rows"
             parts.append(f"{name} = {table.most}\n")

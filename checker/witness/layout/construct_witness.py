@@ -152,7 +152,13 @@ def _keeps(solution: Mapping[Var, int | Fraction], edges: Iterable[Edge]) -> boo
 
 
 def _grain(form: NormalForm, var: Var) -> int:
-    return form.classes[var[1]].grain if var[0] == "v" else 1
+    match var[0]:
+        case "v":
+            return form.classes[var[1]].grain
+        case "t":
+            return form.members[var[1]].spacing
+        case _:
+            return 1
 
 
 def _lowered(

@@ -28,7 +28,7 @@ class RunningQuery:
     @property
     def schema(self) -> pa.Schema:
         """The columns of what is written."""
-        return self.work.schema if self.feed is None else self.feed.schema
+        return self.work.schema if self.feed is None else self.feed.written
 
 
 @dataclass(frozen=True, slots=True)

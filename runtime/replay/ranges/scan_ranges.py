@@ -166,7 +166,7 @@ class _Scan:
         joined = self.work.parquet
         collector = PartCollector(folder, writer, names, expand, joined)
         grouped = self.work.aggregates
-        if grouped is not None and not grouped.once and len(starts) > 1:
+        if grouped is not None and grouped.keeps_groups and len(starts) > 1:
             outcomes = self._group(starts, folder, collector)
         else:
             outcomes = self._read(starts, None, folder, collector)

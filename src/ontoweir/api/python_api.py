@@ -150,7 +150,7 @@ class OpenProject:
         start: "datetime | date | str | None" = None,
         stop: "datetime | date | str | None" = None,
         final: bool = False,
-        emit: Literal["answers", "intervals", "changes"] | None = None,
+        emit: Literal["answers", "intervals", "changes", "snapshots"] | None = None,
         engine: "Engine" = "auto",
         allow_unbounded: bool = False,
         progress: bool | None = None,
@@ -163,7 +163,7 @@ class OpenProject:
             start: the first application time, UTC: a date (its midnight), or ISO 8601.
             stop: the first application time that is left out.
             final: for an aggregate, only the last row of each group, not one for every update.
-            emit: updates, intervals of windows, or changes, + and - (default: what fits the query).
+            emit: updates, intervals of windows, changes (+ and -), or snapshots (default: as fits).
             engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
             allow_unbounded: run an unbounded query, in memory that grows with the history.
             progress: show a bar, in a notebook or on stderr (default: in notebooks).

@@ -169,8 +169,12 @@ def _legend(chart: Chart) -> tuple[list[str], int]:
 
 def _scale_values(values: Sequence[float], low: float, high: float) -> _Scale:
     """From zero up; logarithmic where values lie far apart, so that a small state is seen below a
-    great bound."""
+    great bound. Where there are values below zero, from the least up."""
     most = max(values, default=0.0)
+    if min(values, default=0.0) < 0:
+        ticks = _ticks(min(values), max(most, 0.0), 5)
+        start, span = ticks[0], ticks[-1] - ticks[0]
+        return _Scale(lambda v: low + (high - low) * (v - start) / span, ticks)
     least = min((v for v in values if v > 0), default=most)
     if most <= 0:
         return _Scale(lambda v: low, (0.0,))

@@ -1,4 +1,7 @@
-"""Change the text of a plain SQL query: SELECT [DISTINCT] … FROM … WHERE …, or a UNION of them."""
+"""Change the text of a plain SQL query: SELECT [DISTINCT] … FROM … WHERE …, or a UNION of them.
+
+What WITH names, and subqueries, stay as they are.
+"""
 
 import re
 from collections.abc import Sequence
@@ -168,7 +171,10 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def _selects(tokens: Sequence[_Token]) -> list[_Select] | None:
-    """The SELECTs of a UNION; None where they are wrapped in something else."""
+    """The SELECTs of a UNION, after WITH or not; None where they are wrapped in something else."""
+    if tokens and tokens[0].is_word("WITH"):
+        start = next((i for i, t in enumerate(tokens) if t.is_word("SELECT")), 0)
+        tokens = tokens[start:]
     parts: list[list[_Token]] = [[]]
     for token in tokens:
         if token.is_word("UNION"):

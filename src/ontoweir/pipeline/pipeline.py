@@ -33,8 +33,10 @@ from ontoweir.pipeline.read_cached import (
 from ontoweir.pipeline.read_text import read_project, read_text
 from ontoweir.pipeline.refused_query import describe_incomplete
 from ontoweir.pipeline.remember_verdicts import RememberedVerdicts
+from ontoweir.pipeline.trace_rewriting import trace_rewriting
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
+from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -44,7 +46,6 @@ from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
-from ontoweir.rewriter.ucq.show_ucq import format_cq
 from ontoweir.rewriter.unfold.unfold_query import Observer, UnfoldOptions, unfold_query
 
 OnWarning = Callable[[str], None]
@@ -252,29 +253,29 @@ class Workspace:
             rewritten = branches
         elif first.distinct and len(branches) > 1:
             rewritten = minimise_ucq(rewritten, self.tbox, on_progress=self.on_progress)
-        trace = [
-            TraceStep(
-                "existential axioms", f"branch {q.branch + 1}", f"{format_cq(q)}{_because(q)}"
-            )
-            for q in rewritten
-        ]
-        mappings = self._mappings_over(catalog or self.project.catalog)
+        trace: list[TraceStep] = []
         missing: dict[int, RefusedMap] = {}
-        if self.skip_refused:
-            mappings = replace(mappings, on_refused=lambda r: missing.update({id(r): r}))
-        union = unfold_query(
-            rewritten,
-            mappings,
-            catalog or self.project.catalog,
-            self.tbox,
-            observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.on_progress),
-            options=UnfoldOptions(
-                self.skip,
-                tuple(v.name for v in first.head),
-                self.project.counts,
-                self.tmappings,
-            ),
-        )
+
+        def unfold(catalog: Catalog) -> SpjUnion:
+            trace[:] = trace_rewriting(rewritten)
+            mappings = self._mappings_over(catalog)
+            if self.skip_refused:
+                mappings = replace(mappings, on_refused=lambda r: missing.update({id(r): r}))
+            return unfold_query(
+                rewritten,
+                mappings,
+                catalog,
+                self.tbox,
+                observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.on_progress),
+                options=UnfoldOptions(
+                    self.skip,
+                    tuple(v.name for v in first.head),
+                    self.project.counts,
+                    self.tmappings,
+                ),
+            )
+
+        union = compile_in_steps(unfold, catalog or self.project.catalog)
         if self.warn_counts and (counted := describe_counts(union)) is not None:
             warn(counted, first.source)
         incomplete = tuple(missing.values())
@@ -285,10 +286,9 @@ class Workspace:
         )
 
     def _mappings_over(self, catalog: Catalog) -> MappingSet:
-        """The mappings read over a catalog: natural datatypes depend on the columns' types."""
-        if catalog is self.project.catalog or _column_types(catalog) == _column_types(
-            self.project.catalog
-        ):
+        """The mappings read over a catalog: types of columns and steps of time are in them."""
+        known = self.project.catalog
+        if catalog is known or _list_types(catalog) == _list_types(known):
             return self.mappings
         mappings = load_mappings(self.project.mappings, catalog, partial=self.partial)
         return assert_facts(mappings, self.tbox.facts)
@@ -389,10 +389,7 @@ class Workspace:
         return self.compile_branches(branches, catalog=catalog, quiet=True).union
 
 
-def _column_types(catalog: Catalog) -> list[tuple[str, str, ColumnType]]:
-    return [(s.name, c.name, c.type) for s in catalog.streams.values() for c in s.columns]
-
-
-def _because(query: ConjunctiveQuery) -> str:
-    texts = dict.fromkeys(text for text, _ in query.axioms)
-    return f", by {'; '.join(texts)}" if texts else ", as written"
+def _list_types(catalog: Catalog) -> list[tuple[str, int, list[tuple[str, ColumnType]]]]:
+    return [
+        (s.name, s.step_us, [(c.name, c.type) for c in s.columns]) for s in catalog.streams.values()
+    ]

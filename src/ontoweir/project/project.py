@@ -18,7 +18,7 @@ from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 from ontoweir.rewriter.model.query import Counts
 
 PROJECT_FILE = "ontoweir.toml"
-SECTIONS = ("project", "streams", "relations")
+SECTIONS = ("project", "streams", "relations", "views")
 _PREFIX = "ONTOWEIR_"
 _PATH_LISTS = ("ontology", "mappings", "queries")
 _NO_VIEWS: Mapping[str, str] = MappingProxyType({})
@@ -85,6 +85,7 @@ def load_project(
     project.refuse_unknown((*_PATH_LISTS, "imports", "counts", "udf"))
     folder = file.resolve().parent
     _resolve_sources(data, lines, root or folder)
+    _resolve_views(data, lines, folder)
     files = {key: _expand(project, key, folder) for key in _PATH_LISTS}
     return Project(
         file=file.resolve(),
@@ -240,6 +241,8 @@ def _override(
         pass  # the path is the name of a temporary view
     elif path[-1] == "source" and isinstance(value, dict) and isinstance(value.get("path"), str):
         value = {**value, "path": _from_here(value["path"])}
+    elif path[0] == "views" and path[-1] == "query" and isinstance(value, str):
+        value = _from_here(value) if value.lower().endswith(".sql") else value
     elif path[0] == "project" and path[-1] in _PATH_LISTS:
         texts = [value] if isinstance(value, str) else value
         if isinstance(texts, list):
@@ -289,6 +292,16 @@ def _resolve_sources(data: dict[str, object], lines: TomlLines, folder: Path) ->
                 continue  # the path is the name of a temporary view
             if path is not None and not _is_uri(path) and isinstance(source.values, dict):
                 source.values["path"] = os.path.normpath(folder / path)
+
+
+def _resolve_views(data: dict[str, object], lines: TomlLines, folder: Path) -> None:
+    """Makes the paths of the SQL of views absolute."""
+    views = TomlTable(data, (), lines).table("views")
+    for name in views.values:
+        view = views.table(name)
+        query = view.text("query")
+        if query is not None and query.lower().endswith(".sql") and isinstance(view.values, dict):
+            view.values["query"] = os.path.normpath(folder / query)
 
 
 def _read_imports(imports: TomlTable, folder: Path) -> dict[str, Path]:

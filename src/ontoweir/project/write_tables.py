@@ -56,7 +56,7 @@ def list_related(catalog: Catalog, names: Iterable[str]) -> list[str]:
 
 
 def _of_time(stream: Stream) -> list[str]:
-    time = [f"column = {quote(stream.timestamp)}", f'unit = "{show_duration(stream.step_us)}"']
+    time = [f"column = {quote(stream.timestamp)}", f'unit = "{show_duration(stream.grid_us)}"']
     if stream.start_us is not None:
         start = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=stream.start_us)
         time.append(f"start = {quote(start.isoformat())}")

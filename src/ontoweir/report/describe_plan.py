@@ -15,15 +15,17 @@ from ontoweir.checker.model.plan import (
     SynopsisPlan,
     SynopsisTable,
 )
+from ontoweir.checker.verdict.find_pattern import find_node_pattern
 from ontoweir.mappings.model.show_values import show_values
 
 
-def describe_plan(plan: SynopsisPlan) -> list[str]:
-    """A plan as lines of text: what every synopsis holds, how it grows, and its bound."""
-    return [line for table in plan.tables for line in _table(plan, table)]
+def describe_plan(plan: SynopsisPlan, *, patterns: bool = False) -> list[str]:
+    """A plan as lines of text: what every synopsis holds, how it grows, and its bound; with their
+    update patterns."""
+    return [line for table in plan.tables for line in _table(plan, table, patterns=patterns)]
 
 
-def _table(plan: SynopsisPlan, table: SynopsisTable) -> list[str]:
+def _table(plan: SynopsisPlan, table: SynopsisTable, *, patterns: bool) -> list[str]:
     form = plan.form
     alias = {m.index: m.alias for m in form.members}
     whole = len(table.members) == len(form.members)
@@ -35,6 +37,7 @@ def _table(plan: SynopsisPlan, table: SynopsisTable) -> list[str]:
     counts = ["present"] if form.distinct else ["count", *(f"sum of {name}" for name in sums)]
     value = ", ".join([_frontier(form, f) for f in table.frontier] or counts)
     title = "results" if whole else f"matches of {names}"
+    title += f" ({find_node_pattern(form, table)})" if patterns else ""
     lines = []
     if table.stored:
         rows = "?" if table.bound.rows is None else f"{table.bound.rows:,}"

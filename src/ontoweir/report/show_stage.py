@@ -7,7 +7,8 @@ from pathlib import Path
 from ontoweir.checker.criteria.derive_lto import derive_lto
 from ontoweir.checker.normalise.drop_windows import drop_windows
 from ontoweir.checker.normalise.normalise_query import normalise_query
-from ontoweir.checker.verdict.verdict import Bounded, Failing, Unsatisfiable
+from ontoweir.checker.verdict.find_pattern import find_pattern
+from ontoweir.checker.verdict.verdict import Bounded, Failing, Unsatisfiable, Verdict
 from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.load_ontology import load_ontology
@@ -89,7 +90,7 @@ def show_stage(
         case "trace":
             return [str(step) for step in compiled.trace], False
         case "plan":
-            return _plans(workspace, compiled), False
+            return _plans(workspace, compiled, catalog), False
         case _:
             raise ValueError(stage)
 
@@ -116,16 +117,25 @@ def _sql(union: SpjUnion, catalog: Catalog, dialect: str) -> list[str]:
         ) from None
 
 
-def _plans(workspace: Workspace, compiled: CompiledQuery) -> list[str]:
+def _plans(workspace: Workspace, compiled: CompiledQuery, catalog: Catalog) -> list[str]:
     verdict = workspace.check(compiled)
     texts = []
     for number, disjunct in enumerate(verdict.disjuncts, 1):
         match disjunct:
             case Bounded(plan=plan):
-                texts.append(f"SQL {number}\n  " + "\n  ".join(describe_plan(plan)))
+                texts.append(f"SQL {number}\n  " + "\n  ".join(describe_plan(plan, patterns=True)))
             case Unsatisfiable():
                 texts.append(f"SQL {number}\n  selects nothing: no synopsis")
             case Failing(because=because):
                 reasons = "\n  ".join(f"{d.code}: {d.message}" for d in because)
                 texts.append(f"SQL {number}\n  no plan\n  {reasons}")
+    if verdict.plans:
+        texts.append(f"{_together(verdict)} ({find_pattern(verdict.union, catalog)})")
     return texts
+
+
+def _together(verdict: Verdict) -> str:
+    """What the plans make together."""
+    if verdict.union.aggregation is not None:
+        return "groups"
+    return "all answers, once" if verdict.union.distinct else "all answers"

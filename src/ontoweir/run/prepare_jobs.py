@@ -15,7 +15,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
-from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
+from ontoweir.rewriter.windows.choose_emit import CHANGING, choose_emit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -192,7 +192,7 @@ def make_job(
         refined = refine_plans(verdict, catalog, known)
     if refined.plans is not None and refined.bound is not None:
         plans, bound = refined.plans, refined.bound.rows
-        if chosen is Emit.CHANGES:
+        if chosen in CHANGING:
             bound = bound_changes(refined, catalog).rows
         parts = tuple((p.part, len(p.plans)) for p in refined.parts)
     elif asked.allow_unbounded:

@@ -16,7 +16,7 @@ from ontoweir.files.find_output import FileOutput, StreamOutput, find_output, re
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.refuse_inputs import refuse_inputs
-from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
+from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit, choose_emit
 from ontoweir.run.prepare_jobs import AskedFor, list_tables, prepare_jobs, refusal
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ class ReplayOptions:
     verify: bool = False
     """Hold all rows to what is declared, also of files that were held to it before."""
     emit: str | None = None
-    """What is written of answers: `answers`, `intervals` or `changes` (None: what fits)."""
+    """What is written of answers: `answers`, `intervals`, `changes` or `snapshots` (None: what
+    fits)."""
 
 
 def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayOptions) -> Verdict:
@@ -71,11 +72,11 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
         DataError: there is no data.
     """
     check_output(options.output, options.format)
-    if choose_emit(compiled.union, options.emit) is Emit.CHANGES and options.final:
+    if choose_emit(compiled.union, options.emit) in CHANGING and options.final:
         raise UsageError(
-            "--final with changes",
+            f"--final with --emit {options.emit or Emit.CHANGES}",
             why="the last rows are what the changes lead to",
-            fix="leave out --final, or --emit changes",
+            fix="leave one of them out",
         )
     refuse_inputs(workspace.project, options.output)
     verdict = workspace.check(compiled)

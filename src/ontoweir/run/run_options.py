@@ -108,9 +108,9 @@ def add_emit(command: argparse.ArgumentParser) -> None:
     """The option that says what is written of answers."""
     command.add_argument(
         "--emit",
-        choices=("answers", "intervals", "changes"),
-        help="answers; of windows intervals, with `until`; or changes, with + and - in `op` "
-        "(default: what fits the query)",
+        choices=("answers", "intervals", "changes", "snapshots"),
+        help="answers; of windows intervals, with `until`; changes, with + and - in `op`; or "
+        "snapshots, all that hold, whenever they change (default: what fits the query)",
     )
 
 

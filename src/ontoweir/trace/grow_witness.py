@@ -16,6 +16,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, DataSource
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.rewriter.model.add_views import tables_of
+from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.rewriter.model.spj import SpjUnion
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def grow_witness(workspace: Workspace, compiled: CompiledQuery, size: int) -> Gr
             fix="write a smaller --size",
             source=compiled.union.source,
         )
-    catalog = workspace.project.catalog
+    catalog = share_steps(workspace.project.catalog, compiled.union.step_us)
     needed: list[int] = []
     for count in range(1, size + 1):
         proved = _proves(compiled.union, catalog, witness, count)

@@ -19,6 +19,7 @@ from ontoweir.mappings.model.catalog import Catalog, DecimalType, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.write_tables import list_related, write_tables
 from ontoweir.rewriter.model.add_views import tables_of
+from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.runtime.columnar.check_domain import arrow_type
 
 SCRIPT = "replay.sh"
@@ -86,7 +87,8 @@ def write_witness(
         UsageError: the folder cannot be written.
     """
     _check_place(folder)
-    catalog, union = workspace.project.catalog, query.union
+    union = query.union
+    catalog = share_steps(workspace.project.catalog, union.step_us)
     prefix = [*witness.fixed, *witness.optional]
     used = tables_of(union)
     rows = (row for suffix in witness.suffixes for row in (*prefix, *suffix))

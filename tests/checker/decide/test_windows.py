@@ -26,6 +26,7 @@ S10 = "s.ts > NOW() - INTERVAL '10' SECOND"
 NEAR = "t.ts <= s.ts + INTERVAL '{}' SECOND"
 NEAR2 = NEAR.format(2)
 T20 = "t.ts > NOW() - INTERVAL '20' SECOND"
+BOTH = f"{S10} AND {T20}"
 
 
 def decide(sql: str) -> Verdict:
@@ -45,6 +46,34 @@ def decide(sql: str) -> Verdict:
         ),
         (f"SELECT DISTINCT k FROM s WHERE {S10}", "WK", Emit.CHANGES, 10, 10),
         ("SELECT COUNT(*) AS n, k FROM s GROUP BY k", "STR", Emit.ANSWERS, 11, 22),
+        (
+            f"SELECT k, COUNT(*) AS n FROM s WHERE k >= 0 AND {S10} GROUP BY k",
+            "STR",
+            Emit.CHANGES,
+            5 * 10,  # groups that change at 10 times; the rows are fewer
+            5 * 10,
+        ),
+        (
+            f"SELECT k, MAX(a) AS m FROM s WHERE k >= 0 AND a > 0 AND {S10} GROUP BY k",
+            "STR",
+            Emit.CHANGES,
+            5 * 10,
+            5 * 10,
+        ),
+        (
+            f"SELECT k, COUNT(DISTINCT k) AS m FROM s WHERE k >= 0 AND {S10} GROUP BY k",
+            "STR",
+            Emit.CHANGES,
+            10,  # each value once
+            10,
+        ),
+        (
+            f"SELECT s.k, SUM(t.b) n FROM s, t WHERE s.k = t.k AND t.b > 0 AND {BOTH} GROUP BY 1",
+            "STR",
+            Emit.CHANGES,
+            5 * 9 + 5 * 19 + 10 * 10,  # the rows, and the sums by key and the end of the first
+            5 * 9 + 5 * 19 + 10 * 10,
+        ),
         (
             f"SELECT s.ts, s.a FROM s, t WHERE s.a = t.c AND s.ts < t.ts AND {NEAR.format(10)}",
             "MON",

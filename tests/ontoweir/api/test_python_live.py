@@ -195,9 +195,8 @@ def test_rows_of_frames_are_held_to_the_catalog(rooms: Path, spark: "SparkSessio
 
     reading = read(rooms, spark, "reading").withColumn("celsius", fn.lit("much"))
     project = ontoweir.open_project(rooms, spark=spark, sources={"reading": reading})
-    with pytest.warns(ontoweir.OntoweirWarning, match="960 of 960 tuples"):
-        summary = project.replay(HOT).summary
-    assert (summary["results"], summary["rejected"]) == (0, 960)
+    with pytest.raises(ontoweir.OntoweirError, match="960 of the 960 rows of reading are rejected"):
+        project.replay(HOT)
 
 
 def test_streams_are_sources_of_live_queries_only(rooms: Path, spark: "SparkSession") -> None:

@@ -77,6 +77,31 @@ def test_an_answer_of_a_set_is_prolonged(run: Run, folder: Path) -> None:
     ]
 
 
+def test_snapshots_are_written_whenever_something_changes(run: Run, folder: Path) -> None:
+    assert replay(run, folder, f"SELECT k {WINDOW}", "--emit", "snapshots") == [
+        '"k","at","multiplicity"',
+        "1,00:00,1",
+        "1,00:01,2",
+        "2,00:01,1",
+        "1,00:03,1",
+        "2,00:03,1",
+        "3,00:06,1",  # from 00:04 on, nothing
+    ]
+
+
+def test_snapshots_of_groups(run: Run, folder: Path) -> None:
+    sql = "SELECT k, COUNT(*) AS n FROM s GROUP BY k"
+    assert replay(run, folder, sql, "--emit", "snapshots") == [
+        '"k","n","at"',
+        "1,1,00:00",
+        "1,2,00:01",
+        "2,1,00:01",
+        "1,2,00:06",
+        "2,1,00:06",
+        "3,1,00:06",
+    ]
+
+
 def test_a_row_of_a_group_ends_when_the_next_begins(run: Run, folder: Path) -> None:
     sql = "SELECT k, COUNT(*) AS n FROM s GROUP BY k"
     assert replay(run, folder, sql, "--emit", "changes") == [
@@ -86,6 +111,33 @@ def test_a_row_of_a_group_ends_when_the_next_begins(run: Run, folder: Path) -> N
         '1,2,"+",00:01',
         '2,1,"+",00:01',
         '3,1,"+",00:06',
+    ]
+
+
+def test_groups_of_a_window_change_as_rows_come_and_go(run: Run, folder: Path) -> None:
+    sql = f"SELECT k, COUNT(*) AS n, MAX(a) AS most {WINDOW} GROUP BY k"
+    assert replay(run, folder, sql) == [
+        '"k","n","most","op","at"',
+        '1,1,10,"+",00:00',
+        '1,1,10,"-",00:01',
+        '1,2,11,"+",00:01',
+        '2,1,12,"+",00:01',
+        '1,2,11,"-",00:03',
+        '1,1,11,"+",00:03',
+        '1,1,11,"-",00:04',
+        '2,1,12,"-",00:04',
+        '3,1,13,"+",00:06',
+    ]
+
+
+def test_having_brings_and_takes_groups_of_a_window(run: Run, folder: Path) -> None:
+    sql = f"SELECT k, MIN(a) + 1 AS least {WINDOW} GROUP BY k HAVING COUNT(*) = 1 AND k < 2"
+    assert replay(run, folder, sql) == [
+        '"k","least","op","at"',
+        '1,11,"+",00:00',
+        '1,11,"-",00:01',
+        '1,12,"+",00:03',
+        '1,12,"-",00:04',
     ]
 
 
@@ -107,6 +159,10 @@ def test_times_are_values(run: Run, folder: Path) -> None:
         (f"SELECT k {WINDOW}", "answers", "an answer of a window ends"),
         ("SELECT k FROM s", "intervals", "it has no window"),
         (f"SELECT DISTINCT k {WINDOW}", "intervals", "prolonged by every further match"),
+        (f"SELECT k, COUNT(*) AS n {WINDOW} GROUP BY k", "answers", "when a row comes, or goes"),
+        (f"SELECT k, COUNT(*) AS n {WINDOW} GROUP BY k", "intervals", "when a row comes, or goes"),
+        ("SELECT k FROM s", "snapshots", "its answers hold for ever"),
+        ("SELECT ts, COUNT(*) AS n FROM s GROUP BY ts", "snapshots", "its answers hold for ever"),
     ],
 )
 def test_what_cannot_be_written_so(run: Run, folder: Path, sql: str, emit: str, why: str) -> None:
@@ -126,6 +182,7 @@ def test_what_cannot_be_written_so(run: Run, folder: Path, sql: str, emit: str, 
         ("SELECT a AS at FROM s", (), "at"),
         ("SELECT a AS multiplicity FROM s", (), "multiplicity"),
         (f"SELECT a AS until {WINDOW}", (), "until"),
+        (f"SELECT COUNT(*) AS op {WINDOW}", (), "op"),
         ("SELECT a AS op FROM s", ("--emit", "changes"), "op"),
         ("SELECT k AS at, COUNT(*) AS n FROM s GROUP BY k", (), "at"),
     ],
@@ -149,7 +206,7 @@ def test_final_rows_are_no_changes(run: Run, folder: Path) -> None:
     arguments = ("--sql", folder / "q.sql", "--output", folder / "o.csv")
     ran = run("replay", folder, *arguments, "--final", "--emit", "changes")
     assert ran.code == 2
-    assert "--final with changes" in ran.err
+    assert "--final with --emit changes" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -165,6 +222,8 @@ def test_final_rows_are_no_changes(run: Run, folder: Path) -> None:
         ),
         ("SELECT k, COUNT(*) AS n FROM s GROUP BY k", "STR", "answers"),
         ("SELECT ts, COUNT(*) AS n FROM s GROUP BY ts", "MON", "answers"),
+        (f"SELECT k, COUNT(*) AS n {WINDOW} GROUP BY k", "STR", "changes"),
+        (f"SELECT ts, COUNT(*) AS n {WINDOW} GROUP BY ts", "STR", "changes"),
     ],
 )
 def test_check_says_how_answers_change(

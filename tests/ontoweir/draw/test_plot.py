@@ -1,5 +1,6 @@
 """Pictures: what they say, that they are sound SVG, and that the one in the docs is of today."""
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -136,6 +137,46 @@ def test_a_replay_is_drawn(run: Run, project: Path, tmp_path: Path, kind: str) -
     else:
         assert told.startswith("Tuples that a replay in one process takes in per second")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["picture.svg", project.name]
+
+
+def test_answers_are_drawn_over_time(run: Run, project: Path, tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    command = [sys.executable, str(project / "generate.py"), "--output", str(project / "data")]
+    subprocess.run([*command, "--days", "1", "--sensors", "30"], check=True, capture_output=True)
+    output = tmp_path / "picture.svg"
+
+    def draw(query: str, *more: str) -> tuple[int, str]:
+        ran = run("plot", "--show", "answers", project, "--query", query, "--output", output, *more)
+        return ran.code, ran.err
+
+    assert draw("average-speed-of-each-road-by-the-hour") == (0, "")
+    tree = ET.parse(output).getroot()
+    told = tree.findtext(f"{SVG}desc") or ""
+    assert told.startswith("average of ")
+    assert told.endswith("answers over hour; a line for each road.")
+    names = [t.text or "" for t in tree.iter(f"{SVG}text")]
+    assert "Randersvej" in names
+    assert draw("average-speed-of-each-road-by-the-hour", "--column", "readings") == (0, "")
+    code, told = draw("average-speed-of-each-road-by-the-hour", "--column", "road")
+    assert code == 2
+    assert "has no column of numbers called road" in told
+    assert "--column average or readings" in told
+    code, told = draw("sensors-that-ever-reported-a-disturbance")
+    assert code == 2
+    assert "select a number" in told
+    code, told = draw("average-speed-of-each-road-by-the-hour", "--to", "2001-01-01")
+    assert code == 2
+
+
+def test_values_below_zero_are_above_the_axis() -> None:
+    points = ((0.0, -5.0), (1.0, 5.0))
+    drawn = draw_chart(Chart("t", "d", "x", "y", (Series("s", points),)))
+    heights = [float(y) for y in re.findall(r'y1="([0-9.]+)" y2="\1"', drawn)]
+    path = re.search(r'd="M [0-9.]+ ([0-9.]+) L', drawn)
+    assert path is not None
+    assert min(heights) < float(path[1]) <= max(heights)
 
 
 def test_a_run_is_drawn(run: Run, example: Path, tmp_path: Path) -> None:

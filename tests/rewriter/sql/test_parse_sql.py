@@ -116,7 +116,6 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM\n a WHERE y = = 3", 2, "not SQL"),
         ("SELECT x FROM a\nWHERE ts > 5", 2, "timestamp with something else"),
         ("SELECT x FROM a WHERE ts > y", 1, "timestamp with something else"),
-        ("SELECT a.x FROM a, c WHERE a.ts < c.ts", 1, "units"),
         ("SELECT x FROM a GROUP BY x", 1, "GROUP BY without an aggregate"),
         ("SELECT y, count(*) FROM a\nGROUP BY x", 1, "y neither grouped nor aggregated"),
         ("SELECT count(*) FROM a GROUP BY x", 1, "GROUP BY x that is not selected"),
@@ -138,7 +137,6 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM a WHERE w = 3", 1, "compares string"),
         ("SELECT x, y FROM a UNION ALL SELECT x FROM b", 1, "2 and 1 columns"),
         ("SELECT x FROM a UNION ALL SELECT x FROM b", 1, "one part of the query always holds"),
-        ("SELECT x FROM a UNION SELECT x FROM b", 1, "streams of the project have different"),
         (
             "SELECT x FROM a UNION ALL\nSELECT z FROM b",
             2,
@@ -184,7 +182,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ),
         ("SELECT x FROM a WHERE " + "(" * 3000 + "x = 1" + ")" * 3000, 1, "nested too deeply"),
         ("DELETE FROM a", 1, "other than SELECT"),
-        ("WITH q AS (SELECT x FROM a) SELECT x FROM q", 1, "WITH"),
+        ("WITH RECURSIVE q AS (SELECT x FROM a) SELECT x FROM q", 1, "WITH"),
         ("", 1, "0 SQL statements"),
     ],
 )

@@ -60,5 +60,6 @@ def test_times_of_no_year_are_no_internal_error(
     pq.write_table(pa.table({"ts": times, "a": cells}), tmp_path / "s.parquet")
     output = tmp_path / "out.parquet"
     call = ["replay", str(tmp_path), "--sql", str(tmp_path / "q.sql"), "--output", str(output)]
-    assert main(call) == 0
-    assert "2 of 2 tuples (100 %) were rejected" in capsys.readouterr().err
+    assert main(call) == 2
+    assert "2 of the 2 rows of s are rejected" in capsys.readouterr().err
+    assert not output.exists()

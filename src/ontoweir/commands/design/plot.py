@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ontoweir.draw.draw_chart import Chart
     from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 
-KINDS = ("state", "throughput", "witness", "graph")
+KINDS = ("answers", "state", "throughput", "witness", "graph")
 SIZE, MAX_SIZE = 16, 64
 """Tuples of a counterexample; the most that are confirmed in reasonable time."""
 
@@ -22,7 +22,7 @@ def add_plot(commands: Any) -> None:
     """Add `plot` to the commands."""
     plot = commands.add_parser(
         "plot",
-        help="draw a query: rows kept against the bound, throughput, counterexample, graphs",
+        help="draw a query: answers, rows kept and their bound, throughput, counterexample, graphs",
         epilog="examples: `ontoweir plot examples/traffic --show witness --query "
         "how-often-congestion-got-worse --output witness.svg`; "
         "of a run: `ontoweir plot examples/traffic --show state --query every-reading-above-130 "
@@ -33,7 +33,8 @@ def add_plot(commands: Any) -> None:
         "--show",
         choices=KINDS,
         required=True,
-        help="state, throughput: over time; witness: what a counterexample forces an unbounded "
+        help="answers: a number of each, such as an average, over time; state, throughput: over "
+        "time; witness: what a counterexample forces an unbounded "
         "query to keep, next to its repaired form; graph: streams in time and their comparisons",
     )
     asked = plot.add_mutually_exclusive_group(required=True)
@@ -52,6 +53,9 @@ def add_plot(commands: Any) -> None:
         type=int,
         metavar="N",
         help=f"witness: number of tuples of the counterexample (default: {SIZE})",
+    )
+    plot.add_argument(
+        "--column", metavar="NAME", help="answers: of numbers (default: the first one)"
     )
     plot.set_defaults(run=_plot)
 
@@ -92,10 +96,15 @@ def _chart(args: argparse.Namespace, workspace: "Workspace", compiled: "Compiled
 
         return chart_growth(grow_witness(workspace, compiled, args.size or SIZE))
     from ontoweir.commands.common.read_interval import read_interval
+
+    start, stop = read_interval(args)
+    if args.show == "answers":
+        from ontoweir.trace.chart_answers import chart_answers
+
+        return chart_answers(workspace, compiled, args.column, start=start, stop=stop)
     from ontoweir.trace.draw_trace import chart_trace_state, chart_trace_throughput
     from ontoweir.trace.trace_replay import trace_replay
 
-    start, stop = read_interval(args)
     trace = trace_replay(workspace, compiled, start=start, stop=stop)
     return chart_trace_state(trace) if args.show == "state" else chart_trace_throughput(trace)
 
@@ -125,18 +134,20 @@ def _chart_run(kind: str, name: str, metrics: Path) -> "Chart":
 def _check_options(args: argparse.Namespace) -> None:
     """Raise UsageError for options that do not go with the kind."""
     over_time = args.show in ("state", "throughput")
+    replayed = args.show == "answers" or (over_time and args.metrics is None)
     for option, value, allowed in (
         ("--metrics", args.metrics, over_time),
-        ("--from", args.start, over_time and args.metrics is None),
-        ("--to", args.stop, over_time and args.metrics is None),
+        ("--from", args.start, replayed),
+        ("--to", args.stop, replayed),
+        ("--column", args.column, args.show == "answers"),
         ("--size", args.size, args.show == "witness"),
     ):
         if value is not None and not allowed:
             raise UsageError(
                 f"{option} does not go with --show {args.show}"
                 + (" and --metrics" if over_time and args.metrics is not None else ""),
-                why="state and throughput are of --metrics or of a replay [--from, --to); "
-                "--size is of a witness",
+                why="state and throughput are of --metrics or of a replay [--from, --to), answers "
+                "are of a replay and a --column; --size is of a witness",
                 fix=f"leave {option} out",
             )
     if args.size is not None and not 1 <= args.size <= MAX_SIZE:

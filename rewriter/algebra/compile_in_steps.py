@@ -1,0 +1,32 @@
+"""Compiles a query over streams of different units of time: in steps that they have in common."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.share_steps import UnitsDiffer, share_steps
+from ontoweir.rewriter.model.spj import SpjUnion
+
+
+def compile_in_steps(compile_: Callable[[Catalog], SpjUnion], catalog: Catalog) -> SpjUnion:
+    """A compiled query, over the coarsest steps in which its streams meet."""
+    step_us: int | None = None
+    while True:
+        try:
+            union = compile_(catalog)
+            _refuse_units(union, extend_catalog(catalog, union))
+        except UnitsDiffer as units:  # a proper divisor each time
+            step_us = units.step_us
+            catalog = share_steps(catalog, step_us)
+        else:
+            return replace(union, step_us=step_us)
+
+
+def _refuse_units(union: SpjUnion, catalog: Catalog) -> None:
+    """Raise UnitsDiffer for streams of different units that are joined."""
+    for query in union.disjuncts:
+        tables = {o.table for o in query.occurrences} & catalog.streams.keys()
+        steps = sorted({catalog.streams[name].step_us for name in tables})
+        if len(steps) > 1:
+            raise UnitsDiffer.of(steps[0], steps[1], union.source)

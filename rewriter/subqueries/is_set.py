@@ -1,0 +1,34 @@
+"""Whether a SELECT aggregates, and whether duplicates among its rows count."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def aggregates(select: "exp.Select") -> bool:
+    """Whether its results are of groups."""
+    from sqlglot import exp
+
+    return bool(
+        select.args.get("group")
+        or select.args.get("having")
+        or any(item.find(exp.AggFunc) for item in select.expressions)
+    )
+
+
+def is_set(select: "exp.Select") -> bool:
+    """Whether it says the same of rows that are there once, and several times: it is DISTINCT, or
+    has such aggregates only."""
+    from sqlglot import exp
+
+    if not aggregates(select):
+        return select.args.get("distinct") is not None
+    having = select.args.get("having")
+    places = [*select.expressions, *([] if having is None else [having])]
+    calls = [call for place in places for call in place.find_all(exp.AggFunc)]
+    return bool(calls) and all(
+        isinstance(call, (exp.Min, exp.Max))
+        or (isinstance(call, exp.Count) and isinstance(call.this, exp.Distinct))
+        for call in calls
+    )

@@ -1,0 +1,92 @@
+"""Changes turned into snapshots: all answers that hold, whenever they change."""
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.runtime.changes.change_feed import ChangeFeed, advance_changes
+from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
+
+
+def advance_feed(
+    feed: ChangeFeed, held: "pa.Table | None", answers: pa.Table, now: int
+) -> "tuple[pa.Table, pa.Table | None]":
+    """What is written of answers up to a time, in order, and what is held for later (see
+    advance_changes): changes, or what holds after each time at which there are some.
+
+    Nothing more is held for snapshots: what holds is what is still to end, or the row of a group.
+    """
+    rows, after = advance_changes(feed, held, answers, now)
+    if not feed.snapshots:
+        return rows, after
+    return _make_snapshots(feed, _standing(feed, held), rows), after
+
+
+def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
+    """What holds before the changes, with how often."""
+    names = [*feed.variables, MULTIPLICITY]
+    if held is None:
+        fields = [feed.schema.field(n) for n in feed.variables]
+        return pa.schema([*fields, pa.field(MULTIPLICITY, pa.int64())]).empty_table()
+    if feed.sliding is not None:
+        held = standing_groups(feed.sliding, held)
+    rows = held.select(feed.variables)
+    if feed.sliding is not None or feed.group is not None:
+        return rows.append_column(MULTIPLICITY, pa.array(np.ones(rows.num_rows, dtype=np.int64)))
+    codes, count = code_rows(held, feed.variables)
+    often = np.zeros(count, dtype=np.int64)
+    np.subtract.at(often, codes, held.column(feed.delta).to_numpy())
+    if feed.distinct:
+        often = np.minimum(often, 1)
+    first = np.zeros(count, dtype=np.int64)
+    first[codes[::-1]] = np.arange(held.num_rows)[::-1]
+    stands = np.flatnonzero(often)
+    return (
+        rows.take(pa.array(first[stands]))
+        .append_column(MULTIPLICITY, pa.array(often[stands]))
+        .select(names)
+    )
+
+
+def _make_snapshots(feed: ChangeFeed, standing: pa.Table, changes: pa.Table) -> pa.Table:
+    """What holds after each time of some changes.
+
+    Between two of its changes a row holds equally often: it is in all snapshots from the one to
+    before the other.
+    """
+    if not changes.num_rows:
+        return feed.written.empty_table()
+    names = list(feed.variables)
+    whole = pa.concat_tables([standing.select(names), changes.select(names)])
+    codes, _ = code_rows(whole, names)
+    moments, place = np.unique(changes.column(AT).cast(pa.int64()).to_numpy(), return_inverse=True)
+    deltas = np.concatenate([standing.column(MULTIPLICITY).to_numpy(), _deltas(changes)])
+    begins = np.concatenate([np.zeros(standing.num_rows, dtype=np.int64), place])
+    order = np.lexsort((begins, codes))
+    sorted_codes, sorted_begins = codes[order], begins[order]
+    first = np.append(True, sorted_codes[1:] != sorted_codes[:-1])
+    sums = np.cumsum(deltas[order])
+    before = np.append(0, sums)[np.flatnonzero(first)]
+    often = sums - np.repeat(before, np.diff(np.flatnonzero(np.append(first, True))))
+    ends = np.where(np.append(first[1:], True), len(moments), np.append(sorted_begins[1:], 0))
+    long = np.where(often > 0, ends - sorted_begins, 0)
+    rows = np.repeat(np.arange(len(order)), long)
+    since = np.arange(len(rows)) - np.repeat(np.cumsum(long) - long, long)
+    at = sorted_begins[rows] + since
+    table = whole.take(pa.array(order[rows]))
+    columns = {name: table.column(name) for name in names}
+    columns[AT] = pa.array(moments[at]).cast(INSTANT)
+    if MULTIPLICITY in feed.written.names:
+        columns[MULTIPLICITY] = pa.array(often[rows])
+    made = pa.table([columns[n] for n in feed.written.names], schema=feed.written)
+    return made.sort_by([(AT, "ascending"), *((n, "ascending") for n in names)])
+
+
+def _deltas(changes: pa.Table) -> Array:
+    """By how much each change changes how often its row holds."""
+    signs = np.where(changes.column(OP).to_numpy(zero_copy_only=False) == "+", 1, -1)
+    if MULTIPLICITY not in changes.column_names:
+        return signs
+    return np.asarray(signs * changes.column(MULTIPLICITY).to_numpy())
