@@ -35,7 +35,7 @@ def bound_leaving(
             return bound(valued, distinct=True)
         case AggregateFunction.MIN | AggregateFunction.MAX:
             return least_bound((bound(part.group, distinct=False), bound(valued, distinct=True)))
-        case AggregateFunction.MEDIAN:
+        case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
             return bound(valued, distinct=False)
         case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
             return bound(part.group, distinct=False)

@@ -31,7 +31,7 @@ from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.buckets.find_closing import Closing, close_by_time, find_closing
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
+from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, watching
 from ontoweir.rewriter.passes.remove_redundant_occurrences import remove_redundant_occurrences
@@ -330,7 +330,8 @@ def bound_union(
     if union.distinct and len(plans) > 1 and not union.ends:
         bounds += [p.tables[-1].bound for p in plans]
     if union.distinct and union.ends:
-        bounds += [bound_standing(p.form, union.ends, catalog, distinct=True) for p in plans]
+        once = not union.begins  # else every end, and what is still to begin, is kept
+        bounds += [bound_standing(p.form, union.ends, catalog, distinct=once) for p in plans]
     return total_bound(bounds)
 
 
@@ -361,7 +362,7 @@ def _aggregate_bound(
                 continue
             if decided is whole:
                 bounds.append(_bound_whole_groups(plan.form, aggregation))
-            if decided.part.aggregates[0].function is AggregateFunction.MEDIAN:
+            if decided.part.aggregates[0].function.ranks:
                 bounds.append(plan.tables[-1].bound)
     return total_bound(bounds)
 

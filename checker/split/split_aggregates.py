@@ -32,11 +32,11 @@ class AggregatePart:
     """Aggregates that are computed of one union of grouped matches.
 
     `union`: its variables are the group's, of sliding windows when rows leave these, then the
-    argument of COUNT DISTINCT and MEDIAN, whose values are counted one by one; the arguments of the
-    others are its queries' folds. `over`: the argument that has a value in its matches, and may
-    have none in others (None: its matches are all there are). `once`: a group has at most one
-    match, by a key; the union's variables are then the group's and all arguments whose values
-    matter, and nothing is folded. `group`: the variables of the query's groups.
+    argument of COUNT DISTINCT, MEDIAN and QUANTILE, whose values are counted one by one; the
+    arguments of the others are its queries' folds. `over`: the argument that has a value in its
+    matches, and may have none in others (None: its matches are all there are). `once`: a group has
+    at most one match, by a key; the union's variables are then the group's and all arguments whose
+    values matter, and nothing is folded. `group`: the variables of the query's groups.
     """
 
     aggregates: tuple[Aggregate, ...]
@@ -109,6 +109,8 @@ def split_aggregates(
                 key = (AggregateFunction.SUM, aggregate.argument)
             case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
                 key = over
+            case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
+                key = (AggregateFunction.QUANTILE, aggregate.argument)
             case _:
                 key = (aggregate.function, aggregate.argument)
         groups.setdefault(key, []).append(aggregate)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 from typing import Any, TypeAlias, assert_never
 
 from ontoweir.mappings.model.catalog import Stream
@@ -191,6 +192,10 @@ def _aggregate(
             return sum(Fraction(v) * count for v, count in values.items())
         case AggregateFunction.AVG:
             return sum(Fraction(v) * count for v, count in values.items()) / values.total()
+        case AggregateFunction.QUANTILE:
+            assert aggregate.fraction is not None
+            number = max(ceil(aggregate.fraction * values.total()), 1)
+            return sorted(values.elements())[number - 1]
         case AggregateFunction.MEDIAN:
             ordered = sorted(Fraction(v) for v in values.elements())
             return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2

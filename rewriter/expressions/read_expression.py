@@ -92,11 +92,21 @@ def uses_functions(node: object) -> bool:
         return False
     if node.name in ("Builtin_EXISTS", "Builtin_NOTEXISTS", "Builtin_NOW"):
         return False
+    if node.name == "Function" and _mentions_now(node.get("expr")):  # a time, of a window
+        return False
     if node.name.startswith("Builtin_") or node.name == "Function":
         return True
     if node.name == "MultiplicativeExpression" and "op" in node:
         return True
     return any(uses_functions(v) for v in node.values())
+
+
+def _mentions_now(node: object) -> bool:
+    if isinstance(node, list):
+        return any(map(_mentions_now, node))
+    if not isinstance(node, Node):
+        return False
+    return node.name == "Builtin_NOW" or any(map(_mentions_now, node.values()))
 
 
 def is_computed(node: object) -> bool:

@@ -87,7 +87,12 @@ def _type_aggregate(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> 
             return IntType()
         case AggregateFunction.AVG | AggregateFunction.MEDIAN:
             return FloatType()
-        case AggregateFunction.SUM | AggregateFunction.MIN | AggregateFunction.MAX:
+        case (
+            AggregateFunction.SUM
+            | AggregateFunction.MIN
+            | AggregateFunction.MAX
+            | AggregateFunction.QUANTILE
+        ):
             return _type_argument(aggregate, union, catalog)
         case _:
             assert_never(aggregate.function)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
+from typing import TypeAlias
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.expression import Expression, fields_of
@@ -9,7 +11,8 @@ from ontoweir.mappings.model.sliding_buckets import SlidingBuckets
 
 
 class AggregateFunction(StrEnum):
-    """The seven standard aggregates."""
+    """The aggregates. QUANTILE is the least value that a fraction of all values is not greater than
+    (PERCENTILE_DISC); the others are as in SQL."""
 
     COUNT = "COUNT"
     SUM = "SUM"
@@ -18,6 +21,7 @@ class AggregateFunction(StrEnum):
     MAX = "MAX"
     COUNT_DISTINCT = "COUNT DISTINCT"
     MEDIAN = "MEDIAN"
+    QUANTILE = "QUANTILE"
 
     @property
     def duplicate_sensitive(self) -> bool:
@@ -31,21 +35,38 @@ class AggregateFunction(StrEnum):
     @property
     def holistic(self) -> bool:
         """Whether no bounded summary of the values seen suffices, even of one group."""
-        return self in (AggregateFunction.COUNT_DISTINCT, AggregateFunction.MEDIAN)
+        return self is AggregateFunction.COUNT_DISTINCT or self.ranks
+
+    @property
+    def ranks(self) -> bool:
+        """Whether it is found by a value's place among all values in order."""
+        return self in (AggregateFunction.MEDIAN, AggregateFunction.QUANTILE)
+
+
+AggregateKey: TypeAlias = tuple[AggregateFunction, str | None, Fraction | None]
+"""A function, its argument, and of QUANTILE the fraction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """`function(argument)` as the column `name`; `argument` is a variable of the matches, None
     for COUNT of all matches. It is of the matches where the argument has a value: in SQL there
-    may be others."""
+    may be others. `fraction`: of QUANTILE, from 0 to 1."""
 
     name: str
     function: AggregateFunction
     argument: str | None
     source: Source | None = None
+    fraction: Fraction | None = None
+
+    @property
+    def key(self) -> AggregateKey:
+        """What it computes, whatever its name."""
+        return self.function, self.argument, self.fraction
 
     def __str__(self) -> str:
+        if self.fraction is not None:
+            return f"{self.function}(?{self.argument}, {float(self.fraction):g})"
         if self.function is AggregateFunction.COUNT_DISTINCT:
             return f"COUNT(DISTINCT ?{self.argument})"
         inner = "*" if self.argument is None else f"?{self.argument}"

@@ -350,6 +350,9 @@ class SpjUnion:
     """Tables (or views), and the expressions of their rows that are columns."""
     ends: tuple[str, ...] = ()
     """Variables that say when rows leave their windows: an answer holds until the first of them."""
+    begins: tuple[str, ...] = ()
+    """Variables that say from when on rows are shown, where that is not their own time: an answer
+    holds from the last of them on."""
     step_us: int | None = None
     """The steps of time of a query over streams of different units (None: their unit)."""
     blocks: tuple[Block, ...] = ()

@@ -14,6 +14,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import is_computed, split_conjuncts
+from ontoweir.rewriter.groups.name_quantiles import name_quantiles
 from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
@@ -47,7 +48,7 @@ from ontoweir.rewriter.subqueries.check_subselects import check_subselects
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
-from ontoweir.rewriter.windows.read_sparql_windows import NOW, read_sparql_windows
+from ontoweir.rewriter.windows.read_sparql_windows import Now, read_sparql_windows
 
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
@@ -83,7 +84,8 @@ def parse_query(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, .
     """
     tokens = Tokens(text)
     prologue, query = parse_sparql(text, tokens, file)
-    return _Parser(tokens, name, file, prologue).read(query)
+    parser = _Parser(tokens, name, file, prologue)
+    return parser.read(name_quantiles(query, parser.terms.read))
 
 
 class _Parser:
@@ -102,7 +104,6 @@ class _Parser:
         )
 
     def error(self, what: str, why: str, fix: str, line: int | None = None) -> QueryError:
-        """A QueryError at a line."""
         return QueryError(what, why=why, fix=fix, source=Source(self.file, line))
 
     def read(self, query: Node) -> tuple[ConjunctiveQuery, ...]:
@@ -122,9 +123,9 @@ class _Parser:
                 answers = [v.name for v in head]
                 head, buckets = self.split_times(head)
         else:
-            # of a bucket, all matches are needed until it is over; of a window, until they leave it
-            sliding = any(t.text.upper() == "NOW" for t in self.tokens.tokens)
-            distinct = not (aggregation.duplicate_sensitive or buckets or sliding)
+            # of a bucket, or window, all matches are needed until it is over
+            now = any(t.text.upper() == "NOW" for t in self.tokens.tokens)
+            distinct = not (aggregation.duplicate_sensitive or buckets or now)
             named = {b.name for b in buckets}
             head = tuple(Variable(v) for v in aggregation.variables if v not in named)
             counted = frozenset(map(Variable, aggregated_variables(query))) - self.times.keys()
@@ -143,16 +144,14 @@ class _Parser:
             make_variable=self.terms.make_variable,
             refuse=lambda what, why, fix: self.error(what, why, fix, self.first),
         )
-        source = Source(self.file, self.first)
-        place = self.tokens.line_of("GROUP")
+        source, place = Source(self.file, self.first), self.tokens.line_of("GROUP")
         if aggregation is not None:
             bound = bound_variables(pattern)
             check_names(aggregation, buckets, bound, self.times, self.error, place)
         check_buckets(buckets, self.times, branches, self.error, place or self.first)
         branches, ends = read_sparql_windows(branches, source)
-        if ends:
-            buckets = (*buckets, *ends)
-            answers = None if answers is None else [*answers, *(b.name for b in ends)]
+        buckets = (*buckets, *ends)
+        answers = answers and [*answers, *(b.name for b in ends)]
         found = self.computed.finish(answers, bound_variables(pattern))
         head = check_variables(
             head if head is None or found is None else found.needed(head),
@@ -294,11 +293,11 @@ class _Parser:
 
     def check_scope(self, group: Join) -> None:
         """Raise the error for a filter over what its own group does not bind."""
-        bound = bound_variables(group) | {NOW}
+        bound = bound_variables(group)
         bound |= {group.time} if group.time is not None else set()
         for f in (f for formula in group.filters for f in formula_filters(formula)):
             for variable in filter_variables(f):
-                if variable not in bound:
+                if variable not in bound and not isinstance(variable, Now):
                     raise self.error(
                         f"?{variable.name} is in a FILTER but in no pattern of its group",
                         "a filter compares what the patterns or GRAPH in its { … } bind",

@@ -1,6 +1,7 @@
 """Read SELECT with aggregates, and GROUP BY, of a SPARQL query."""
 
 from collections.abc import Collection, Sequence
+from fractions import Fraction
 from typing import NoReturn
 
 import rdflib
@@ -11,7 +12,14 @@ from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import CASTS, NotReadError, read_expression
 from ontoweir.rewriter.expressions.type_call import USER
 from ontoweir.rewriter.groups.lift_aggregates import lift_aggregates, list_aggregates
-from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.groups.name_quantiles import QUANTILE
+from ontoweir.rewriter.groups.read_fraction import read_fraction
+from ontoweir.rewriter.model.aggregation import (
+    Aggregate,
+    AggregateFunction,
+    AggregateKey,
+    Aggregation,
+)
 from ontoweir.rewriter.model.query import (
     ComputedVariable,
     GroupTerms,
@@ -26,7 +34,7 @@ from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
 
-_FUNCTIONS = "COUNT, SUM, AVG, MIN, MAX, COUNT DISTINCT and MEDIAN"
+_FUNCTIONS = "COUNT, SUM, AVG, MIN, MAX, COUNT DISTINCT, MEDIAN and ow:quantile"
 _WHY = f"groups have their variables, and {_FUNCTIONS} of variables"
 _NAMES = {
     "Aggregate_Count": AggregateFunction.COUNT,
@@ -35,6 +43,7 @@ _NAMES = {
     "Aggregate_Min": AggregateFunction.MIN,
     "Aggregate_Max": AggregateFunction.MAX,
     "Aggregate_Sample": AggregateFunction.MEDIAN,  # parse_sparql writes SAMPLE for MEDIAN
+    QUANTILE: AggregateFunction.QUANTILE,
 }
 
 
@@ -76,7 +85,7 @@ class _Reader:
         self.computed, self.times = computed, times
         self.buckets: list[NamedBuckets] = []
         self.aggregates: list[Aggregate] = []
-        self.names: dict[tuple[AggregateFunction, str | None], str] = {}
+        self.names: dict[AggregateKey, str] = {}
         self.terms_of_groups = GroupTerms()
 
     def read(self, query: Node) -> Aggregation | None:
@@ -117,7 +126,7 @@ class _Reader:
             if isinstance(call, Node) and call.name.startswith("Aggregate_"):
                 made = self.read_aggregate(name, call, f"as ?{name}", place)
                 self.aggregates.append(made)
-                self.names.setdefault((made.function, made.argument), name)
+                self.names.setdefault(made.key, name)
                 continue
             expression = self.read_expression(item["expr"], known, f"as ?{name}", place)
             variable = Variable(name)
@@ -158,7 +167,7 @@ class _Reader:
         def name_aggregate(call: Node) -> str:
             fresh = self.terms.make_variable("_a")
             made = self.read_aggregate(fresh.name, call, what, line)
-            name = self.names.setdefault((made.function, made.argument), fresh.name)
+            name = self.names.setdefault(made.key, fresh.name)
             if name == fresh.name:
                 self.aggregates.append(made)
             hidden.add(name)
@@ -256,6 +265,7 @@ class _Reader:
             AggregateFunction.SUM,
             AggregateFunction.AVG,
             AggregateFunction.MEDIAN,
+            AggregateFunction.QUANTILE,
         ):
             raise self.refuse(
                 f"{function} of DISTINCT values, {place}",
@@ -271,7 +281,19 @@ class _Reader:
             function = AggregateFunction.COUNT_DISTINCT
         assert argument is not None
         self.show_time(argument)
-        return Aggregate(name, function, argument.name, source)
+        fraction = None
+        if function is AggregateFunction.QUANTILE:
+            fraction = self.read_fraction(call.get("arguments", []), place, line)
+        return Aggregate(name, function, argument.name, source, fraction)
+
+    def read_fraction(self, given: list[object], place: str, line: int | None) -> Fraction:
+        """The fraction of a quantile."""
+        inner = _unwrap(given[0]) if len(given) == 1 else None
+        found = read_fraction(str(inner)) if isinstance(inner, rdflib.Literal) else None
+        if found is None:
+            fix = "write a number from 0 to 1, as in ow:quantile(?x, 0.9)"
+            raise self.refuse(f"ow:quantile without a fraction, {place}", _WHY, fix, line)
+        return found
 
     def show_time(self, variable: Variable) -> None:
         """Note that a variable's values are needed, if it is a time."""

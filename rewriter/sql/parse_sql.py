@@ -15,11 +15,12 @@ from ontoweir.mappings.model.assertion import (
     SourceNotNull,
     SourceOneOf,
 )
-from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Scalar
-from ontoweir.mappings.model.column_types import XSD, name_column_type
+from ontoweir.mappings.model.catalog import Catalog, Column, Scalar
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.model.time_bucket import Moments
+from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.read_select import (
     SelectShape,
@@ -31,6 +32,7 @@ from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
@@ -59,6 +61,7 @@ from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.views.make_sets import SetMaker
+from ontoweir.rewriter.windows.check_delays import check_delays
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
@@ -97,7 +100,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     parts: list[_Part] = []
     try:
-        for tree in merge_subqueries(parse_sql_text(text), catalog):
+        for tree in merge_subqueries(name_aggregates(parse_sql_text(text)), catalog):
             parts.append(_read_part(tree, catalog, file))
             catalog = parts[-1].catalog
     except SqlUnitsDiffer as units:
@@ -116,12 +119,8 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     part = _unite_parts(parts, catalog, file)
     aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
     variables = _names(union.selects[0])
-    _refuse_other_widths(union.selects, len(variables), file)
-    for select in union.selects:
-        _refuse_other_types(union.selects[0], select, variables, file)
-    if aggregation is not None:
-        # none, where all matches are one group
-        variables = (*aggregation.variables, *part.ends)
+    if aggregation is not None:  # none, where all matches are one group
+        variables = (*aggregation.variables, *part.ends, *part.begins)
     named = [
         SpjQuery(
             d.occurrences,
@@ -144,9 +143,11 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         buckets=part.buckets,
         derived=part.derived,
         ends=part.ends,
+        begins=part.begins,
         views=tuple(sets.views),
     )
     _refuse_ungrouped(made, part.buckets)
+    check_delays(made, sets.catalog)
     made = slide_buckets(made, sets.catalog)
     check_aggregates(made, sets.catalog)
     return read_group_row(made, sets.catalog, part.trees)
@@ -155,7 +156,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
 @dataclass(frozen=True, slots=True)
 class _Part:
     """SQL without subqueries, as it is read; `catalog`: with its buckets and derived columns;
-    `buckets` and `derived`: these, by their tables; `ends`: as a SpjUnion has them."""
+    `buckets` and `derived`: these, by their tables; `ends`, `begins`: as a SpjUnion has them."""
 
     catalog: Catalog
     union: SelectUnion
@@ -165,6 +166,7 @@ class _Part:
     buckets: tuple[tuple[str, Column], ...]
     derived: tuple[tuple[str, Expression], ...]
     ends: tuple[str, ...]
+    begins: tuple[str, ...]
 
 
 def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
@@ -180,10 +182,21 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
     tree, catalog, derived = derive_query_columns(tree, catalog)
     tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
     union = read_select_tree(tree, catalog, nulls=aggregation is not None)
+    check_parts(union.selects)
     grouped = None if aggregation is None else len(aggregation.group)
     columns = {(table, column.name) for table, column in buckets}
     disjuncts = tuple(d for s in union.selects for d in _disjuncts(s, file, grouped, columns))
-    return _Part(catalog, union, disjuncts, aggregation, trees, buckets, derived, windows.ends)
+    return _Part(
+        catalog,
+        union,
+        disjuncts,
+        aggregation,
+        trees,
+        buckets,
+        derived,
+        windows.ends,
+        windows.begins,
+    )
 
 
 def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
@@ -224,6 +237,7 @@ def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) ->
     if union.aggregation is None and not union.distinct:
         return
     group = () if union.aggregation is None else union.aggregation.group
+    read = {*group, *union.ends, *union.begins}
     buckets = {
         (table, column.name)
         for table, column in columns
@@ -233,7 +247,7 @@ def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) ->
         of = {o.alias: o.table for o in query.occurrences}
         for name, output in query.outputs:
             for attribute in output_attributes(output):
-                if name in group or (of[attribute.alias], attribute.column) not in buckets:
+                if name in read or (of[attribute.alias], attribute.column) not in buckets:
                     continue
                 raise QueryError(
                     f"{attribute.column} is selected or aggregated, and not grouped by",
@@ -241,49 +255,6 @@ def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) ->
                     fix="group by it; every result carries its own time `at`",
                     source=union.source,
                 )
-
-
-def _refuse_other_widths(selects: Sequence[SelectShape], width: int, file: str) -> None:
-    """Raise QueryError where the parts of a UNION have different numbers of columns."""
-    for select in selects:
-        if len(select.projections) != width:
-            raise QueryError(
-                f"a UNION of {width} and {len(select.projections)} columns",
-                why="its parts must have the same number of columns",
-                fix="select as many columns in every part",
-                source=Source(file, select.line or 1),
-            )
-
-
-def _refuse_other_types(
-    first: SelectShape, other: SelectShape, names: tuple[str, ...], file: str
-) -> None:
-    """Raise QueryError where a UNION mixes types: Spark would cast, and answers keep their types.
-
-    Decimals of all sizes are one type: their texts are canonical.
-    """
-    for name, (_, a), (_, b) in zip(names, first.projections, other.projections, strict=True):
-        left, right = _type_name(a, first), _type_name(b, other)
-        if left != right:
-            raise QueryError(
-                f"a UNION of {left} and {right} in the column {name}",
-                why="an answer keeps its type: 1 and 1.0 are different answers here, and one in "
-                "SQL, which casts them",
-                fix="declare both columns with one type in the catalog, or write one query for "
-                "each",
-                source=Source(file, other.line or 1),
-            )
-
-
-def _type_name(value: SourceColumn | Scalar, select: SelectShape) -> str:
-    if isinstance(value, SourceColumn):
-        kind = select.scope.type_of(value)
-        return "decimal" if isinstance(kind, DecimalType) else name_column_type(kind)
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, str):
-        return "string"
-    return "int" if isinstance(value, int) else "decimal"
 
 
 def _names(select: SelectShape) -> tuple[str, ...]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from textwrap import indent
 from typing import TYPE_CHECKING, assert_never
 
 from ontoweir.mappings.expressions.write_expression import write_expression
+from ontoweir.mappings.materialize.write_value import write_value
 from ontoweir.mappings.model.catalog import Catalog, FloatType
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.rewriter.algebra.equality_classes import Types
@@ -47,7 +49,7 @@ def print_groups(
     types, outputs = Types(catalog, query.occurrences), dict(query.outputs)
     row = {name: print_output(outputs[name], types) for name in aggregation.group}
     for a in aggregation.aggregates:
-        row[a.name] = _call(a, lambda name: print_output(outputs[name], types))
+        row[a.name] = _call(a, lambda name: print_output(outputs[name], types), dialect)
     made = _print_row(aggregation, row)
     columns = [name_column(made[name], name) for name in aggregation.columns]
     if aggregation.having is not None:  # the names in it are changed as those of a column
@@ -84,7 +86,7 @@ def aggregate_matches(
     if aggregation.panes is not None:
         matches = print_sliding(matches, aggregation.variables, aggregation.panes, dialect)
     row: dict[str, exp.Expr] = {name: column(name) for name in aggregation.row}
-    row |= {a.name: _call(a, column) for a in aggregation.aggregates}
+    row |= {a.name: _call(a, column, dialect) for a in aggregation.aggregates}
     made = _print_row(aggregation, row)
     columns = [
         column(name)
@@ -131,7 +133,7 @@ def _group(output: Output, types: Types) -> exp.Expr:
     return print_output(output, types)
 
 
-def _call(aggregate: Aggregate, value_of: Callable[[str], exp.Expr]) -> exp.Expr:
+def _call(aggregate: Aggregate, value_of: Callable[[str], exp.Expr], dialect: str) -> exp.Expr:
     from sqlglot import exp
 
     if aggregate.argument is None:
@@ -152,5 +154,14 @@ def _call(aggregate: Aggregate, value_of: Callable[[str], exp.Expr]) -> exp.Expr
             return exp.Max(this=value)
         case AggregateFunction.MEDIAN:
             return exp.Median(this=value)
+        case AggregateFunction.QUANTILE:
+            assert aggregate.fraction is not None
+            shown = Decimal(aggregate.fraction.numerator) / aggregate.fraction.denominator
+            fraction = exp.Literal.number(write_value(shown))
+            order = exp.Order(expressions=[exp.Ordered(this=value, nulls_first=False)])
+            if dialect == "duckdb":
+                return exp.Anonymous(this="QUANTILE_DISC", expressions=[value, fraction])
+            call = exp.Anonymous(this="PERCENTILE_DISC", expressions=[fraction])
+            return exp.WithinGroup(this=call, expression=order)
         case _ as unreachable:
             assert_never(unreachable)

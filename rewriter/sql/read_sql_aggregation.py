@@ -9,17 +9,18 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
-from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
+from ontoweir.rewriter.groups.read_sql_aggregate import WHY, read_sql_aggregate
+from ontoweir.rewriter.model.aggregation import (
+    Aggregate,
+    AggregateFunction,
+    AggregateKey,
+    Aggregation,
+)
 from ontoweir.rewriter.sql.read_group_row import GroupTrees
 from ontoweir.rewriter.windows.window import ENDS
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-_WHY = (
-    "an aggregate query is SELECT columns, COUNT, SUM, AVG, MIN, MAX, COUNT(DISTINCT …) or MEDIAN "
-    "of columns … GROUP BY those columns"
-)
 
 
 def read_sql_aggregation(
@@ -68,7 +69,7 @@ class _Reader:
         self.arguments: dict[SourceColumn, str] = {}
         self.columns: list[str] = []
         self.aggregates: list[Aggregate] = []
-        self.known: dict[tuple[AggregateFunction, str | None], str] = {}
+        self.known: dict[AggregateKey, str] = {}
         self.trees = GroupTrees()
         self.taken = {e.alias_or_name.lower() for e in tree.expressions}
         self.free = (f"of_{n}" for n in count(1) if f"of_{n}" not in self.taken)
@@ -92,7 +93,7 @@ class _Reader:
             if isinstance(inner, exp.AggFunc):
                 made = self._aggregate(name, inner)
                 self.aggregates.append(made)
-                self.known.setdefault((made.function, made.argument), name)
+                self.known.setdefault(made.key, name)
             elif inner.find(exp.AggFunc):
                 computed[name] = inner
             elif not isinstance(inner, exp.Column):
@@ -126,15 +127,15 @@ class _Reader:
         self.names[key] = name
 
     def _aggregate(self, name: str, call: "exp.Expr") -> Aggregate:
-        function, column = _read_call(call)
+        function, column, fraction = read_sql_aggregate(call)
         of = None if column is None else _resolve(column, self.scope)
         if of is None or _is_counted_time(function, of, self.scope):
             return Aggregate(name, function, None, self.source)
         if of in self.grouped:
-            return Aggregate(name, function, self.names[of], self.source)
+            return Aggregate(name, function, self.names[of], self.source, fraction)
         if of not in self.arguments:
             self.arguments[of] = next(self.free)
-        return Aggregate(name, function, self.arguments[of], self.source)
+        return Aggregate(name, function, self.arguments[of], self.source, fraction)
 
     def _over_row(self, tree: "exp.Expr", *, aliases: bool = False) -> "exp.Expr":
         """An expression over the row of a group; `aliases`: names that SELECT gives are known."""
@@ -167,7 +168,7 @@ class _Reader:
         while name.lower() in self.taken:
             name += "_"
         made = self._aggregate(name, call)
-        known = self.known.setdefault((made.function, made.argument), name)
+        known = self.known.setdefault(made.key, name)
         if known == name and made.name not in {a.name for a in self.aggregates}:
             self.taken.add(name.lower())
             self.aggregates.append(made)
@@ -238,34 +239,6 @@ def _meant(item: "exp.Expr", tree: "exp.Select", scope: Scope) -> "exp.Expr":
     return item
 
 
-def _read_call(inner: "exp.Expr") -> "tuple[AggregateFunction, exp.Column | None]":
-    from sqlglot import exp
-
-    kinds: dict[type, AggregateFunction] = {
-        exp.Sum: AggregateFunction.SUM,
-        exp.Avg: AggregateFunction.AVG,
-        exp.Min: AggregateFunction.MIN,
-        exp.Max: AggregateFunction.MAX,
-        exp.Median: AggregateFunction.MEDIAN,
-        exp.Count: AggregateFunction.COUNT,
-    }
-    function = kinds.get(type(inner))
-    if function is None:
-        raise _beyond(inner, f"{inner.sql('spark')} in SELECT", "aggregate columns themselves")
-    argument = inner.this
-    if isinstance(argument, exp.Distinct):
-        argument = argument.expressions[0] if len(argument.expressions) == 1 else argument
-        if function is AggregateFunction.COUNT:
-            function = AggregateFunction.COUNT_DISTINCT
-        elif function not in (AggregateFunction.MIN, AggregateFunction.MAX):
-            raise _beyond(inner, inner.sql("spark"), "leave DISTINCT out, or COUNT(DISTINCT …)")
-    if function is AggregateFunction.COUNT and isinstance(argument, (exp.Star, exp.Literal)):
-        return function, None
-    if not isinstance(argument, exp.Column) or inner.args.get("expressions"):
-        raise _beyond(inner, inner.sql("spark"), "aggregate one column itself")
-    return function, argument
-
-
 def _characteristic(
     tree: "exp.Select",
     names: dict[SourceColumn, str],
@@ -289,4 +262,4 @@ def _characteristic(
 
 
 def _beyond(tree: "exp.Expr", what: str, fix: str) -> SqlRefusal:
-    return SqlRefusal(f"{what} is outside the SQL read here", why=_WHY, fix=fix, line=line_of(tree))
+    return SqlRefusal(f"{what} is outside the SQL read here", why=WHY, fix=fix, line=line_of(tree))

@@ -20,12 +20,14 @@ from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion, term_kind
 from ontoweir.rewriter.tmappings.may_meet import TextAtoms, list_atoms_of, may_meet
 
+_ORDERED = (AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.QUANTILE)
+
 
 def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
     """Nothing, if every aggregate can be computed in every disjunct.
 
-    SUM, AVG and MEDIAN take numbers, MIN and MAX numbers, dates or times, the same in all
-    disjuncts. COUNT and COUNT DISTINCT take any term.
+    SUM, AVG and MEDIAN take numbers, MIN, MAX and QUANTILE numbers, dates or times, the same in
+    all disjuncts. COUNT and COUNT DISTINCT take any term.
 
     Raises:
         QueryError: a value cannot be aggregated.
@@ -84,7 +86,7 @@ def _check(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> None:
 
 
 def _family(aggregate: Aggregate, kind: ColumnType, column: str) -> str:
-    ordered = aggregate.function in (AggregateFunction.MIN, AggregateFunction.MAX)
+    ordered = aggregate.function in _ORDERED
     match kind:
         case IntType() | DecimalType():
             return "number"

@@ -211,11 +211,10 @@ def begin_in_windows(
     for named in query.buckets:
         if not named.name.startswith(ENDS):
             continue
-        assert isinstance(named.bucket.buckets, Moments)
         time = find_time(named.time, bindings, times, types, query.source)
         step = types.step_of(time)
         assert step is not None
-        rounded = round_steps("<", named.bucket.buckets.after_us, step)
+        rounded = round_steps("<", named.bucket.latest_us, step)
         assert not isinstance(rounded, bool)
         for begin in begins:
             if begin != time:

@@ -3,11 +3,14 @@
 The moments of a group follow each other, and a row holds at the moments [begin, end) of one group.
 """
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 import numpy as np
 
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.columnar.runs import running_greatest
-from ontoweir.runtime.results.running_medians import find_middles
+from ontoweir.runtime.results.running_medians import find_ranked
 
 
 def sum_spans(begin: Array, end: Array, values: Array, moments: int) -> Array:
@@ -70,18 +73,23 @@ def count_distinct(begin: Array, end: Array, codes: Array, moments: int) -> Arra
     return sum_spans(begin[starts], ends, np.ones(len(starts), dtype=np.int64), moments)
 
 
-def middles_of_spans(
-    begin: Array, end: Array, values: Array, weights: Array, first: Array
-) -> tuple[Array, Array, Array]:
-    """The lower and the upper value in the middle of those of the rows that hold, at each moment,
-    and at which moments there are any.
+def rank_spans(
+    begin: Array,
+    end: Array,
+    counted: tuple[Array, Array],
+    first: Array,
+    fractions: Sequence[Fraction | None],
+) -> tuple[list[tuple[Array, Array]], Array]:
+    """For several fractions (None: the middle) the values there among those of the rows that hold,
+    at each moment, and at which moments there are any (find_ranked).
 
     Args:
         begin, end: where rows hold.
-        values: int64 or float64.
-        weights: how often each value counts.
+        counted: values (int64 or float64), and how often each counts.
         first: a mask of the moments: where groups begin.
+        fractions: from 0 to 1.
     """
+    values, weights = counted
     moments = len(first)
     starts = np.append(np.flatnonzero(first), moments)
     left = np.flatnonzero(end < starts[np.searchsorted(starts, begin, side="right")])
@@ -92,4 +100,4 @@ def middles_of_spans(
     counts = np.concatenate([weights, -weights[left]])[order]
     group = np.flatnonzero(first)[np.cumsum(first) - 1]
     until = np.searchsorted(at, np.arange(moments), side="right")
-    return find_middles(held, counts, np.searchsorted(at, group), until)
+    return find_ranked(held, counts, np.searchsorted(at, group), until, fractions)

@@ -16,7 +16,7 @@ from ontoweir.runtime.changes.keep_leaving import keep_leaving
 from ontoweir.runtime.changes.running_spans import (
     best_of_spans,
     count_distinct,
-    middles_of_spans,
+    rank_spans,
     sum_spans,
 )
 from ontoweir.runtime.columnar.decode_times import show_time
@@ -152,14 +152,14 @@ class _Sliding:
                 greatest = first.function is AggregateFunction.MAX
                 best = best_of_spans(begin, end, numbers, size, greatest=greatest)
                 return {measure: GroupColumn(best, held > 0)}
-            case AggregateFunction.MEDIAN:
+            case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
                 measure = (MeasureKind.HISTOGRAM, first.argument)
-                numbers = numbers_of(rows, name_measure(measure))
-                weights = rows.column(WEIGHT).to_numpy()
-                low, high, valid = middles_of_spans(
-                    begin, end, numbers, weights, self.moments.first
-                )
-                return {measure: GroupColumn(low, valid, high)}
+                counted = numbers_of(rows, name_measure(measure)), rows.column(WEIGHT).to_numpy()
+                ranked = shown_groups(self.work).ranked(measure)
+                fractions = list(ranked.values())
+                found, there = rank_spans(begin, end, counted, self.moments.first, fractions)
+                sides = zip(ranked, found, strict=True)
+                return {rank: GroupColumn(low, there, high) for rank, (low, high) in sides}
             case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
                 made = {weight_of(part): GroupColumn(held, always)}
                 nothing = GroupColumn(np.zeros(size, dtype=np.int64), always)

@@ -17,7 +17,7 @@ from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import shape_rows
 from ontoweir.runtime.results.exact_sums import split_doubles
 from ontoweir.runtime.results.group_state import GroupColumn
-from ontoweir.runtime.results.measures import Measure, MeasureKind
+from ontoweir.runtime.results.measures import Measure, MeasureKind, rank_of
 from ontoweir.runtime.results.render_results import AT
 from ontoweir.runtime.results.update_groups import show_aggregate
 
@@ -26,7 +26,6 @@ _STORED = {
     AggregateFunction.AVG: MeasureKind.SUM,
     AggregateFunction.MIN: MeasureKind.MIN,
     AggregateFunction.MAX: MeasureKind.MAX,
-    AggregateFunction.MEDIAN: MeasureKind.HISTOGRAM,
 }
 
 
@@ -69,7 +68,11 @@ def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
                     column[there] = np.concatenate(
                         [b.numbers[(MeasureKind.VALUE, argument)] for b in batches]
                     )
-                name = (_STORED[aggregate.function], argument)
+                name: Measure
+                if aggregate.function.ranks:
+                    name = rank_of(aggregate)
+                else:
+                    name = (_STORED[aggregate.function], argument)
                 if dense and name[0] is MeasureKind.SUM:
                     always = np.ones(rows, dtype=np.bool_)
                     for digit, values in split_doubles(column, valid.astype(np.int64)).items():

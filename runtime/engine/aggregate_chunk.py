@@ -330,7 +330,7 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
                 numbers[(MeasureKind.MAX, argument)] = empty
             case AggregateFunction.COUNT_DISTINCT:
                 numbers[(MeasureKind.DISTINCT, argument)] = none
-            case AggregateFunction.MEDIAN:
+            case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
                 numbers[ALL_MATCHES] = none
                 numbers[(MeasureKind.HISTOGRAM, argument)] = empty
             case _:

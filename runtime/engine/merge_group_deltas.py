@@ -56,7 +56,7 @@ def _fold(part: AggregatePart, batches: Sequence[MatchBatch]) -> MatchBatch:
         table = table.take(pa.array(first)).set_column(place, MULTIPLICITY, pa.array(weights))
     else:
         table = table.take(pa.array(first))
-    counted = part.aggregates[0].function is AggregateFunction.MEDIAN
+    counted = part.aggregates[0].function.ranks
     kept = {
         n: c
         for n, c in numbers.items()

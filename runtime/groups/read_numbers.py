@@ -57,7 +57,7 @@ def read_numbers(
         assert first.argument is not None
         kind = MeasureKind(first.function.lower())
         numbers[(kind, first.argument)] = _read_value(first.argument, plan, results, scales)
-    if first.function is AggregateFunction.MEDIAN:
+    if first.function.ranks:
         assert first.argument is not None
         numbers[(MeasureKind.HISTOGRAM, first.argument)] = _read_value(
             first.argument, plan, results, scales

@@ -71,7 +71,7 @@ def aggregate_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
     """The columns of groups' rows: the group's variables, all aggregates, then `at`.
 
     COUNT is int64, SUM int64 or decimal, AVG and MEDIAN are doubles (the exact quotient,
-    rounded once), MIN and MAX as the column.
+    rounded once), MIN, MAX and QUANTILE as the column.
     """
     assert union.aggregation is not None
     plain = result_schema(union, catalog)
@@ -93,7 +93,12 @@ def _type(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> pa.DataTyp
             return pa.int64()
         case AggregateFunction.AVG | AggregateFunction.MEDIAN:
             return pa.float64()
-        case AggregateFunction.SUM | AggregateFunction.MIN | AggregateFunction.MAX:
+        case (
+            AggregateFunction.SUM
+            | AggregateFunction.MIN
+            | AggregateFunction.MAX
+            | AggregateFunction.QUANTILE
+        ):
             assert aggregate.argument is not None
             return _plain_type(scale_argument(union, catalog, aggregate.argument))
         case _:

@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from ontoweir.rewriter.model.aggregation import Aggregate
+
 
 class MeasureKind(StrEnum):
     """What a column of a group holds of an argument; its text stands in checkpoints."""
@@ -25,5 +27,13 @@ class MeasureKind(StrEnum):
 
 Measure: TypeAlias = tuple[Any, ...]
 """A MeasureKind, and the argument; WEIGHT alone counts all matches."""
+
+
+def rank_of(aggregate: Aggregate) -> Measure:
+    """The measure that a median, or another quantile, is read from."""
+    if aggregate.fraction is None:
+        return (MeasureKind.HISTOGRAM, aggregate.argument)
+    return (MeasureKind.HISTOGRAM, aggregate.argument, str(aggregate.fraction))
+
 
 ALL_MATCHES: Measure = (MeasureKind.WEIGHT,)

@@ -4,8 +4,9 @@
 each group; whenever a marker changes a group's row, the new row is emitted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import NamedTuple, assert_never
 
 import numpy as np
@@ -29,8 +30,8 @@ from ontoweir.runtime.results.group_state import (
     GroupState,
     Histogram,
 )
-from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
-from ontoweir.runtime.results.running_medians import find_middles
+from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind, rank_of
+from ontoweir.runtime.results.running_medians import find_ranked
 
 FAR = float(1 << 61)
 """Sums of so much are looked at once more: whether each fits."""
@@ -105,6 +106,11 @@ class Shown:
     weights: Mapping[str, Measure]
     late: bool = False
 
+    def ranked(self, counted: Measure) -> dict[Measure, Fraction | None]:
+        """The medians and other quantiles of what is counted."""
+        mine = (a for a in self.aggregates if a.function.ranks and a.argument == counted[1])
+        return {rank_of(a): a.fraction for a in mine}
+
     def show(self, columns: Mapping[Measure, GroupColumn]) -> dict[str, AggregateValues]:
         """All aggregates, by name."""
         return {
@@ -136,13 +142,15 @@ def update_groups(
     before: dict[Measure, GroupColumn] = {}
     histograms = dict(state.histograms)
     for part, place in zip(deltas, moments.places, strict=True):
-        median = next((n for n in part.columns if n[0] == MeasureKind.HISTOGRAM), None)
-        if median is not None:
-            held = state.histogram(median, part.columns[median].dtype)
+        counted = next((n for n in part.columns if n[0] == MeasureKind.HISTOGRAM), None)
+        if counted is not None:
+            held = state.histogram(counted, part.columns[counted].dtype)
             if not shown.late:
-                running[median], before[median] = _medians(moments, place, part, held, touched)
-            values, weights = part.columns[median], part.columns[ALL_MATCHES]
-            histograms[median] = held.add(part.code, values, weights)
+                ranked = shown.ranked(counted)
+                for rank, now, old in _rank(moments, place, part, held, touched, ranked):
+                    running[rank], before[rank] = now, old
+            values, weights = part.columns[counted], part.columns[ALL_MATCHES]
+            histograms[counted] = held.add(part.code, values, weights)
             continue
         for name, column in part.columns.items():
             before[name] = state.column(name, touched, column.dtype)
@@ -177,8 +185,10 @@ def show_groups(shown: Shown, state: GroupState, places: Array) -> dict[str, Agg
         starts = np.searchsorted(groups, places)
         stops = np.searchsorted(groups, places, side="right")
         values, counts = counted.values[order], counted.counts[order]
-        low, high, valid = find_middles(values, counts, starts, stops)
-        columns[name] = GroupColumn(low, valid, high)
+        ranked = shown.ranked(name)
+        found, valid = find_ranked(values, counts, starts, stops, list(ranked.values()))
+        for rank, (low, high) in zip(ranked, found, strict=True):
+            columns[rank] = GroupColumn(low, valid, high)
     return shown.show(columns)
 
 
@@ -272,11 +282,17 @@ def _refuse_far(
     )
 
 
-def _medians(
-    moments: _Moments, place: Array, part: Deltas, held: Histogram, touched: Array
-) -> tuple[GroupColumn, GroupColumn]:
-    """The values on both sides of the middle after every moment, and those before the first
-    moment of every group. `held`: what was counted before; `touched`: the places of the groups."""
+def _rank(
+    moments: _Moments,
+    place: Array,
+    part: Deltas,
+    held: Histogram,
+    touched: Array,
+    ranked: Mapping[Measure, Fraction | None],
+) -> Iterator[tuple[Measure, GroupColumn, GroupColumn]]:
+    """The values of several fractions (None: on both sides of the middle) after every moment, and
+    those before the first moment of every group. `held`: what was counted before; `touched`: the
+    places of the groups."""
     (values,) = [c for name, c in part.columns.items() if name[0] == MeasureKind.HISTOGRAM]
     weights = part.columns[ALL_MATCHES]
     starts = np.flatnonzero(moments.first)
@@ -293,15 +309,17 @@ def _medians(
     begin = np.searchsorted(keys, 2 * starts)
     until = np.searchsorted(keys, 2 * np.arange(len(moments.code)) + 1, side="right")
     settled = np.searchsorted(keys, 2 * starts, side="right")
-    low, high, valid = find_middles(
+    found, valid = find_ranked(
         values,
         weights,
         np.concatenate([begin[number_runs(moments.first)], begin]),
         np.concatenate([until, settled]),
+        list(ranked.values()),
     )
     cut = len(moments.code)
-    now = GroupColumn(low[:cut], valid[:cut], high[:cut])
-    return now, GroupColumn(low[cut:], valid[cut:], high[cut:])
+    for rank, (low, high) in zip(ranked, found, strict=True):
+        now = GroupColumn(low[:cut], valid[:cut], high[:cut])
+        yield rank, now, GroupColumn(low[cut:], valid[cut:], high[cut:])
 
 
 def show_aggregate(
@@ -343,9 +361,12 @@ def show_aggregate(
             unit = 10 ** (scales[argument] or 0)
             total = running[(MeasureKind.SUM, argument)].values
             return AggregateValues(divide(total, np.maximum(count, 1), unit), count > 0)
+        case AggregateFunction.QUANTILE:
+            column = running[rank_of(aggregate)]
+            return AggregateValues(column.values, column.valid)
         case AggregateFunction.MEDIAN:
             assert argument is not None
-            middle = running[(MeasureKind.HISTOGRAM, argument)]
+            middle = running[rank_of(aggregate)]
             assert middle.upper is not None
             return AggregateValues(
                 halve(middle.values, middle.upper, 10 ** (scales[argument] or 0)), middle.valid

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
+from math import ceil
 from random import Random
 from typing import Any
 
@@ -48,7 +49,7 @@ def make_aggregates(random: Random, case: Case) -> SpjUnion:
             case StringType() | BooleanType():
                 fitting = [AggregateFunction.COUNT_DISTINCT]
             case DateType():
-                fitting = [AggregateFunction.MIN, AggregateFunction.MAX]
+                fitting = [AggregateFunction.MIN, AggregateFunction.QUANTILE]
             case FloatType():
                 fitting = [AggregateFunction.MIN, AggregateFunction.MEDIAN]
             case _:
@@ -56,7 +57,16 @@ def make_aggregates(random: Random, case: Case) -> SpjUnion:
         aggregates[(random.choice(fitting), name)] = None
     if not aggregates or random.random() < 0.4:
         aggregates[(AggregateFunction.COUNT, None)] = None
-    named = tuple(Aggregate(f"a{i}", f, v) for i, (f, v) in enumerate(aggregates))
+    tenth = Fraction(random.randint(0, 10), 10)
+    named = tuple(
+        Aggregate(
+            f"a{i}",
+            f,
+            v,
+            fraction=tenth if f is AggregateFunction.QUANTILE else None,
+        )
+        for i, (f, v) in enumerate(aggregates)
+    )
     aggregation = Aggregation(group, named, (*group, *(a.name for a in named)))
     kept = aggregation.variables
     return replace(
@@ -103,6 +113,10 @@ def _compute(aggregate: Aggregate, rows: Sequence[tuple[dict[str, Any], int]]) -
         case AggregateFunction.AVG:
             total = sum(Fraction(v) * count for v, count in values)
             return float(total / sum(count for _, count in values))
+        case AggregateFunction.QUANTILE:
+            assert aggregate.fraction is not None
+            every = sorted(v for v, count in values for _ in range(count))
+            return every[max(ceil(aggregate.fraction * len(every)), 1) - 1]
         case AggregateFunction.MEDIAN:
             flat = sorted(Fraction(v) for v, count in values for _ in range(count))
             middle = (flat[(len(flat) - 1) // 2], flat[len(flat) // 2])

@@ -119,9 +119,9 @@ def _aggregate(random: Random, column: str) -> tuple[str, str]:
         case "f":
             functions += ["SUM", "AVG", "MIN", "MAX"]
         case "a" | "b" | "h":
-            functions += ["SUM", "AVG", "MIN", "MAX", "MEDIAN"]
+            functions += ["SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE"]
         case "d":
-            functions += ["MIN", "MAX"]
+            functions += ["MIN", "MAX", "QUANTILE"]
         case _:
             pass  # a text
     match random.choice([*functions, "*"]):
@@ -131,6 +131,11 @@ def _aggregate(random: Random, column: str) -> tuple[str, str]:
             return (f"COUNT(DISTINCT {column})",) * 2
         case "MEDIAN":
             return f"MEDIAN({column})", f"MEDIAN(CAST({column} AS DOUBLE))"
+        case "QUANTILE":
+            fraction = random.choice(["0", "0.1", "0.25", "0.5", "0.9", "1"])
+            ordered = f"PERCENTILE_DISC({fraction}) WITHIN GROUP (ORDER BY {column})"
+            disc = f"QUANTILE_DISC({column}, {fraction})"
+            return random.choice([f"QUANTILE({column}, {fraction})", ordered, disc]), disc
         case function:
             return (f"{function}({column})",) * 2
 

@@ -42,7 +42,7 @@ def confirm_aggregates(union: SpjUnion, catalog: Catalog, witness: Witness) -> b
                 confirmed = _confirms_average(work, aggregate)
             case AggregateFunction.COUNT_DISTINCT:
                 confirmed = _confirms_count(work, aggregate)
-            case AggregateFunction.MEDIAN:
+            case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
                 confirmed = False
         if confirmed:
             return True

@@ -1,5 +1,6 @@
 """What holds at each of many moments, against looking at every moment by itself."""
 
+from fractions import Fraction
 from random import Random
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from ontoweir.runtime.changes.running_spans import (
     best_of_spans,
     count_distinct,
-    middles_of_spans,
+    rank_spans,
     sum_spans,
 )
 from ontoweir.runtime.columnar.frame import Array
@@ -33,7 +34,8 @@ def test_spans_are_what_holds_at_every_moment(seed: int) -> None:
     least = best_of_spans(begin, end, values, 20, greatest=False)
     most = best_of_spans(begin, end, values.astype(np.float64), 20, greatest=True)
     kinds = count_distinct(begin, end, values + 5 + 11 * (np.cumsum(first)[begin] - 1), 20)
-    lower, upper, there = middles_of_spans(begin, end, values, weights, first)
+    middle = rank_spans(begin, end, (values, weights), first, [None, Fraction(9, 10)])
+    ((lower, upper), (most_of, _)), there = middle
     for moment in range(20):
         held = sorted(v for b, e, v, w in spans if b <= moment < e for _ in range(w))
         assert sums[moment] == sum(held)
@@ -41,5 +43,6 @@ def test_spans_are_what_holds_at_every_moment(seed: int) -> None:
         assert there[moment] == bool(held)
         if held:
             assert (least[moment], most[moment]) == (held[0], held[-1])
-            middle = held[(len(held) - 1) // 2], held[len(held) // 2]
-            assert (lower[moment], upper[moment]) == middle
+            sides = held[(len(held) - 1) // 2], held[len(held) // 2]
+            assert (lower[moment], upper[moment]) == sides
+            assert most_of[moment] == held[max(-(-9 * len(held) // 10), 1) - 1]

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.runtime.results.running_medians import find_middles
+from ontoweir.runtime.results.running_medians import find_ranked
 
 ROWS = st.lists(
     st.tuples(st.integers(-4, 4) | st.integers(-(1 << 63), (1 << 63) - 1), st.integers(1, 3)),
@@ -22,7 +22,7 @@ def test_the_middles_of_spans(rows: list[tuple[int, int]], dense: bool, data: An
     values = np.array([v for v, _ in rows], dtype=kind)
     weights = np.array([w for _, w in rows], dtype=np.int64)
     starts, stops = (np.array([s[i] for s in spans], dtype=np.int64) for i in (0, 1))
-    low, high, valid = find_middles(values, weights, starts, stops)
+    ((low, high),), valid = find_ranked(values, weights, starts, stops, [None])
     for place, (start, stop) in enumerate(spans):
         assert valid[place] == (stop > start)
         if stop > start:

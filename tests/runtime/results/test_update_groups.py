@@ -159,7 +159,15 @@ def test_a_state_that_was_advanced_can_be_advanced_again() -> None:
 # -- against the definition -----------------------------------------------------------------------
 
 F = AggregateFunction
-NAMED = tuple(Aggregate(f.name, f, None if f is F.COUNT else "v") for f in F)
+NAMED = tuple(
+    Aggregate(
+        f.name,
+        f,
+        None if f is F.COUNT else "v",
+        fraction=Fraction(3, 4) if f is F.QUANTILE else None,
+    )
+    for f in F
+)
 GROUPS = st.sampled_from([None, "", "a", "b"]), st.sampled_from([None, 0, -1, 7])
 ROWS = st.lists(
     st.tuples(
@@ -186,6 +194,7 @@ def expect(aggregate: Aggregate, rows: list[Row]) -> Any:
         F.MIN: values[0],
         F.MAX: values[-1],
         F.MEDIAN: float(middle),
+        F.QUANTILE: values[max(-(-3 * len(values) // 4), 1) - 1],
     }[aggregate.function]
 
 

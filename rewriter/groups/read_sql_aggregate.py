@@ -1,0 +1,151 @@
+"""Which aggregate a call of SQL is: dialects have several phrasings of one."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.groups.read_fraction import read_fraction
+from ontoweir.rewriter.model.aggregation import AggregateFunction
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from sqlglot import exp
+
+WHY = (
+    "an aggregate query is SELECT columns, COUNT, SUM, AVG, MIN, MAX, COUNT(DISTINCT …), MEDIAN or "
+    "QUANTILE of columns … GROUP BY those columns"
+)
+_DISC = ("QUANTILE_DISC", "PERCENTILE_DISC")
+_BETWEEN = ("QUANTILE_CONT", "PERCENTILE_CONT", "PERCENTILE")
+_SKETCHES = ("APPROX_QUANTILE", "APPROX_PERCENTILE", "PERCENTILE_APPROX", "APPROX_MEDIAN")
+
+
+class SqlAggregate(NamedTuple):
+    """A call: its function, its column (None: COUNT of all matches), and of QUANTILE the fraction
+    of values."""
+
+    function: AggregateFunction
+    column: "exp.Column | None"
+    fraction: "Fraction | None" = None
+
+
+def name_aggregates(tree: "exp.Query") -> "exp.Query":
+    """The query with QUANTILE(x, p) in the place of QUANTILE_DISC(x, p), and of PERCENTILE_DISC(p)
+    WITHIN GROUP (ORDER BY x).
+
+    Raises:
+        SqlRefusal: it has a quantile that lies between values, or an approximate one.
+    """
+    from sqlglot import exp
+
+    for node in list(
+        tree.find_all(exp.WithinGroup, exp.Anonymous, exp.Quantile, exp.ApproxQuantile)
+    ):
+        name = _name(node)
+        if name in _BETWEEN:
+            raise SqlRefusal(
+                f"{node.sql('spark')}, which lies between two values,",
+                why="quantiles are values of the data: the least that a fraction of all is not "
+                "greater than",
+                fix="write QUANTILE(x, p), or PERCENTILE_DISC(p) WITHIN GROUP (ORDER BY x); for "
+                "the middle there is MEDIAN(x), which lies between",
+                line=line_of(node),
+            )
+        if name in _SKETCHES:
+            raise SqlRefusal(
+                f"{node.sql('spark')}, a sketch,",
+                why="what a sketch answers depends on the order in which it is filled and merged, "
+                "so that a live run and a replay would differ",
+                fix="write QUANTILE(x, p), exact; of many values QUANTILE(ROUND(x, 1), p), which "
+                "counts each rounded value",
+                line=line_of(node),
+            )
+        if name not in _DISC:
+            continue
+        made = _quantile(node)
+        if made is None:
+            raise _beyond(node, node.sql("spark"), "write QUANTILE(x, 0.9) of a column")
+        node.replace(made)
+    return tree
+
+
+def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
+    """What a call is.
+
+    Raises:
+        SqlRefusal: it is no aggregate that is read, or not of a column.
+    """
+    from sqlglot import exp
+
+    kinds: dict[type, AggregateFunction] = {
+        exp.Sum: AggregateFunction.SUM,
+        exp.Avg: AggregateFunction.AVG,
+        exp.Min: AggregateFunction.MIN,
+        exp.Max: AggregateFunction.MAX,
+        exp.Median: AggregateFunction.MEDIAN,
+        exp.Quantile: AggregateFunction.QUANTILE,
+        exp.Count: AggregateFunction.COUNT,
+    }
+    function = kinds.get(type(call))
+    if function is None:
+        raise _beyond(call, f"{call.sql('spark')} in SELECT", "aggregate columns themselves")
+    argument = call.this
+    if isinstance(argument, exp.Distinct):
+        argument = argument.expressions[0] if len(argument.expressions) == 1 else argument
+        if function is AggregateFunction.COUNT:
+            function = AggregateFunction.COUNT_DISTINCT
+        elif function not in (AggregateFunction.MIN, AggregateFunction.MAX):
+            raise _beyond(call, call.sql("spark"), "leave DISTINCT out, or COUNT(DISTINCT …)")
+    if function is AggregateFunction.COUNT and isinstance(argument, (exp.Star, exp.Literal)):
+        return SqlAggregate(function, None)
+    if not isinstance(argument, exp.Column) or call.args.get("expressions"):
+        raise _beyond(call, call.sql("spark"), "aggregate one column itself")
+    if function is not AggregateFunction.QUANTILE:
+        return SqlAggregate(function, argument)
+    given = call.args.get("quantile")
+    fraction = read_fraction(given.name) if isinstance(given, exp.Literal) else None
+    if fraction is None:
+        raise _beyond(
+            call, call.sql("duckdb"), "write a number from 0 to 1, as in QUANTILE(x, 0.9)"
+        )
+    return SqlAggregate(function, argument, fraction)
+
+
+def _name(node: "exp.Expr") -> str:
+    """How a call is named, as far as it may be a quantile."""
+    from sqlglot import exp
+
+    match node:
+        case exp.WithinGroup(this=exp.PercentileDisc()):
+            return "PERCENTILE_DISC"
+        case exp.WithinGroup(this=exp.PercentileCont()):
+            return "PERCENTILE_CONT"
+        case exp.Anonymous():
+            return node.name.upper()
+        case exp.ApproxQuantile():
+            return "APPROX_QUANTILE"
+        case exp.Quantile() if "line" not in node.meta:  # Spark's, which is read as the same
+            return "PERCENTILE"
+    return ""
+
+
+def _quantile(node: "exp.Expr") -> "exp.Quantile | None":
+    from sqlglot import exp
+
+    if isinstance(node, exp.Anonymous):
+        value, fraction = node.expressions if len(node.expressions) == 2 else (None, None)
+    else:
+        fraction = node.this.this
+        orders = node.expression.expressions if isinstance(node.expression, exp.Order) else []
+        (order,) = orders if len(orders) == 1 else (None,)
+        value = None if order is None or order.args.get("desc") else order.this
+    if value is None or fraction is None:
+        return None
+    made = exp.Quantile(this=value, quantile=fraction)
+    made.meta["line"] = line_of(node) or 1
+    return made
+
+
+def _beyond(tree: "exp.Expr", what: str, fix: str) -> SqlRefusal:
+    return SqlRefusal(f"{what} is outside the SQL read here", why=WHY, fix=fix, line=line_of(tree))

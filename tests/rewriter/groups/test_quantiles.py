@@ -1,0 +1,120 @@
+"""How quantiles are written, in SQL and SPARQL, and what of them is refused."""
+
+from fractions import Fraction
+
+import pytest
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    DateType,
+    IntType,
+    Stream,
+    StringType,
+)
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.sparql.parse_query import parse_query
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.sql.print_sql import print_sql
+
+COLUMNS = (Column("x", IntType()), Column("d", DateType()), Column("g", StringType()))
+CATALOG = Catalog({"s": Stream("s", DataSource("csv", "s"), "ts", 1, 5, COLUMNS)}, {})
+HEAD = "PREFIX ow: <urn:ontoweir:> PREFIX : <http://x/>\n"
+
+
+def read(call: str) -> Aggregate:
+    union = parse_sql(f"SELECT {call} AS q FROM s", CATALOG, name="q", file="q.sql")
+    assert union.aggregation is not None
+    (made,) = union.aggregation.aggregates
+    return made
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "QUANTILE(x, 0.95)",
+        "quantile_disc(x, 0.95)",
+        "PERCENTILE_DISC(0.95) WITHIN GROUP (ORDER BY x)",
+        "PERCENTILE_DISC(0.95) WITHIN GROUP (ORDER BY x ASC)",
+    ],
+)
+def test_phrasings(call: str) -> None:
+    made = read(call)
+    assert (made.function, made.fraction) == (AggregateFunction.QUANTILE, Fraction(19, 20))
+    assert str(made) == "QUANTILE(?of_1, 0.95)"
+
+
+def test_quantiles_of_one_column_are_told_apart() -> None:
+    sql = "SELECT QUANTILE(x, 0.1) AS a FROM s HAVING QUANTILE(x, 0.2) > 1 AND QUANTILE(x, 0.1) > 0"
+    with pytest.raises(QueryError, match="may hold of a group, and later not"):
+        parse_sql(sql, CATALOG, name="q", file="q.sql")
+    sql = "SELECT QUANTILE(x, 0.1) AS a, QUANTILE(x, 0.2) - QUANTILE(x, 0.1) AS b FROM s"
+    union = parse_sql(sql, CATALOG, name="q", file="q.sql")
+    assert union.aggregation is not None
+    assert [a.fraction for a in union.aggregation.aggregates] == [Fraction(1, 10), Fraction(1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("QUANTILE(x, 1.5)", "write a number from 0 to 1"),
+        ("QUANTILE(x, -0.5)", "write a number from 0 to 1"),
+        ("QUANTILE(x, 'a')", "write a number from 0 to 1"),
+        ("QUANTILE(g, 0.5)", "takes numbers, dates and times"),
+        ("quantile_disc(x)", "QUANTILE(x, 0.9) of a column"),
+        ("PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY x DESC)", "QUANTILE(x, 0.9) of a column"),
+        ("PERCENTILE(x, 0.5)", "which lies between two values"),
+        ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)", "which lies between two values"),
+        ("APPROX_PERCENTILE(x, 0.5)", "a sketch"),
+        ("approx_quantile(x, 0.5)", "depends on the order in which it is filled"),
+    ],
+)
+def test_what_is_refused(call: str, says: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        read(call)
+    assert says in str(caught.value)
+    assert caught.value.source is not None
+
+
+@pytest.mark.parametrize(
+    ("dialect", "call"),
+    [
+        ("duckdb", "QUANTILE_DISC(d, 0.25)"),
+        ("spark", "PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY d NULLS LAST)"),
+    ],
+)
+def test_it_is_printed_as_what_lies_in_the_data(dialect: str, call: str) -> None:
+    sql = "SELECT QUANTILE(d, 0.25) AS q FROM s"
+    union = parse_sql(sql, CATALOG, name="q", file="q.sql")
+    printed = print_sql(union, CATALOG, dialect=dialect, comments=False)
+    assert f"SELECT {call} AS q" in " ".join(printed.split())
+
+
+def test_sparql() -> None:
+    text = f"{HEAD}SELECT ?k (ow:quantile(?v, 0.9) AS ?q) (ow:quantile(?v + 1, 1) AS ?r) {{"
+    text += "\nGRAPH ?t { ?x :v ?v ; :k ?k } } GROUP BY ?k HAVING(ow:quantile(?v, 0.9) > 3)"
+    query = parse_query(text, name="q", file="q.rq")[0]
+    assert query.aggregation is not None
+    made = query.aggregation.aggregates
+    assert [(a.name, a.function.value, a.fraction) for a in made] == [
+        ("q", "QUANTILE", Fraction(9, 10)),
+        ("r", "QUANTILE", Fraction(1)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("ow:quantile(?v, 9)", "ow:quantile without a fraction, as ?q"),
+        ("ow:quantile(?v)", "ow:quantile without a fraction"),
+        ("ow:quantile(?v, ?w)", "ow:quantile without a fraction"),
+        ("ow:quantile(DISTINCT ?v, 0.5)", "QUANTILE of DISTINCT values"),
+    ],
+)
+def test_sparql_that_is_refused(call: str, says: str) -> None:
+    text = f"{HEAD}SELECT ({call} AS ?q) {{\nGRAPH ?t {{ ?x :v ?v ; :w ?w }} }}"
+    with pytest.raises(QueryError) as caught:
+        parse_query(text, name="q", file="q.rq")
+    assert says in str(caught.value)
