@@ -88,6 +88,10 @@ class DataSource:
     """Keep what is made of local files, as Parquet beside the project, for the next replay."""
 
 
+ANSWERS = DataSource("answers", None)
+"""Of a stream that is the answers of another query."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A foreign key: `columns` of the declaring table occur as `to` in static `relation`."""

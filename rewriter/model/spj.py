@@ -321,10 +321,15 @@ class View:
 @dataclass(frozen=True, slots=True)
 class Block:
     """A query whose answers are final, and a stream that another query reads: `stream`, with what
-    follows from the query's own declarations; its timestamp is when an answer is final."""
+    follows from the query's own declarations; its timestamp is when an answer is final.
+
+    `time`: a column of the answers, and how long after it the timestamp is, in µs (None: that
+    follows from no column).
+    """
 
     stream: Stream
     union: "SpjUnion"
+    time: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

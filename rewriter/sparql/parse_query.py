@@ -136,8 +136,7 @@ class _Parser:
         pattern: Pattern = self.read_group(query["where"], None)
         if "valuesClause" in query:
             line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
-            rows = self.values.read_values(query["valuesClause"], line)
-            pattern = Join((pattern, rows))
+            pattern = Join((pattern, self.values.read_values(query["valuesClause"], line)))
         branches = distribute_unions(
             pattern,
             distinct=distinct,

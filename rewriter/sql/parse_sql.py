@@ -31,12 +31,14 @@ from ontoweir.mappings.sql.read_select import (
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
+from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
     Attribute,
+    Block,
     Compare,
     Condition,
     Constant,
@@ -57,7 +59,7 @@ from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
-from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
+from ontoweir.rewriter.subqueries.merge_subqueries import Answers, merge_subqueries
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.views.make_sets import SetMaker
@@ -98,11 +100,11 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 
 
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
-    parts: list[_Part] = []
+    reader = _Reader(file)
     try:
-        for tree in merge_subqueries(name_aggregates(parse_sql_text(text)), catalog):
-            parts.append(_read_part(tree, catalog, file))
-            catalog = parts[-1].catalog
+        tree = name_aggregates(parse_sql_text(text))
+        trees, catalog = merge_subqueries(tree, catalog, reader.read_answers)
+        return reader.read(trees, catalog, name)
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
@@ -116,41 +118,65 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             fix="write fewer conditions and terms, and remove superfluous parentheses",
             source=Source(file, 1),
         ) from None
-    part = _unite_parts(parts, catalog, file)
-    aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
-    variables = _names(union.selects[0])
-    if aggregation is not None:  # none, where all matches are one group
-        variables = (*aggregation.variables, *part.ends, *part.begins)
-    named = [
-        SpjQuery(
-            d.occurrences,
-            d.conditions,
-            tuple(zip(variables, (o for _, o in d.outputs), strict=bool(variables))),
+
+
+class _Reader:
+    """Reads the SQL of a file; `blocks`: the queries that it reads the answers of."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.blocks: list[Block] = []
+
+    def read_answers(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> Answers:
+        """An aggregate query whose answers are read, as a stream of the catalog."""
+        answers, block = make_answers(self.read(trees, catalog, name), name, catalog)
+        self.blocks.append(block)
+        return answers
+
+    def read(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> SpjUnion:
+        """A query without subqueries: one tree; or several, whose matches are aggregated."""
+        file = self.file
+        parts: list[_Part] = []
+        for tree in trees:
+            parts.append(_read_part(tree, catalog, file))
+            catalog = parts[-1].catalog
+        part = _unite_parts(parts, catalog, file)
+        aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
+        variables = _names(union.selects[0])
+        check_parts(union.selects)
+        if aggregation is not None:  # none, where all matches are one group
+            variables = (*aggregation.variables, *part.ends, *part.begins)
+        named = [
+            SpjQuery(
+                d.occurrences,
+                d.conditions,
+                tuple(zip(variables, (o for _, o in d.outputs), strict=bool(variables))),
+            )
+            for d in disjuncts
+        ]
+        sets = SetMaker(catalog)
+        if is_mixed(named, catalog):
+            refuse_bags(Source(file, 1), distinct=union.distinct, sql=True)
+            named = list(date_statics(named, sets, Source(file, 1)))
+        made = SpjUnion(
+            name=name,
+            variables=variables,
+            disjuncts=tuple(propagate_equalities(d, sets.catalog) for d in named),
+            distinct=union.distinct,
+            source=Source(file, 1),
+            aggregation=aggregation,
+            buckets=part.buckets,
+            derived=part.derived,
+            ends=part.ends,
+            begins=part.begins,
+            views=tuple(sets.views),
         )
-        for d in disjuncts
-    ]
-    sets = SetMaker(catalog)
-    if is_mixed(named, catalog):
-        refuse_bags(Source(file, 1), distinct=union.distinct, sql=True)
-        named = list(date_statics(named, sets, Source(file, 1)))
-    made = SpjUnion(
-        name=name,
-        variables=variables,
-        disjuncts=tuple(propagate_equalities(d, sets.catalog) for d in named),
-        distinct=union.distinct,
-        source=Source(file, 1),
-        aggregation=aggregation,
-        buckets=part.buckets,
-        derived=part.derived,
-        ends=part.ends,
-        begins=part.begins,
-        views=tuple(sets.views),
-    )
-    _refuse_ungrouped(made, part.buckets)
-    check_delays(made, sets.catalog)
-    made = slide_buckets(made, sets.catalog)
-    check_aggregates(made, sets.catalog)
-    return read_group_row(made, sets.catalog, part.trees)
+        made = add_blocks(made, self.blocks)
+        _refuse_ungrouped(made, part.buckets)
+        check_delays(made, sets.catalog)
+        made = slide_buckets(made, sets.catalog)
+        check_aggregates(made, sets.catalog)
+        return read_group_row(made, sets.catalog, part.trees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +208,6 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
     tree, catalog, derived = derive_query_columns(tree, catalog)
     tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
     union = read_select_tree(tree, catalog, nulls=aggregation is not None)
-    check_parts(union.selects)
     grouped = None if aggregation is None else len(aggregation.group)
     columns = {(table, column.name) for table, column in buckets}
     disjuncts = tuple(d for s in union.selects for d in _disjuncts(s, file, grouped, columns))

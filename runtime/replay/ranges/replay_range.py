@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError, Source
 from ontoweir.files.replace_file import replace_file, replacing
+from ontoweir.runtime.blocks.advance_blocks import PreparedBlock, advance_blocks, prepare_blocks
 from ontoweir.runtime.engine.advance_rows import (
     advance_level,
     advance_parts,
@@ -122,12 +123,14 @@ class RangeFailure:
 @dataclass(frozen=True, slots=True)
 class PreparedWork:
     """What all tasks of a run begin with: its plans, with static data encoded, and the references
-    that it enforces, by stream; `watch`: is shown which rows of history are rejected."""
+    that it enforces, by stream; `watch`: is shown which rows of history are rejected;
+    `blocks`: the queries whose answers it reads."""
 
     work: ExecutionContext
     plans: tuple[PreparedPlan, ...]
     checks: Mapping[str, Sequence[ReferenceCheck]]
     watch: RejectWatch | None = None
+    blocks: tuple[PreparedBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,8 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
 
 def prepare_work(work: ExecutionContext) -> PreparedWork:
     """What all tasks of a run begin with."""
-    return PreparedWork(work, prepare_plans(work), reference_checks(work.references, work.statics))
+    checks = reference_checks(work.references, work.statics)
+    return PreparedWork(work, prepare_plans(work), checks, blocks=prepare_blocks(work))
 
 
 def unpack_outcome(packed: bytes) -> RangeOutcome:
@@ -242,7 +246,9 @@ def _replay(
             write = partial(_replace, file, pickle.dumps(delta))
             parts += 1
         else:
-            state, answers = advance_rows(work, plans, admitted, chunk, state)
+            fed, below = advance_blocks(prepared.blocks, admitted, chunk, state.blocks)
+            state, answers = advance_rows(work, plans, fed, chunk, state)
+            state = replace(state, blocks=below)
             if answers.num_rows:
                 file = part_file(task.folder, task.index, parts)
                 write = partial(_write, file, answers, work.parquet)
