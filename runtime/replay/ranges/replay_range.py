@@ -18,11 +18,13 @@ import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError, Source
 from ontoweir.files.replace_file import replace_file, replacing
+from ontoweir.runtime.columnar.frame import LONG_AGO
 from ontoweir.runtime.engine.advance_rows import (
     advance_level,
     advance_parts,
     advance_rows,
     count_markers,
+    first_time,
     reference_checks,
 )
 from ontoweir.runtime.engine.aggregate_chunk import PartRows, advance_groups, finish_groups
@@ -67,7 +69,7 @@ class GroupTask:
     `found`: the folder of that task, with so many `parts`.
     `before`: what all ranges before have found (merge_group_deltas), but for groups that are final.
     `folder`: where answers and progress are written.
-    `closed_us`: the last timestamp that the ranges before have finished.
+    `closed_us`: the last timestamp that the ranges before have finished; `begun`: they had any.
     """
 
     index: int
@@ -76,6 +78,7 @@ class GroupTask:
     before: PartRows
     folder: str
     closed_us: int | None = None
+    begun: bool = False
 
 
 RangeTask: TypeAlias = HistoryTask | GroupTask
@@ -133,12 +136,13 @@ class PreparedWork:
 @dataclass(frozen=True, slots=True)
 class GroupDelta:
     """What a chunk has for a GroupTask: new matches, and of the state but the groups how many rows
-    it has, and which."""
+    it has, and which; `first_us`: of first_time."""
 
     matches: PartRows
     rows: int
     sizes: Sequence[str]
     now_us: int | None
+    first_us: int | None
 
 
 _prepared: dict[str, PreparedWork] = {}
@@ -238,7 +242,8 @@ def _replay(
                 matches = drop_final(work.aggregates, closes, matches, chunk.now_us)
             file = part_file(task.folder, task.index, parts)
             rest = state.rows - count_own(work, state)
-            delta = GroupDelta(fresh, rest, _list_sizes(work, state), chunk.now_us)
+            sizes, first = _list_sizes(work, state), first_time(work, admitted)
+            delta = GroupDelta(fresh, rest, sizes, chunk.now_us, first)
             write = partial(_replace, file, pickle.dumps(delta))
             parts += 1
         else:
@@ -278,7 +283,9 @@ def _group(
     assert work.aggregates is not None
     closes = work.aggregates.closing
     if closes is None:
-        _, groups = advance_groups(work.aggregates, task.before or (), GroupState())
+        begun = LONG_AGO if task.begun and work.aggregates.begins else None
+        before = task.before or [()] * len(work.aggregates.parts)
+        _, groups = advance_groups(work.aggregates, before, GroupState(), begun)
         groups = groups.settle()
     else:
         known = GroupState(closed=task.closed_us)
@@ -296,7 +303,7 @@ def _group(
             ) from error
         if closes is None:
             fresh = drop_known(work.aggregates, delta.matches, task.before)
-            answers, groups = advance_groups(work.aggregates, fresh, groups)
+            answers, groups = advance_groups(work.aggregates, fresh, groups, delta.first_us)
         else:
             now = delta.now_us
             answers, groups = advance_closing(work.aggregates, closes, delta.matches, groups, now)
