@@ -28,6 +28,10 @@ def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
         bounds += [
             bound_standing(p.form, union.ends, catalog, distinct=False) for p in verdict.plans
         ]
+    if union.begins:  # what is still to begin is kept beside what is still to end
+        assert verdict.plans is not None
+        edges = union.ends or union.begins
+        bounds += [bound_standing(p.form, edges, catalog, distinct=False) for p in verdict.plans]
     if union.aggregation is not None:
         whole = next((p for p in verdict.parts if p.part.over is None), None)
         for plan in () if whole is None or whole.part.once or whole.part.closes else whole.plans:

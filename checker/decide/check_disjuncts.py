@@ -74,8 +74,9 @@ class DisjunctChecker:
 
     @property
     def is_special(self) -> bool:
-        """Whether there are groups by buckets of time, or of windows, or floats are added."""
-        adds = any(q.added is not None for q in self.union.disjuncts)
+        """Whether there are groups by buckets of time, or of windows; floats are added; or rows are
+        shown later than they come, which the answers of a counterexample would have to show."""
+        adds = any(q.added is not None for q in self.union.disjuncts) or bool(self.whole.begins)
         if self.whole.aggregation is None or not self.whole.buckets:
             return adds
         return adds or bool(self.whole.ends or find_closing(self.whole, self.catalog))

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from ontoweir.checker.decide.bound_leaving import bound_leaving
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
+from ontoweir.checker.decide.join_blocks import join_blocks
+from ontoweir.checker.decide.needs_fewer_declarations import needs_fewer_declarations
 from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
@@ -70,13 +72,18 @@ def check_query(
         QueryError: a comparison mixes types.
     """
     with watching(watch):
+        inner = tuple(
+            check_query(b.union, catalog, statistics=statistics, timed=timed, disprove=False)
+            for b in union.blocks
+        )
         catalog = extend_catalog(catalog, union)
         known = statistics or Statistics()
+        disprove = disprove and not inner  # a witness would be made of answers, not of rows
         apart = expand_unions(union, MAX_EXPANDED)
-        if apart is not None:
-            whole = _decide(union, catalog, known, timed, False, size)
-            return whole if whole.plans else _decide(apart, catalog, known, timed, disprove, size)
-        return _decide(union, catalog, known, timed, disprove, size)
+        verdict = _decide(union, catalog, known, timed, disprove and apart is None, size)
+        if apart is not None and not verdict.plans:
+            verdict = _decide(apart, catalog, known, timed, disprove, size)
+        return join_blocks(verdict, inner) if inner else verdict
 
 
 def _decide(
@@ -96,7 +103,7 @@ def _decide(
     if apart == simple:
         return verdict
     other = _check(apart, catalog, known, timed, False, size)
-    return other if _needs_fewer_declarations(other, verdict) else verdict
+    return other if needs_fewer_declarations(other, verdict) else verdict
 
 
 def _check(
@@ -109,14 +116,6 @@ def _check(
 ) -> Verdict:
     decide = _check_plain if union.aggregation is None else _check_aggregates
     return decide(union, catalog, known, timed, disprove, size)
-
-
-def _needs_fewer_declarations(other: Verdict, verdict: Verdict) -> bool:
-    """Whether a bounded verdict needs fewer declarations, and no more rows to speak of."""
-    if other.plans is None or not set(other.conditions) < set(verdict.conditions):
-        return False
-    rows, least = (v.bound.rows if v.bound else None for v in (other, verdict))
-    return rows is not None and (least is None or rows <= 10 * max(least, 1))
 
 
 def _simplify(union: SpjUnion, catalog: Catalog, *, whole: bool = True) -> SpjUnion:
@@ -330,7 +329,8 @@ def bound_union(
     if union.distinct and len(plans) > 1 and not union.ends:
         bounds += [p.tables[-1].bound for p in plans]
     if union.distinct and union.ends:
-        bounds += [bound_standing(p.form, union.ends, catalog, distinct=True) for p in plans]
+        once = not union.begins  # else every end, and what is still to begin, is kept
+        bounds += [bound_standing(p.form, union.ends, catalog, distinct=once) for p in plans]
     return total_bound(bounds)
 
 

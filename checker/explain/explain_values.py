@@ -6,7 +6,15 @@ from ontoweir.checker.model.normal_form import FoldedValue, NormalForm, ValueCla
 from ontoweir.diagnostics import Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.expressions.derive_column import read_columns
-from ontoweir.mappings.model.catalog import Catalog, Column, FloatType, IntType, Stream, StringType
+from ontoweir.mappings.model.catalog import (
+    ANSWERS,
+    Catalog,
+    Column,
+    FloatType,
+    IntType,
+    Stream,
+    StringType,
+)
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.rewriter.model.spj import Attribute, Compare, Op, SpjUnion, View, output_attributes
@@ -77,6 +85,11 @@ def _undeclared(table: Stream, column: Column, ends: tuple[object, object]) -> R
     if column.bucket is not None:
         what = "time" if isinstance(column.bucket.buckets, Moments) else "bucket of time"
         return Reason(f"{name} is a {what}, of which there are always new ones")
+    if table.data == ANSWERS:
+        return Reason(
+            f"{name} is computed by {table.name}, and nothing that follows from it is finite",
+            hint=f"bound the columns that {table.name} computes it from, or group by few values",
+        )
     match column.type:
         case FloatType():
             what = f"{name} is a {kind}: between any two values there are more, whatever its range"

@@ -32,6 +32,7 @@ def bound_standing(
     index = {m.alias: m.index for m in form.members}
     shown: dict[int, int] = {}
     lengths: set[tuple[int, int]] = set()
+    gridded = False
     for name in ends:
         for attribute in output_attributes(outputs[name]):
             member = form.members[index[attribute.alias]]
@@ -39,9 +40,10 @@ def bound_standing(
             column = stream.column(attribute.column)
             assert column is not None
             assert column.bucket is not None
-            assert isinstance(column.bucket.buckets, Moments)
-            lengths.add((column.bucket.buckets.after_us, stream.step_us))
-            steps = -(-column.bucket.buckets.after_us // stream.step_us)
+            after = column.bucket.latest_us
+            lengths.add((after, stream.step_us))
+            gridded |= not isinstance(column.bucket.buckets, Moments)
+            steps = -(-after // stream.step_us)
             shown[member.index] = min(steps, shown.get(member.index, steps))
     waits: dict[int, int | None] = {}
     for m in form.members:
@@ -63,7 +65,7 @@ def bound_standing(
     kept = [] if distinct else [KeptTimestamp(i, s, None) for i, s in sorted(shown.items())]
     members = frozenset(m.index for m in form.members)
     whole = bound_table(form, members, keys, kept, (), waits)
-    if distinct or len(shown) < 2:
+    if distinct or gridded or len(shown) < 2:
         return whole
     # of an answer only the first end is kept, which lies within the shortest window
     shortest = min(after for after, _ in lengths)

@@ -134,6 +134,8 @@ class Verdict:
     declarations: tuple[Declaration, ...]
     witness: Witness | None
     parts: tuple[PartVerdict, ...] = ()
+    blocks: tuple["Verdict", ...] = ()
+    """On the queries whose answers it reads, in the order of the union's blocks."""
 
     def __repr__(self) -> str:
         return show_verdict(self)
@@ -155,6 +157,11 @@ class Verdict:
         if self.parts:
             return tuple(plan for part in self.parts for plan in part.plans)
         return tuple(d.plan for d in self.disjuncts if isinstance(d, Bounded))
+
+
+def list_blocks(verdict: Verdict) -> tuple[Verdict, ...]:
+    """The verdicts on the queries whose answers a query reads, and on those that these read."""
+    return tuple(v for inner in verdict.blocks for v in (inner, *list_blocks(inner)))
 
 
 def tier_within(verdict: Verdict, disjunct: DisjunctVerdict) -> Tier:

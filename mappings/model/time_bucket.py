@@ -160,6 +160,15 @@ class TimeBucket:
         """From where a bucket begins to where the last ends that has it, no time is longer."""
         return self.buckets.longest_us if self.sliding is None else self.sliding.size_us
 
+    @property
+    def latest_us(self) -> int:
+        """No value is later than so long after its timestamp."""
+        match self.buckets:
+            case Moments(after_us=after):
+                return after - self.behind_us
+            case FixedBuckets() | CalendarBuckets():
+                return (self.longest_us if self.ends else 0) - self.behind_us
+
     def of(self, time_us: int) -> int:
         """The column's value for a timestamp (both µs since 1970)."""
         start = self.buckets.start(time_us - self.behind_us)

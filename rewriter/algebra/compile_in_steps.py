@@ -20,11 +20,20 @@ def compile_in_steps(compile_: Callable[[Catalog], SpjUnion], catalog: Catalog) 
             step_us = units.step_us
             catalog = share_steps(catalog, step_us)
         else:
-            return replace(union, step_us=step_us)
+            return union if step_us is None else _count_in(union, step_us)
+
+
+def _count_in(union: SpjUnion, step_us: int) -> SpjUnion:
+    """The query in steps, with the queries that it reads."""
+    blocks = tuple(replace(b, union=_count_in(b.union, step_us)) for b in union.blocks)
+    return replace(union, step_us=step_us, blocks=blocks)
 
 
 def _refuse_units(union: SpjUnion, catalog: Catalog) -> None:
-    """Raise UnitsDiffer for streams of different units that are joined."""
+    """Raise UnitsDiffer for streams of different units that are joined, in the query or in those
+    that it reads."""
+    for block in union.blocks:
+        _refuse_units(block.union, extend_catalog(catalog, block.union))
     for query in union.disjuncts:
         tables = {o.table for o in query.occurrences} & catalog.streams.keys()
         steps = sorted({catalog.streams[name].step_us for name in tables})

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import rdflib
 
 from ontoweir.mappings.model.column_types import XSD
+from ontoweir.rewriter.expressions.type_call import USER
 from ontoweir.rewriter.model.query import Iri, Operation, Term, TermExpression
 from ontoweir.rewriter.syntax.node import Node
 
@@ -91,11 +92,21 @@ def uses_functions(node: object) -> bool:
         return False
     if node.name in ("Builtin_EXISTS", "Builtin_NOTEXISTS", "Builtin_NOW"):
         return False
+    if node.name == "Function" and _mentions_now(node.get("expr")):  # a time, of a window
+        return False
     if node.name.startswith("Builtin_") or node.name == "Function":
         return True
     if node.name == "MultiplicativeExpression" and "op" in node:
         return True
     return any(uses_functions(v) for v in node.values())
+
+
+def _mentions_now(node: object) -> bool:
+    if isinstance(node, list):
+        return any(map(_mentions_now, node))
+    if not isinstance(node, Node):
+        return False
+    return node.name == "Builtin_NOW" or any(map(_mentions_now, node.values()))
 
 
 def is_computed(node: object) -> bool:
@@ -141,6 +152,8 @@ def _read_cast(
 ) -> TermExpression:
     iri = read_term(node["iri"])
     given = _listed(node.get("expr", ()))
+    if isinstance(iri, Iri) and iri.value.startswith(USER):
+        return Operation(iri.value, tuple(map(read, given)))
     if not isinstance(iri, Iri) or iri.value not in CASTS or len(given) != 1:
         raise NotReadError(f"a function call, <{iri.value}>" if isinstance(iri, Iri) else "a call")
     return Operation(iri.value, (read(given[0]),))

@@ -321,10 +321,15 @@ class View:
 @dataclass(frozen=True, slots=True)
 class Block:
     """A query whose answers are final, and a stream that another query reads: `stream`, with what
-    follows from the query's own declarations; its timestamp is when an answer is final."""
+    follows from the query's own declarations; its timestamp is when an answer is final.
+
+    `time`: a column of the answers, and how long after it the timestamp is, in µs (None: that
+    follows from no column).
+    """
 
     stream: Stream
     union: "SpjUnion"
+    time: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +355,9 @@ class SpjUnion:
     """Tables (or views), and the expressions of their rows that are columns."""
     ends: tuple[str, ...] = ()
     """Variables that say when rows leave their windows: an answer holds until the first of them."""
+    begins: tuple[str, ...] = ()
+    """Variables that say from when on rows are shown, where that is not their own time: an answer
+    holds from the last of them on."""
     step_us: int | None = None
     """The steps of time of a query over streams of different units (None: their unit)."""
     blocks: tuple[Block, ...] = ()

@@ -40,7 +40,7 @@ from ontoweir.rewriter.sparql.patterns import (
     pattern_values,
 )
 from ontoweir.rewriter.sparql.split_cases import Case, TooManyCases, split_cases
-from ontoweir.rewriter.windows.read_sparql_windows import NOW
+from ontoweir.rewriter.windows.read_sparql_windows import Now
 
 MAX_BRANCHES = 500
 """How many branches a query may have."""
@@ -175,7 +175,7 @@ def _join(left: Branch, right: Branch) -> Branch | None:
 
 def _filter(branch: Branch, filters: tuple[Formula, ...], time: Variable | None) -> Branch:
     """The branch with filters that see what it binds here: other variables are unbound."""
-    bound = {NOW, *branch.values}
+    bound = set(branch.values)
     for atom in branch.atoms:
         bound.update(t for t in (*atom_terms(atom), atom.time) if isinstance(t, Variable))
     if time is not None:
@@ -187,7 +187,8 @@ def _filter(branch: Branch, filters: tuple[Formula, ...], time: Variable | None)
 def _close(formula: Formula, bound: set[Variable]) -> Formula:
     match formula:
         case Comparison(filter=f):
-            return formula if bound.issuperset(filter_variables(f)) else Never()
+            known = all(v in bound or isinstance(v, Now) for v in filter_variables(f))
+            return formula if known else Never()
         case Never():
             return formula
         case Negation(part=part):

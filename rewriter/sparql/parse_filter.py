@@ -22,8 +22,9 @@ from ontoweir.rewriter.model.query import (
 )
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation
+from ontoweir.rewriter.sparql.read_sparql_buckets import NAMESPACE, read_grid
 from ontoweir.rewriter.syntax.node import Node
-from ontoweir.rewriter.windows.read_sparql_windows import NOW
+from ontoweir.rewriter.windows.read_sparql_windows import NOW, Now, now_on
 
 _EXACT = {
     XSD + sign + size
@@ -183,12 +184,33 @@ class _Reader:
             )
         elif name == "Builtin_NOW":
             self._add_term(total, NOW, sign)
+        elif isinstance(node, Node) and name == "Function":
+            self._add_term(total, self._floor(node), sign)
         elif isinstance(node, Node) and name not in ("literal", "pname"):
             raise self._refuse_form(node)
         elif isinstance(node, rdflib.Variable | rdflib.URIRef | rdflib.Literal | Node):
             self._add_term(total, self.read_term(node), sign)
         else:
             raise self._refuse_form(node)
+
+    def _floor(self, call: Node) -> Now:
+        """ow:floor(NOW(), step): the last time of a grid."""
+        function = self.read_term(call["iri"])
+        given = [_unwrap(part) for part in call.get("expr", ())]
+        if not isinstance(function, Iri) or function.value != f"{NAMESPACE}floor":
+            raise self._refuse_form(call)
+        time, *more = given if given else [None]
+        known = isinstance(time, Node) and time.name == "Builtin_NOW" and len(more) in (1, 2)
+        terms = [self.read_term(part) for part in more] if known else []
+        grid = read_grid(*terms, *[None] * (2 - len(terms))) if known else None
+        if grid is None:
+            raise self._error(
+                "ow:floor without NOW() and a step",
+                "a window with a step moves when a step is over",
+                'write ow:floor(NOW(), "PT5M"^^xsd:dayTimeDuration), with PREFIX ow: '
+                "<urn:ontoweir:>",
+            )
+        return now_on(grid)
 
     def _add_term(self, total: _Sum, term: Term, sign: int) -> None:
         if isinstance(term, Variable):
@@ -272,7 +294,8 @@ class _Reader:
         dates = any(
             isinstance(c, Literal) and c.datatype == XSD + "dateTime" for c, _ in total.constants
         )
-        if involved & (self.times | {NOW}) or total.duration is not None:
+        now = any(isinstance(v, Now) for v in involved)
+        if now or involved & self.times or total.duration is not None:
             return self._time(total, left_var, op, right_var, sign, dates)
         return self._value(total, left_var, op, right_var, sign)
 
@@ -341,7 +364,8 @@ class _Reader:
         offset = -sign * total.number + 0  # no negative zero
         if not total.constants:
             if right is not None:
-                return ValueFilter(left, op, right, format(offset, "f"), self.source)
+                moved = any(Decimal(n.lexical) for n in total.numbers)
+                return ValueFilter(left, op, right, format(offset, "f"), self.source, moved)
             if len(total.numbers) == 1:
                 datatype = total.numbers[0].datatype
                 text = format(offset, "f") if datatype in _EXACT else total.numbers[0].lexical
@@ -349,7 +373,8 @@ class _Reader:
                     text = str(offset)
             else:
                 datatype, text = XSD + "decimal", format(offset, "f")
-            return ValueFilter(left, op, Literal(text, datatype), "0", self.source)
+            moved = len(total.numbers) > 1
+            return ValueFilter(left, op, Literal(text, datatype), "0", self.source, moved)
         constant, factor = total.constants[0]
         if right is not None or len(total.constants) > 1 or total.numbers or factor != -sign:
             raise self._error(

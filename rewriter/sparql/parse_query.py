@@ -48,7 +48,7 @@ from ontoweir.rewriter.subqueries.check_subselects import check_subselects
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
-from ontoweir.rewriter.windows.read_sparql_windows import NOW, read_sparql_windows
+from ontoweir.rewriter.windows.read_sparql_windows import Now, read_sparql_windows
 
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
@@ -136,8 +136,7 @@ class _Parser:
         pattern: Pattern = self.read_group(query["where"], None)
         if "valuesClause" in query:
             line = self.tokens.next(lambda t: t.text.upper() == "VALUES")
-            rows = self.values.read_values(query["valuesClause"], line)
-            pattern = Join((pattern, rows))
+            pattern = Join((pattern, self.values.read_values(query["valuesClause"], line)))
         branches = distribute_unions(
             pattern,
             distinct=distinct,
@@ -150,9 +149,8 @@ class _Parser:
             check_names(aggregation, buckets, bound, self.times, self.error, place)
         check_buckets(buckets, self.times, branches, self.error, place or self.first)
         branches, ends = read_sparql_windows(branches, source)
-        if ends:
-            buckets = (*buckets, *ends)
-            answers = None if answers is None else [*answers, *(b.name for b in ends)]
+        buckets = (*buckets, *ends)
+        answers = answers and [*answers, *(b.name for b in ends)]
         found = self.computed.finish(answers, bound_variables(pattern))
         head = check_variables(
             head if head is None or found is None else found.needed(head),
@@ -294,11 +292,11 @@ class _Parser:
 
     def check_scope(self, group: Join) -> None:
         """Raise the error for a filter over what its own group does not bind."""
-        bound = bound_variables(group) | {NOW}
+        bound = bound_variables(group)
         bound |= {group.time} if group.time is not None else set()
         for f in (f for formula in group.filters for f in formula_filters(formula)):
             for variable in filter_variables(f):
-                if variable not in bound:
+                if variable not in bound and not isinstance(variable, Now):
                     raise self.error(
                         f"?{variable.name} is in a FILTER but in no pattern of its group",
                         "a filter compares what the patterns or GRAPH in its { … } bind",

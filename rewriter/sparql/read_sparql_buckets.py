@@ -10,7 +10,6 @@ from ontoweir.mappings.model.column_types import XSD, epoch_us, parse_instant
 from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.model.sliding_buckets import SlidingBuckets, make_sliding
 from ontoweir.mappings.model.time_bucket import (
-    Buckets,
     CalendarBuckets,
     CalendarUnit,
     FixedBuckets,
@@ -73,14 +72,15 @@ def read_sparql_buckets(
         raise refuse("ow:tumble without a time and a width", _WHY, _FIX, line)
     width = terms.read(given[1])
     more = terms.read(given[2]) if len(given) == 3 else None
-    buckets = _read_buckets(width, more)
+    buckets = read_grid(width, more)
     if buckets is None:
         shown = width.lexical if isinstance(width, Literal) else str(width)
         raise refuse(f"the width {shown} of a bucket", _WHY, _FIX, line)
     return NamedBuckets(name, Variable(str(given[0])), TimeBucket(buckets, _FUNCTIONS[known]))
 
 
-def _read_buckets(width: object, more: object) -> Buckets | None:
+def read_grid(width: object, more: object) -> FixedBuckets | CalendarBuckets | None:
+    """Buckets of a width, in a time zone or from a time; None: there are none."""
     if not isinstance(width, Literal) or (more is not None and not isinstance(more, Literal)):
         return None
     if more is not None and more.datatype not in (f"{XSD}dateTime", f"{XSD}date"):

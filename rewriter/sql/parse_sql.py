@@ -15,11 +15,12 @@ from ontoweir.mappings.model.assertion import (
     SourceNotNull,
     SourceOneOf,
 )
-from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Scalar
-from ontoweir.mappings.model.column_types import XSD, name_column_type
+from ontoweir.mappings.model.catalog import Catalog, Column, Scalar
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.model.time_bucket import Moments
+from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.read_select import (
     SelectShape,
@@ -30,12 +31,14 @@ from ontoweir.mappings.sql.read_select import (
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
+from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
     Attribute,
+    Block,
     Compare,
     Condition,
     Constant,
@@ -56,10 +59,11 @@ from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
-from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
+from ontoweir.rewriter.subqueries.merge_subqueries import Answers, merge_subqueries
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.views.make_sets import SetMaker
+from ontoweir.rewriter.windows.check_delays import check_delays
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
@@ -96,11 +100,11 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 
 
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
-    parts: list[_Part] = []
+    reader = _Reader(file)
     try:
-        for tree in merge_subqueries(name_aggregates(parse_sql_text(text)), catalog):
-            parts.append(_read_part(tree, catalog, file))
-            catalog = parts[-1].catalog
+        tree = name_aggregates(parse_sql_text(text))
+        trees, catalog = merge_subqueries(tree, catalog, reader.read_answers)
+        return reader.read(trees, catalog, name)
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
@@ -114,48 +118,71 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             fix="write fewer conditions and terms, and remove superfluous parentheses",
             source=Source(file, 1),
         ) from None
-    part = _unite_parts(parts, catalog, file)
-    aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
-    variables = _names(union.selects[0])
-    _refuse_other_widths(union.selects, len(variables), file)
-    for select in union.selects:
-        _refuse_other_types(union.selects[0], select, variables, file)
-    if aggregation is not None:  # none, where all matches are one group
-        variables = (*aggregation.variables, *part.ends)
-    named = [
-        SpjQuery(
-            d.occurrences,
-            d.conditions,
-            tuple(zip(variables, (o for _, o in d.outputs), strict=bool(variables))),
+
+
+class _Reader:
+    """Reads the SQL of a file; `blocks`: the queries that it reads the answers of."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.blocks: list[Block] = []
+
+    def read_answers(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> Answers:
+        """An aggregate query whose answers are read, as a stream of the catalog."""
+        answers, block = make_answers(self.read(trees, catalog, name), name, catalog)
+        self.blocks.append(block)
+        return answers
+
+    def read(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> SpjUnion:
+        """A query without subqueries: one tree; or several, whose matches are aggregated."""
+        file = self.file
+        parts: list[_Part] = []
+        for tree in trees:
+            parts.append(_read_part(tree, catalog, file))
+            catalog = parts[-1].catalog
+        part = _unite_parts(parts, catalog, file)
+        aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
+        variables = _names(union.selects[0])
+        check_parts(union.selects)
+        if aggregation is not None:  # none, where all matches are one group
+            variables = (*aggregation.variables, *part.ends, *part.begins)
+        named = [
+            SpjQuery(
+                d.occurrences,
+                d.conditions,
+                tuple(zip(variables, (o for _, o in d.outputs), strict=bool(variables))),
+            )
+            for d in disjuncts
+        ]
+        sets = SetMaker(catalog)
+        if is_mixed(named, catalog):
+            refuse_bags(Source(file, 1), distinct=union.distinct, sql=True)
+            named = list(date_statics(named, sets, Source(file, 1)))
+        made = SpjUnion(
+            name=name,
+            variables=variables,
+            disjuncts=tuple(propagate_equalities(d, sets.catalog) for d in named),
+            distinct=union.distinct,
+            source=Source(file, 1),
+            aggregation=aggregation,
+            buckets=part.buckets,
+            derived=part.derived,
+            ends=part.ends,
+            begins=part.begins,
+            views=tuple(sets.views),
         )
-        for d in disjuncts
-    ]
-    sets = SetMaker(catalog)
-    if is_mixed(named, catalog):
-        refuse_bags(Source(file, 1), distinct=union.distinct, sql=True)
-        named = list(date_statics(named, sets, Source(file, 1)))
-    made = SpjUnion(
-        name=name,
-        variables=variables,
-        disjuncts=tuple(propagate_equalities(d, sets.catalog) for d in named),
-        distinct=union.distinct,
-        source=Source(file, 1),
-        aggregation=aggregation,
-        buckets=part.buckets,
-        derived=part.derived,
-        ends=part.ends,
-        views=tuple(sets.views),
-    )
-    _refuse_ungrouped(made, part.buckets)
-    made = slide_buckets(made, sets.catalog)
-    check_aggregates(made, sets.catalog)
-    return read_group_row(made, sets.catalog, part.trees)
+        made = add_blocks(made, self.blocks)
+        _refuse_ungrouped(made, part.buckets)
+        check_delays(made, sets.catalog)
+        made = slide_buckets(made, sets.catalog)
+        check_aggregates(made, sets.catalog)
+        return read_group_row(made, sets.catalog, part.trees)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
     """SQL without subqueries, as it is read; `catalog`: with its buckets and derived columns;
-    `buckets` and `derived`: these, by their tables; `ends`: as a SpjUnion has them."""
+    `buckets` and `derived`: these, by their tables; `ends`, `begins`: as a SpjUnion has them."""
 
     catalog: Catalog
     union: SelectUnion
@@ -165,6 +192,7 @@ class _Part:
     buckets: tuple[tuple[str, Column], ...]
     derived: tuple[tuple[str, Expression], ...]
     ends: tuple[str, ...]
+    begins: tuple[str, ...]
 
 
 def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
@@ -183,7 +211,17 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
     grouped = None if aggregation is None else len(aggregation.group)
     columns = {(table, column.name) for table, column in buckets}
     disjuncts = tuple(d for s in union.selects for d in _disjuncts(s, file, grouped, columns))
-    return _Part(catalog, union, disjuncts, aggregation, trees, buckets, derived, windows.ends)
+    return _Part(
+        catalog,
+        union,
+        disjuncts,
+        aggregation,
+        trees,
+        buckets,
+        derived,
+        windows.ends,
+        windows.begins,
+    )
 
 
 def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
@@ -224,6 +262,7 @@ def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) ->
     if union.aggregation is None and not union.distinct:
         return
     group = () if union.aggregation is None else union.aggregation.group
+    read = {*group, *union.ends, *union.begins}
     buckets = {
         (table, column.name)
         for table, column in columns
@@ -233,7 +272,7 @@ def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) ->
         of = {o.alias: o.table for o in query.occurrences}
         for name, output in query.outputs:
             for attribute in output_attributes(output):
-                if name in group or (of[attribute.alias], attribute.column) not in buckets:
+                if name in read or (of[attribute.alias], attribute.column) not in buckets:
                     continue
                 raise QueryError(
                     f"{attribute.column} is selected or aggregated, and not grouped by",
@@ -241,49 +280,6 @@ def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) ->
                     fix="group by it; every result carries its own time `at`",
                     source=union.source,
                 )
-
-
-def _refuse_other_widths(selects: Sequence[SelectShape], width: int, file: str) -> None:
-    """Raise QueryError where the parts of a UNION have different numbers of columns."""
-    for select in selects:
-        if len(select.projections) != width:
-            raise QueryError(
-                f"a UNION of {width} and {len(select.projections)} columns",
-                why="its parts must have the same number of columns",
-                fix="select as many columns in every part",
-                source=Source(file, select.line or 1),
-            )
-
-
-def _refuse_other_types(
-    first: SelectShape, other: SelectShape, names: tuple[str, ...], file: str
-) -> None:
-    """Raise QueryError where a UNION mixes types: Spark would cast, and answers keep their types.
-
-    Decimals of all sizes are one type: their texts are canonical.
-    """
-    for name, (_, a), (_, b) in zip(names, first.projections, other.projections, strict=True):
-        left, right = _type_name(a, first), _type_name(b, other)
-        if left != right:
-            raise QueryError(
-                f"a UNION of {left} and {right} in the column {name}",
-                why="an answer keeps its type: 1 and 1.0 are different answers here, and one in "
-                "SQL, which casts them",
-                fix="declare both columns with one type in the catalog, or write one query for "
-                "each",
-                source=Source(file, other.line or 1),
-            )
-
-
-def _type_name(value: SourceColumn | Scalar, select: SelectShape) -> str:
-    if isinstance(value, SourceColumn):
-        kind = select.scope.type_of(value)
-        return "decimal" if isinstance(kind, DecimalType) else name_column_type(kind)
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, str):
-        return "string"
-    return "int" if isinstance(value, int) else "decimal"
 
 
 def _names(select: SelectShape) -> tuple[str, ...]:

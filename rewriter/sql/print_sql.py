@@ -25,7 +25,7 @@ from ontoweir.rewriter.sql.print_aggregation import (
 )
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_output
 from ontoweir.rewriter.sql.print_select import name_column, print_select
-from ontoweir.rewriter.sql.print_views import print_views
+from ontoweir.rewriter.sql.print_views import print_blocks, print_views
 from ontoweir.rewriter.sql.shorten_aliases import shorten_aliases
 from ontoweir.rewriter.sql.unite_filters import Selection, unite_filters
 
@@ -67,6 +67,17 @@ def print_sql(
         short: short aliases; else those of explanations, for where no comment tells them.
     """
     catalog = extend_catalog(catalog, union)
+    if union.blocks:
+        before = print_blocks(
+            union.blocks,
+            lambda inner: print_sql(
+                inner, catalog, dialect=dialect, comments=comments, short=short
+            ),
+            dialect=dialect,
+        )
+        rest = replace(union, blocks=())
+        after = print_sql(rest, catalog, dialect=dialect, comments=comments, short=short)
+        return before.rstrip() + f",\n{after[5:]}" if union.views else before + after
     if union.views:
         rest = replace(union, views=())
         return print_views(union.views, catalog, dialect=dialect, comments=comments) + print_sql(

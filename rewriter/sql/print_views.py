@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING
 
+from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.spj import (
     Attribute,
+    Block,
     Constant,
     IriOutput,
+    SpjUnion,
     TextColumn,
     View,
     ViewBranch,
@@ -41,6 +44,46 @@ def print_views(views: Sequence[View], catalog: Catalog, *, dialect: str, commen
     """
     printed = [_print(view, catalog, dialect, comments) for view in views]
     return "WITH " + ",\n".join(printed) + "\n"
+
+
+def print_blocks(
+    blocks: Sequence[Block], printed: Callable[[SpjUnion], str], *, dialect: str
+) -> str:
+    """WITH, and each query whose answers are read, with the time when they are final.
+
+    Args:
+        blocks: at least one.
+        printed: prints a query.
+        dialect: a dialect of sqlglot.
+
+    Raises:
+        QueryError: that time follows from no column of the answers.
+    """
+    from sqlglot import exp
+
+    made = []
+    for block in blocks:
+        if block.time is None:
+            raise QueryError(
+                f"the time when answers of {block.stream.name} are final is not printed as SQL",
+                why="it follows from no column: the bucket is of a calendar, or other rows may "
+                "still match when it is over",
+                fix="look at it with --show plan",
+                source=block.union.source,
+            )
+        column, behind = block.time
+        time: exp.Expr = exp.column(exp.to_identifier(column, quoted=needs_quotes(column)))
+        if behind:
+            micros = exp.Literal.string(str(behind))
+            length = exp.Interval(this=micros, unit=exp.Var(this="MICROSECOND"))
+            time = exp.Add(this=time, expression=length)
+        head = exp.select(exp.Star(), exp.alias_(time, block.stream.timestamp))
+        shown = head.sql(dialect=dialect, pretty=True)
+        body = f"{shown}\nFROM (\n{indent(printed(block.union), '  ')}\n) AS answers"
+        name = block.stream.name
+        quoted = f'"{name}"' if needs_quotes(name) else name
+        made.append(f"{quoted} AS (\n{indent(body, '  ')}\n)")
+    return "WITH " + ",\n".join(made) + "\n"
 
 
 def _print(view: View, catalog: Catalog, dialect: str, comments: bool) -> str:

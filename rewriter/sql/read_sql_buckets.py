@@ -4,34 +4,29 @@
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
-from ontoweir.mappings.model.column_types import epoch_us, parse_instant
-from ontoweir.mappings.model.parse_duration import UNITS_US, parse_duration
 from ontoweir.mappings.model.sliding_buckets import make_sliding
 from ontoweir.mappings.model.time_bucket import (
-    Buckets,
-    CalendarBuckets,
-    FixedBuckets,
     TimeBucket,
     slide_panes,
 )
-from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import ENDS, is_growing, make_column
+from ontoweir.rewriter.windows.read_sql_grid import (
+    is_grid,
+    read_interval,
+    read_offset,
+    read_sql_grid,
+    refuse_grid,
+)
 from ontoweir.rewriter.windows.read_sql_time import read_sql_time
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_CALENDAR = ("day", "week", "month", "quarter", "year")
-_NAMES = ("TUMBLE", "TUMBLE_START", "TUMBLE_END", "TIME_BUCKET", "DATE_TRUNC", "DATE_BIN")
 _SLIDING = ("HOP", "HOP_START", "HOP_END", "CUMULATE", "CUMULATE_START", "CUMULATE_END")
-_MONDAY_US = 946_857_600_000_000
-"""3 January 2000, from which DuckDB and TimescaleDB count where no origin is given."""
-_WHY = "a bucket of time is a unit or a width, and a stream's timestamp"
 
 
 def read_sql_buckets(
@@ -105,39 +100,16 @@ def _places(tree: "exp.Select") -> "list[exp.Expr]":
 def _is_bucket(node: "exp.Expr") -> bool:
     from sqlglot import exp
 
-    if isinstance(node, exp.Anonymous):
-        return node.name.upper() in (*_NAMES, *_SLIDING)
-    if isinstance(node, exp.Floor):
-        return node.args.get("to") is not None
-    return isinstance(node, (exp.TimestampTrunc, exp.DateTrunc, exp.DateBin))
+    return is_grid(node) or (isinstance(node, exp.Anonymous) and node.name.upper() in _SLIDING)
 
 
 def _read(node: "exp.Expr", scope: Scope) -> tuple[str, Stream, TimeBucket]:
     """The alias and the stream of a bucket, and the bucket."""
-    from sqlglot import exp
-
-    if isinstance(node, exp.Anonymous):
-        name, given = node.name.upper(), list(node.expressions)
-    elif isinstance(node, exp.DateBin):
-        origin = node.args.get("unit")
-        name, given = "DATE_BIN", [node.this, node.expression, *([origin] if origin else [])]
-    else:
-        unit = node.args["to"] if isinstance(node, exp.Floor) else node.args["unit"]
-        name, given = "DATE_TRUNC", [unit, node.this]
-    if name in _SLIDING:
-        return _read_sliding(name, given, node, scope)
-    first_time = name.startswith("TUMBLE")
-    if len(given) not in (2, 3):
-        raise _refuse(node, f"{len(given)} arguments")
-    time, width = given[:2] if first_time else (given[1], given[0])
-    alias, stream, behind = _stream_of(time, node, scope)
-    third = given[2] if len(given) == 3 else None
-    buckets = (
-        _truncated(width, third, node)
-        if name == "DATE_TRUNC"
-        else _binned(width, third, node, name)
-    )
-    return alias, stream, TimeBucket(buckets, ends=name == "TUMBLE_END", behind_us=behind)
+    if not is_grid(node):
+        return _read_sliding(node.name.upper(), list(node.expressions), node, scope)
+    read = read_sql_grid(node)
+    alias, stream, behind = _stream_of(read.time, node, scope)
+    return alias, stream, TimeBucket(read.grid, ends=read.ends, behind_us=behind)
 
 
 def _read_sliding(
@@ -145,111 +117,19 @@ def _read_sliding(
 ) -> tuple[str, Stream, TimeBucket]:
     """HOP(ts, slide, size) and CUMULATE(ts, step, size), from 1970 or from an offset."""
     if len(given) not in (3, 4):
-        raise _refuse(node, f"{len(given)} arguments")
+        raise refuse_grid(node, f"{len(given)} arguments")
     alias, stream, behind = _stream_of(given[0], node, scope)
-    slide, size = (_duration(g) for g in given[1:3])
-    offset = _offset(given[3] if len(given) == 4 else None, node)
+    slide, size = (read_interval(g) for g in given[1:3])
+    offset = read_offset(given[3] if len(given) == 4 else None, node)
     sliding = make_sliding(slide, size, offset, grows=name.startswith("CUMULATE"))
     if sliding is None:
-        raise _refuse(node, "no INTERVAL to slide by and of a size (of CUMULATE, a multiple)")
+        raise refuse_grid(node, "no INTERVAL to slide by and of a size (of CUMULATE, a multiple)")
     return alias, stream, slide_panes(sliding, ends=name.endswith("_END"), behind_us=behind)
-
-
-def _duration(given: "exp.Expr") -> int | None:
-    from sqlglot import exp
-
-    if not isinstance(given, exp.Interval):
-        return None
-    unit = given.args.get("unit")
-    text = given.this.name if given.this is not None else ""
-    return parse_duration(f"{text} {unit.name if unit else ''}")
 
 
 def _stream_of(time: "exp.Expr", node: "exp.Expr", scope: Scope) -> tuple[str, Stream, int]:
     """The alias and the stream of a timestamp, and how long before it the time is, in µs."""
     found = read_sql_time(time, scope)
     if found is None:
-        raise _refuse(node, f"{time.sql('spark')} is not a stream's timestamp")
+        raise refuse_grid(node, f"{time.sql('spark')} is not a stream's timestamp")
     return found
-
-
-def _truncated(unit: "exp.Expr", zone: "exp.Expr | None", node: "exp.Expr") -> Buckets:
-    name = unit.name.lower().removesuffix("s")
-    place = "UTC" if zone is None else _text(zone, node)
-    if name in _CALENDAR:
-        return CalendarBuckets(name, _check_zone(place, node))  # type: ignore[arg-type]
-    if name not in UNITS_US:
-        raise _refuse(node, f"the unit {unit.name!r}")
-    if zone is not None and name == "hour":
-        raise _refuse(node, "hours of a time zone")
-    return FixedBuckets(UNITS_US[name])
-
-
-def _binned(width: "exp.Expr", origin: "exp.Expr | None", node: "exp.Expr", name: str) -> Buckets:
-    from sqlglot import exp
-
-    if isinstance(width, exp.Interval):
-        unit = width.args.get("unit")
-        text = f"{width.this.name if width.this is not None else ''} {unit.name if unit else ''}"
-    else:
-        text = _text(width, node)
-    amount, _, unit_name = text.strip().partition(" ")
-    calendar = unit_name.strip().lower().removesuffix("s")
-    if amount == "1" and calendar in ("month", "quarter", "year") and origin is None:
-        return CalendarBuckets(calendar)  # type: ignore[arg-type]
-    duration = parse_duration(text)
-    if duration is None or duration <= 0:
-        raise _refuse(node, f"the width {text.strip()!r}")
-    if name.startswith("TUMBLE"):
-        return FixedBuckets(duration, _offset(origin, node) % duration)
-    start = _MONDAY_US if origin is None else _moment(origin, node)
-    return FixedBuckets(duration, start % duration)
-
-
-def _offset(given: "exp.Expr | None", node: "exp.Expr") -> int:
-    from sqlglot import exp
-
-    if given is None:
-        return 0
-    if not isinstance(given, exp.Interval):
-        raise _refuse(node, "an offset that is no INTERVAL")
-    duration = _duration(given)
-    if duration is None:
-        raise _refuse(node, f"the offset {given.sql('spark')}")
-    return duration
-
-
-def _moment(given: "exp.Expr", node: "exp.Expr") -> int:
-    inner = given.this if given.key == "cast" else given
-    try:
-        return epoch_us(parse_instant(_text(inner, node)))
-    except ValueError:
-        raise _refuse(node, f"the origin {given.sql('spark')}") from None
-
-
-def _text(given: "exp.Expr", node: "exp.Expr") -> str:
-    from sqlglot import exp
-
-    if isinstance(given, exp.Literal) and given.is_string:
-        return str(given.this)
-    raise _refuse(node, given.sql("spark"))
-
-
-def _check_zone(name: str, node: "exp.Expr") -> str:
-    try:
-        ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        raise _refuse(node, f"the time zone {name!r}") from None
-    return name
-
-
-def _refuse(node: "exp.Expr", what: str) -> SqlRefusal:
-    return SqlRefusal(
-        f"{what} in {node.sql('spark')}",
-        why=_WHY,
-        fix="write e.g. date_trunc('hour', ts), date_trunc('day', ts, 'Europe/Berlin'), "
-        "FLOOR(ts TO MINUTE), TUMBLE(ts, INTERVAL '5' MINUTE), time_bucket('5 minutes', ts), "
-        "HOP(ts, INTERVAL '5' MINUTE, INTERVAL '1' HOUR), by a slide and a size, or CUMULATE(ts, "
-        "INTERVAL '1' HOUR, INTERVAL '1' DAY), by a step and a size",
-        line=line_of(node),
-    )

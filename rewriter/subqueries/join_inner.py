@@ -9,10 +9,14 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
+_QUIET = "unasked"
+
+
 @dataclass(frozen=True, slots=True)
 class Inner:
     """A subquery: a SELECT over tables whose columns all have their tables, and the names that its
-    columns have outside; `named`: it has an alias of its own."""
+    columns have outside, but for those that are there unasked (`is_quiet`); `named`: it has an
+    alias of its own."""
 
     select: "exp.Select"
     names: tuple[str, ...]
@@ -20,9 +24,30 @@ class Inner:
 
     @property
     def columns(self) -> "tuple[tuple[str, exp.Expr], ...]":
-        """What it shows."""
-        shown = (item.unalias() for item in self.select.expressions)
-        return tuple(zip(self.names, shown, strict=True))
+        """What it shows, and then what is there unasked."""
+        shown = (item.unalias() for item in self.select.expressions if not is_quiet(item))
+        return (*zip(self.names, shown, strict=True), *self._unasked)
+
+    @property
+    def quiet(self) -> frozenset[str]:
+        """The names of what is there unasked."""
+        return frozenset(name for name, _ in self._unasked)
+
+    @property
+    def _unasked(self) -> "tuple[tuple[str, exp.Expr], ...]":
+        items = (i for i in self.select.expressions if is_quiet(i) and i.alias not in self.names)
+        return tuple((item.alias, item.unalias()) for item in items)
+
+
+def is_quiet(item: "exp.Expr") -> bool:
+    """Whether an item of SELECT is there unasked: it has a name, and is no column of `*`."""
+    return bool(item.meta.get(_QUIET))
+
+
+def make_quiet(item: "exp.Expr") -> "exp.Expr":
+    """The item of SELECT, there unasked."""
+    item.meta[_QUIET] = True
+    return item
 
 
 def list_items(select: "exp.Select") -> "list[exp.Expr]":

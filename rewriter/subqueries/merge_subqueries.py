@@ -1,20 +1,36 @@
 """Merge subqueries, WITH and views into the query that reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from ontoweir.mappings.model.catalog import Catalog, QueryView
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog, QueryView, Stream
 from ontoweir.mappings.sql.read_condition import MAX_ALTERNATIVES
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name, find_table
+from ontoweir.mappings.sql.read_scope import (
+    SqlRefusal,
+    SqlUnitsDiffer,
+    column_names,
+    find_name,
+    find_table,
+)
 from ontoweir.mappings.sql.read_select import parse_sql_text, read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
+from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.subqueries.is_set import aggregates, is_set
-from ontoweir.rewriter.subqueries.join_inner import Inner, join_inner, list_items, rename_inner
+from ontoweir.rewriter.subqueries.join_inner import (
+    Inner,
+    is_quiet,
+    join_inner,
+    list_items,
+    make_quiet,
+    rename_inner,
+)
 from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
@@ -33,15 +49,39 @@ class _Around:
     views: tuple[str, ...] = ()
 
 
-def merge_subqueries(tree: "exp.Query", catalog: Catalog) -> "tuple[exp.Query, ...]":
-    """A query without subqueries in FROM, WITH and views. Several: an aggregate query whose matches
-    are those of all of them together, which differ in their tables and conditions only.
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The stream that the answers of an aggregate query are.
+
+    `catalog`: with the stream; `columns`: the columns that the query shows, by their names, in
+    order; how long before the stream's timestamp each is, in µs (None: it is a column of the
+    stream).
+    """
+
+    stream: Stream
+    catalog: Catalog
+    columns: tuple[tuple[str, int | None], ...]
+
+
+ReadAnswers: TypeAlias = "Callable[[Sequence[exp.Query], Catalog, str], Answers]"
+"""Reads an aggregate query, without subqueries, whose answers another query reads; of the parts of
+merge_subqueries, a catalog, and what the stream may be called. It raises SqlRefusal or QueryError
+where the query is wrong, or its answers are not final."""
+
+
+def merge_subqueries(
+    tree: "exp.Query", catalog: Catalog, read_answers: ReadAnswers
+) -> "tuple[tuple[exp.Query, ...], Catalog]":
+    """A query without subqueries in FROM, WITH and views; and the catalog with the streams that are
+    answers of aggregate queries inside. Several queries: an aggregate query whose matches are those
+    of all of them together, which differ in their tables and conditions only.
 
     The table of a subquery over one table has the alias of the subquery.
 
     Args:
         tree: the query.
         catalog: the tables and views.
+        read_answers: makes a stream of an aggregate query inside.
 
     Raises:
         SqlRefusal: a subquery is more than select-project-join; or a name is unknown or ambiguous.
@@ -51,13 +91,17 @@ def merge_subqueries(tree: "exp.Query", catalog: Catalog) -> "tuple[exp.Query, .
     names = {i.name.lower() for i in tree.find_all(exp.Identifier)}
     views = {v.lower() for v in catalog.views}
     if not tree.find(exp.With, exp.Subquery) and not names & views:
-        return (tree,)
-    return _Merger(catalog).read(tree.copy(), _Around())
+        return (tree,), catalog
+    merger = _Merger(catalog, read_answers)
+    return merger.read(tree.copy(), _Around()), merger.catalog
 
 
 class _Merger:
-    def __init__(self, catalog: Catalog) -> None:
-        self.catalog = catalog
+    """`known`: the answers of the queries inside that are read already, by their texts."""
+
+    def __init__(self, catalog: Catalog, read_answers: ReadAnswers) -> None:
+        self.catalog, self.read_answers = catalog, read_answers
+        self.known: dict[tuple[str, ...], Answers] = {}
 
     def read(self, tree: "exp.Query", around: _Around) -> "tuple[exp.Query, ...]":
         """The whole query, or a part of its UNION."""
@@ -111,9 +155,13 @@ class _Merger:
         made = []
         for parts in product(*inner.values()):
             chosen = rename_inner(dict(zip(inner, parts, strict=True)), items)
-            shown = {a: sub.columns for a, sub in chosen.items()}
             whole = flat.copy()
-            known = {a: FromItem(a, shown.get(a, item)) for a, item in items.items()}
+            known = {
+                a: FromItem(a, chosen[a].columns, chosen[a].quiet)
+                if a in chosen
+                else FromItem(a, columns)
+                for a, columns in items.items()
+            }
             resolve_names(whole, known)
             join_inner(whole, chosen)
             made.append(whole)
@@ -131,9 +179,9 @@ class _Merger:
             alias, n = item.alias or "subquery", 2
             while not item.alias and alias in inner:
                 alias, n = f"subquery_{n}", n + 1
-            block = self._block(item.this, around)
+            block = self._block(item.this, around, alias)
             inner[alias] = _rename(block, item.args.get("alias"), (), named=bool(item.alias))
-            item.replace(exp.to_table(alias, quoted=True))
+            item.replace(exp.Table(this=exp.to_identifier(alias, quoted=True)))
         return inner
 
     def _open(self, item: "exp.Expr", inner: dict[str, list[Inner]], around: _Around) -> str:
@@ -151,7 +199,7 @@ class _Merger:
         if name.lower() in around.named:
             cte, before = around.named[name.lower()]
             columns = tuple(c.name for c in cte.args["alias"].columns)
-            block = self._block(cte.this.copy(), replace(before, is_set=around.is_set))
+            block = self._block(cte.this.copy(), replace(before, is_set=around.is_set), cte.alias)
         elif (view := find_name(name, self.catalog.views)) is not None:
             block = self._open_view(self.catalog.views[view], line_of(item), around)
         else:
@@ -170,9 +218,15 @@ class _Merger:
             raise refuse_cycle((*around.views, view.name))
         inside = _Around({}, around.is_set, (*around.views, view.name))
         try:
-            parts = self._block(parse_sql_text(view.text), inside)
+            parts = self._block(name_aggregates(parse_sql_text(view.text)), inside, view.name)
+        except (SqlUnitsDiffer, UnitsDiffer):
+            raise  # it is compiled again, in steps that both have
         except SqlRefusal as error:
             raise place_in_view(error, view) from None
+        except QueryError as error:
+            line = None if error.source is None else error.source.line
+            made = SqlRefusal(error.what, why=error.why, fix=error.fix, line=line)
+            raise place_in_view(made, view) from None
         for part in parts:
             for name in part.find_all(exp.Identifier):
                 name.meta.pop("line", None)
@@ -180,8 +234,8 @@ class _Merger:
                     name.meta["line"] = line
         return parts
 
-    def _block(self, tree: "exp.Query", around: _Around) -> "list[exp.Select]":
-        """A subquery as SELECTs over tables, under UNION ALL.
+    def _block(self, tree: "exp.Query", around: _Around, name: str) -> "list[exp.Select]":
+        """A subquery as SELECTs over tables, under UNION ALL; `name`: what it is called.
 
         Raises:
             SqlRefusal: it is more than that.
@@ -191,25 +245,22 @@ class _Merger:
         around = _take_named(tree, around)
         if isinstance(tree, exp.Subquery) and not tree.alias:
             refuse_clauses(tree)
-            return self._block(tree.this, around)
+            return self._block(tree.this, around, name)
         if isinstance(tree, exp.Union):
             refuse_clauses(tree)
             if tree.args.get("distinct") and not around.is_set:
                 raise _refuse_distinct(tree, "UNION")
-            parts = [*self._block(tree.this, around), *self._block(tree.expression, around)]
+            sides = (tree.this, tree.expression)
+            parts = [part for side in sides for part in self._block(side, around, name)]
+            for part in parts:
+                part.set("expressions", [e for e in part.expressions if not is_quiet(e)])
             refuse_mixed_union(parts, self.catalog)
             return parts
         if not isinstance(tree, exp.Select):
             table = isinstance(tree, exp.Table)
             raise refuse_sql(tree, "this FROM item" if table else type(tree).__name__.upper())
         if aggregates(tree):
-            raise SqlRefusal(
-                "an aggregate in a subquery",
-                why="its groups may change with every row, and what reads them would have to take "
-                "back what it has answered",
-                fix="aggregate in the outermost SELECT, or write a query of its own for it",
-                line=line_of(tree),
-            )
+            return [self._read_answers(tree, around, name)]
         distinct = tree.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise refuse_sql(tree, "DISTINCT ON")
@@ -220,6 +271,40 @@ class _Merger:
             refuse_clauses(part)
             part.set("distinct", None)
         return parts
+
+    def _read_answers(self, tree: "exp.Select", around: _Around, name: str) -> "exp.Select":
+        """An aggregate query as a SELECT over the stream that its answers are."""
+        from sqlglot import exp
+
+        line = line_of(tree)
+        parts = self.select(tree, replace(around, is_set=False))
+        texts = tuple(part.sql("spark") for part in parts)
+        if texts not in self.known:
+            try:
+                self.known[texts] = self.read_answers(parts, self.catalog, name)
+            except SqlRefusal as error:
+                error.line = error.line or line
+                raise
+            self.catalog = self.known[texts].catalog
+        answers = self.known[texts]
+        table = answers.stream.name
+        columns: list[exp.Expr] = []
+        for column, behind in answers.columns:
+            made: exp.Expr = exp.column(column, table, quoted=True)
+            if behind is not None:
+                made = exp.column(answers.stream.timestamp, table, quoted=True)
+                micros = exp.Literal.string(str(behind))
+                length = exp.Interval(this=micros, unit=exp.Var(this="MICROSECOND"))
+                made = exp.Sub(this=made, expression=length) if behind else made
+            item = exp.alias_(made, column, quoted=True)
+            columns.append(make_quiet(item) if column == answers.stream.timestamp else item)
+        made = exp.Select(expressions=columns).from_(
+            exp.Table(this=exp.to_identifier(table, quoted=True))
+        )
+        for named in made.find_all(exp.Identifier):
+            if line is not None:
+                named.meta["line"] = line
+        return made
 
 
 def _take_named(tree: "exp.Query", around: _Around) -> _Around:
@@ -251,7 +336,7 @@ def _rename(
     """SELECTs with the names that their columns have outside: of an alias, else `columns`, else of
     the first SELECT."""
     given = tuple(c.name for c in alias.args.get("columns") or ()) if alias else ()
-    own = tuple(item.alias for item in block[0].expressions)
+    own = tuple(item.alias for item in block[0].expressions if not is_quiet(item))
     names = given or columns or own
     if len(names) != len(own):
         raise SqlRefusal(

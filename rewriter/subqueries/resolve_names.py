@@ -19,11 +19,13 @@ Columns: TypeAlias = "tuple[tuple[str, exp.Expr | None], ...]"
 
 @dataclass(slots=True)
 class FromItem:
-    """An item of FROM: its alias, and its columns; `hidden`: those that JOIN … USING makes one with
-    a column before them."""
+    """An item of FROM: its alias, and its columns; `quiet`: those that `*` does not show, and that
+    any other of the name goes before; `hidden`: those that JOIN … USING makes one with a column
+    before them."""
 
     alias: str
     columns: Columns
+    quiet: frozenset[str] = frozenset()
     hidden: set[str] = field(default_factory=set)
 
     def find(self, name: str, line: int | None) -> "tuple[str, exp.Expr | None] | None":
@@ -124,6 +126,7 @@ class _Names:
             exp.alias_(_meaning(name, of, i, None), name, quoted=True)
             for i in items
             for name, of in i.columns
+            if name not in i.quiet
         ]
 
     def item(self, alias: str, line: int | None) -> FromItem:
@@ -166,6 +169,8 @@ class _Names:
             for i in items
             if (hit := i.find(name, line)) is not None and (column.table or hit[0] not in i.hidden)
         ]
+        if len(found) > 1:
+            found = [(i, hit) for i, hit in found if hit[0] not in i.quiet] or found
         if len(found) > 1:
             first, hit = found[0]
             raise SqlRefusal(

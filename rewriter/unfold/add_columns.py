@@ -11,7 +11,8 @@ from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
 from ontoweir.rewriter.model.query import ConjunctiveQuery, NamedBuckets
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
-from ontoweir.rewriter.windows.window import ENDS
+from ontoweir.rewriter.windows.check_delays import check_delays
+from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 
 def add_columns(
@@ -31,7 +32,10 @@ def add_columns(
     """
     tables = tables_of(union) | {o.table for q in union.disjuncts for o in q.occurrences}
     ends = tuple(b.name for b in query.buckets if b.name.startswith(ENDS))
-    union = replace(union, buckets=list_buckets(sorted(tables), catalog, buckets), ends=ends)
+    begins = tuple(b.name for b in query.buckets if b.name.startswith(BEGINS))
+    listed = list_buckets(sorted(tables), catalog, buckets)
+    union = replace(union, buckets=listed, ends=ends, begins=begins)
+    check_delays(union, catalog)
     if query.computation is not None:
         union = attach_computation(union, extend_catalog(catalog, union), query.computation)
     whole = extend_catalog(catalog, union)

@@ -1,30 +1,53 @@
 """Sliding windows in SPARQL: `GRAPH ?t { … } FILTER(?t > NOW() - "PT10M"^^xsd:dayTimeDuration)`."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import permutations
 from typing import Protocol, TypeVar
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.mappings.model.time_bucket import TimeBucket
+from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.model.query import (
     AnyFilter,
     Atom,
     Filter,
+    Literal,
     NamedBuckets,
     TimeFilter,
     Variable,
     filter_variables,
 )
 from ontoweir.rewriter.model.spj import Op
-from ontoweir.rewriter.windows.window import (
-    ENDS,
-    INSTANT_US,
-    refuse_delay,
-)
+from ontoweir.rewriter.windows.window import BEGINS, ENDS, Grid, Kept, Shown, meet_us
 
-NOW = Variable("NOW()")
-"""The time of evaluation, as a variable that is a time; no variable of a query has this name."""
+
+@dataclass(frozen=True, slots=True)
+class Now(Variable):
+    """The time of evaluation, as a variable that is a time; no variable of a query has its name.
+    On a `grid`: the last time of it that has come."""
+
+    grid: Grid | None = None
+
+    def __lt__(self, other: Variable) -> bool:
+        """Among other variables, by its name."""
+        return self.name < other.name
+
+    def __gt__(self, other: Variable) -> bool:
+        """Among other variables, by its name."""
+        return self.name > other.name
+
+
+NOW = Now("NOW()")
+"""The time of evaluation."""
+
+
+def now_on(grid: Grid) -> Now:
+    """The last time of a grid that has come."""
+    return Now(f"NOW() on {make_column(TimeBucket(grid)).name}", grid)
+
 
 _FIX = 'write FILTER(?t > NOW() - "PT10M"^^xsd:dayTimeDuration), joined to other filters by &&'
 
@@ -75,62 +98,60 @@ def read_sparql_windows(
 
 
 def _mentions_now(branch: _Branch) -> bool:
-    return any(NOW in filter_variables(f) for f in branch.filters) or any(
-        NOW in c.variables for c in branch.choices
-    )
+    of_choices = (c.variables for c in branch.choices)
+    return any(map(_has_now, (*map(filter_variables, branch.filters), *of_choices)))
+
+
+def _has_now(variables: Iterable[Variable]) -> bool:
+    return any(isinstance(v, Now) for v in variables)
 
 
 def _read_branch(branch: _Branch) -> tuple[tuple[Filter, ...], tuple[NamedBuckets, ...]]:
     """The filters of a branch without NOW(), and its windows."""
-    rest = [f for f in branch.filters if NOW not in filter_variables(f)]
-    windows: dict[Variable, int] = {}
+    rest = [f for f in branch.filters if not _has_now(filter_variables(f))]
+    windows: dict[Variable, Shown] = defaultdict(Shown)
     for f in branch.filters:
-        if NOW in filter_variables(f):
+        if _has_now(filter_variables(f)):
             assert isinstance(f, TimeFilter)
-            time, us = _read(f)
-            if us is not None:
-                windows[time] = min(us, windows.get(time, us))
+            _read(f, windows)
     for choice in branch.choices:
-        if NOW in choice.variables:
+        if _has_now(choice.variables):
             first = next(f for case in choice.cases for f in case)
             raise _refuse("NOW() inside ||, or IN", first)
     times = dict.fromkeys(a.time for a in branch.atoms if a.time is not None)
-    for ends, us in windows.items():
-        rest += (_before(begins, ends, us) for begins in times if begins != ends)
-    shown = enumerate(sorted(windows.items()), 1)
-    buckets = (NamedBuckets(f"{ENDS}{n}", time, TimeBucket(Moments(us))) for n, (time, us) in shown)
+    for begins, ends in permutations(dict.fromkeys((*times, *windows)), 2):
+        within = meet_us(windows[begins], windows[ends])
+        if within is not None and begins in times:
+            rest.append(TimeFilter(begins, Op.LT, ends, timedelta(microseconds=within)))
+    buckets = []
+    for prefix, kind in ((ENDS, "ends"), (BEGINS, "begins")):
+        edges = [(v, e) for v in sorted(windows) for e in getattr(windows[v], kind)]
+        buckets += [NamedBuckets(f"{prefix}{n}", v, e) for n, (v, e) in enumerate(edges, 1)]
     return tuple(rest), tuple(buckets)
 
 
-def _before(begins: Variable, ends: Variable, us: int) -> TimeFilter:
-    """A row begins before the window of another one ends."""
-    return TimeFilter(begins, Op.LT, ends, timedelta(microseconds=us))
-
-
-def _read(f: TimeFilter) -> tuple[Variable, int | None]:
-    """The time of a window, and how long after it a row is not shown any more, in µs; None: the
-    comparison always holds."""
-    if f.left == NOW:
-        time, op, offset = f.right, f.op, f.offset
-    else:
-        time, op, offset = f.left, f.op.flipped(), -f.offset
-    if not isinstance(time, Variable) or time == NOW:
+def _read(f: TimeFilter, windows: dict[Variable, Shown]) -> None:
+    """Note how long a comparison with NOW() shows the rows of a time."""
+    now: Variable | Literal = f.left
+    time: Variable | Literal = f.right
+    op, offset = f.op, f.offset
+    if not isinstance(now, Now):
+        now, time, op, offset = time, now, op.flipped(), -offset
+    if not isinstance(now, Now) or not isinstance(time, Variable) or isinstance(time, Now):
         raise _refuse("NOW() compared with no time of a GRAPH", f)
+    shown, kept = windows[time], Kept.NOTED
     after = offset // timedelta(microseconds=1)
     match op:  # NOW() op time + after
         case Op.LT | Op.LE:
-            length = after + (INSTANT_US if op is Op.LE else 0)
-            if length <= 0:
-                raise _refuse(f"a window of ?{time.name} that shows nothing", f)
-            return time, length
-        case Op.EQ if after == 0:
-            return time, INSTANT_US
-        case Op.GE | Op.GT if after < (1 if op is Op.GE else 0):
-            return time, None
+            kept = shown.end(after, now.grid, strict=op is Op.LT)
         case Op.GE | Op.GT:
-            raise refuse_delay(f"a delay of ?{time.name}", f.source)
+            kept = shown.begin(after, now.grid, strict=op is Op.GT)
+        case Op.EQ if after == 0 and now.grid is None:
+            kept = shown.end(after, None, strict=False)
         case Op.EQ | Op.NE:
             raise _refuse(f"NOW() {op.value} a time", f)
+    if kept is Kept.NOTHING or shown.is_empty:
+        raise _refuse(f"a window of ?{time.name} that shows nothing", f)
 
 
 def _refuse(what: str, f: Filter) -> QueryError:

@@ -4,23 +4,21 @@ NOW() is the time of evaluation. A row of a window is shown from its time on, un
 left it behind; rows are in one answer while all of them are shown.
 """
 
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
 from ontoweir.mappings.model.parse_duration import parse_duration
-from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.mappings.model.time_bucket import TimeBucket
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import make_column
-from ontoweir.rewriter.windows.window import (
-    DELAY_FIX,
-    DELAY_WHY,
-    ENDS,
-    INSTANT_US,
-)
+from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_sql_grid
+from ontoweir.rewriter.windows.window import BEGINS, ENDS, Grid, Kept, Shown, meet_us
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -36,13 +34,15 @@ _FIX = "write e.g. s.ts > NOW() - INTERVAL '10' MINUTE, joined to the other cond
 class SqlWindows:
     """A query without NOW(), whose windows are conditions on timestamps and columns.
 
-    `columns`: when rows leave their windows, with their streams; `ends`: the variables of these.
+    `columns`: when rows leave their windows, and begin to be shown, with their streams; `ends`,
+    `begins`: the variables of these.
     """
 
     tree: "exp.Query"
     catalog: Catalog
     columns: tuple[tuple[str, Column], ...]
     ends: tuple[str, ...]
+    begins: tuple[str, ...]
 
 
 def read_sql_windows(tree: "exp.Query", catalog: Catalog) -> SqlWindows:
@@ -55,7 +55,7 @@ def read_sql_windows(tree: "exp.Query", catalog: Catalog) -> SqlWindows:
     from sqlglot import exp
 
     if not any(_is_now(node) for node in tree.walk()):
-        return SqlWindows(tree, catalog, (), ())
+        return SqlWindows(tree, catalog, (), (), ())
     tree = tree.copy()
     made: dict[tuple[str, Column], None] = {}
     selects = [
@@ -67,49 +67,55 @@ def read_sql_windows(tree: "exp.Query", catalog: Catalog) -> SqlWindows:
     for node in tree.walk():
         if _is_now(node):
             raise _refuse(node, "NOW()")
-    if not any(windows.length_us for windows in read):  # all that is said of NOW() always holds
-        return SqlWindows(tree, catalog, (), ())
-    most = max(len(windows.length_us) for windows in read)
-    for select, windows in zip(selects, read, strict=True):
-        if not windows.length_us:
+    if not any(any(w.edges("ends")) or any(w.edges("begins")) for w in read):
+        return SqlWindows(tree, catalog, (), (), ())  # all that is said of NOW() always holds
+    names: dict[str, tuple[str, ...]] = {}
+    for kind, prefix in (("ends", ENDS), ("begins", BEGINS)):
+        shown = [list(windows.edges(kind)) for windows in read]
+        most = max(map(len, shown))
+        if most and not all(shown):
             raise SqlRefusal(
-                "a part of the UNION has no window",
-                why="its answers hold for ever, and those of the others end",
-                fix="write a window in each part, or one query for each",
-                line=line_of(select),
+                f"a part of the UNION has no {'window' if kind == 'ends' else 'delay'}",
+                why="its answers hold for ever, and those of the others end"
+                if kind == "ends"
+                else "its answers begin at once, and those of the others later",
+                fix="write one in each part, or one query for each",
+                line=line_of(selects[next(i for i, edges in enumerate(shown) if not edges)]),
             )
-        columns = [windows.column(alias) for alias in windows.length_us]
-        for alias, column in zip(windows.length_us, columns, strict=True):
-            made[windows.scope.tables[alias].name, column] = None
+        for select, windows, edges in zip(selects, read, shown, strict=True):
+            for n, (alias, bucket) in enumerate([*edges, *edges[-1:] * (most - len(edges))], 1):
+                column = make_column(bucket)
+                made[windows.scope.tables[alias].name, column] = None
+                item = exp.column(column.name, alias, quoted=True)
+                select.append("expressions", exp.alias_(item, f"{prefix}{n}", quoted=True))
+        names[kind] = tuple(f"{prefix}{n}" for n in range(1, most + 1))
+    for select, windows in zip(selects, read, strict=True):
         _add_conditions(select, windows)
-        shown = [*zip(windows.length_us, columns, strict=True)]
-        shown += [shown[-1]] * (most - len(shown))
-        for n, (alias, column) in enumerate(shown, 1):
-            item = exp.column(column.name, alias, quoted=True)
-            select.append("expressions", exp.alias_(item, f"{ENDS}{n}", quoted=True))
     streams = dict(catalog.streams)
     for name, column in made:
         if streams[name].column(column.name) is None:
             streams[name] = replace(streams[name], columns=(*streams[name].columns, column))
-    names = tuple(f"{ENDS}{n}" for n in range(1, most + 1))
-    return SqlWindows(tree, replace(catalog, streams=streams), tuple(made), names)
+    changed = replace(catalog, streams=streams)
+    return SqlWindows(tree, changed, tuple(made), names["ends"], names["begins"])
 
 
 @dataclass(slots=True)
 class _Windows:
-    """The windows of one SELECT: how long after its time a row of each alias that has one is not
-    shown any more, in µs."""
+    """The windows of one SELECT: how long the rows of each alias are shown."""
 
     scope: Scope
-    length_us: dict[str, int] = field(default_factory=dict)
+    shown: dict[str, Shown] = field(default_factory=lambda: defaultdict(Shown))
 
     def stream(self, alias: str) -> Stream:
         table = self.scope.tables[alias]
         assert isinstance(table, Stream)
         return table
 
-    def column(self, alias: str) -> Column:
-        return make_column(TimeBucket(Moments(self.length_us[alias])))
+    def edges(self, kind: str) -> Iterator[tuple[str, TimeBucket]]:
+        """Every time at which rows end, or begin, to be shown, with its alias."""
+        for alias, shown in self.shown.items():
+            for bucket in dict.fromkeys(shown.ends if kind == "ends" else shown.begins):
+                yield alias, bucket
 
 
 def _read_select(select: "exp.Select", catalog: Catalog) -> _Windows:
@@ -191,26 +197,24 @@ def _read_window(node: "exp.Expr", windows: _Windows) -> None:
     if len(times) != 1 or total.now != -sum(times.values()) or abs(total.now) != 1:
         raise _refuse(node, node.sql("spark"))
     alias = next(iter(times))
+    shown, text = windows.shown[alias], node.sql("spark")
     if total.now == 1:  # NOW() - time + us > 0: so long after it
-        if total.us > 0 or (total.us == 0 and not strict):
-            return  # always
-        raise SqlRefusal(
-            f"a delay, {node.sql('spark')}", why=DELAY_WHY, fix=DELAY_FIX, line=line_of(node)
-        )
-    length = total.us + (0 if strict else INSTANT_US)
-    if length <= 0:
-        raise _refuse(node, f"the window {node.sql('spark')}, which shows nothing,")
-    windows.length_us[alias] = min(length, windows.length_us.get(alias, length))
+        kept = shown.begin(-total.us, total.grid, strict=strict)
+    else:
+        kept = shown.end(total.us, total.grid, strict=strict)
+    if kept is Kept.NOTHING or shown.is_empty:
+        raise _refuse(node, f"the window {text}, which shows nothing,")
 
 
 @dataclass(slots=True)
 class _Linear:
-    """A sum of timestamps, by their aliases, NOW() and durations (µs)."""
+    """A sum of timestamps, by their aliases, NOW(), on a grid, and durations (µs)."""
 
     scope: Scope
     times: dict[str, int] = field(default_factory=dict)
     now: int = 0
     us: int = 0
+    grid: Grid | None = None
 
     def add(self, tree: "exp.Expr", sign: int) -> None:
         from sqlglot import exp
@@ -221,6 +225,10 @@ class _Linear:
             self.add(inner.expression, sign if isinstance(inner, exp.Add) else -sign)
         elif _is_now(inner):
             self.now += sign
+        elif is_grid(inner) and _is_now((call := read_sql_grid(inner)).time.unnest()):
+            if call.ends or self.now:
+                raise _refuse(inner, inner.sql("spark"))
+            self.now, self.grid = sign, call.grid
         elif isinstance(inner, exp.Interval):
             unit = inner.args.get("unit")
             amount = inner.this.name if inner.this is not None else ""
@@ -240,21 +248,23 @@ class _Linear:
 
 
 def _add_conditions(select: "exp.Select", windows: _Windows) -> None:
-    """Two rows meet if each begins before the other one's window ends."""
+    """Two rows meet if each begins before the other one ends."""
     from sqlglot import exp
 
     conditions = []
     streams = [a for a, table in windows.scope.tables.items() if isinstance(table, Stream)]
     for begins, ends in permutations(streams, 2):
-        if ends not in windows.length_us:
+        within = meet_us(windows.shown[begins], windows.shown[ends])
+        if within is None:
             continue
         first, second = (
             exp.column(windows.stream(a).timestamp, a, quoted=True) for a in (begins, ends)
         )
         length = exp.Interval(
-            this=exp.Literal.string(str(windows.length_us[ends])), unit=exp.Var(this="MICROSECOND")
+            this=exp.Literal.string(str(abs(within))), unit=exp.Var(this="MICROSECOND")
         )
-        conditions.append(exp.LT(this=first, expression=exp.Add(this=second, expression=length)))
+        moved = exp.Add if within >= 0 else exp.Sub
+        conditions.append(exp.LT(this=first, expression=moved(this=second, expression=length)))
     if conditions:
         select.where(*conditions, copy=False)
 

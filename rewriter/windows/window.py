@@ -1,17 +1,97 @@
-"""What windows of SQL and SPARQL share."""
+"""What windows of SQL and SPARQL share: how long rows are shown."""
 
-from ontoweir.errors import QueryError, Source
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import reduce
 
-ENDS = "window ends "
-"""The variables that say when a row leaves its window begin so."""
+from ontoweir.mappings.model.time_bucket import (
+    CalendarBuckets,
+    FixedBuckets,
+    Moments,
+    TimeBucket,
+)
 
-INSTANT_US = 1
-"""How much longer a window is that includes its end: times are whole microseconds."""
+BEGINS, ENDS = "window begins ", "window ends "
+"""The variables that say from when on a row is shown, and when it leaves its window, begin so."""
 
-DELAY_WHY = "a row is shown from its own time on"
-DELAY_FIX = "leave it out: an answer says when it holds, by `at` and `until`"
+Grid = FixedBuckets | CalendarBuckets
+"""The times at which a window with a step moves: where buckets begin."""
 
 
-def refuse_delay(what: str, source: Source | None) -> QueryError:
-    """A condition that would show rows some time after their own."""
-    return QueryError(what, why=DELAY_WHY, fix=DELAY_FIX, source=source)
+class Kept(Enum):
+    """What became of a comparison with NOW()."""
+
+    NOTED = "it says when a row begins, or ends, to be shown"
+    NOTHING = "no row meets it"
+
+
+@dataclass(slots=True)
+class Shown:
+    """How long the rows of a member are shown: from their own time on, and from all of `begins`,
+    until the first of `ends`."""
+
+    begins: list[TimeBucket] = field(default_factory=list)
+    ends: list[TimeBucket] = field(default_factory=list)
+
+    def end(self, after_us: int, grid: Grid | None, *, strict: bool) -> Kept:
+        """NOW(), or the last time of the grid, is earlier than a row's time and so much more."""
+        edge = _edge(after_us + (not strict), grid)
+        if edge.latest_us <= 0:
+            return Kept.NOTHING
+        self.ends = _with_edge(self.ends, edge, min)
+        return Kept.NOTED
+
+    def begin(self, after_us: int, grid: Grid | None, *, strict: bool) -> Kept:
+        """NOW(), or the last time of the grid, is later than a row's time and so much more."""
+        edge = _edge(after_us + strict, grid)
+        if edge.latest_us > 0:  # else it always holds
+            self.begins = _with_edge(self.begins, edge, max)
+        return Kept.NOTED
+
+    @property
+    def length_us(self) -> int | None:
+        """No row is shown so long after its time (None: it may be for ever)."""
+        return min((edge.latest_us for edge in self.ends), default=None)
+
+    @property
+    def delay_us(self) -> int:
+        """No row is shown earlier than so long after its time."""
+        return max((0, *(_earliest(edge) for edge in self.begins)))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row is ever shown."""
+        return self.length_us is not None and self.delay_us >= self.length_us
+
+
+def meet_us(begins: Shown, ends: Shown) -> int | None:
+    """A row that is shown at some time together with another one is earlier than that one's time
+    and so many µs (None: nothing says so)."""
+    return None if ends.length_us is None else ends.length_us - begins.delay_us
+
+
+def _edge(after_us: int, grid: Grid | None) -> TimeBucket:
+    """The first time, of the grid, that is not before a row's time and so much more."""
+    if grid is None:
+        return TimeBucket(Moments(after_us))
+    return TimeBucket(grid, ends=True, behind_us=1 - after_us)
+
+
+def _with_edge(
+    edges: Sequence[TimeBucket], edge: TimeBucket, best: Callable[[int, int], int]
+) -> list[TimeBucket]:
+    """Edges and one more; of those on no grid one is enough."""
+    gridded = [e for e in edges if not isinstance(e.buckets, Moments)]
+    after = [e.latest_us for e in (*edges, edge) if isinstance(e.buckets, Moments)]
+    if not isinstance(edge.buckets, Moments):
+        gridded.append(edge)
+    plain = [_edge(reduce(best, after), None)] if after else []
+    return [*plain, *dict.fromkeys(gridded)]
+
+
+def _earliest(edge: TimeBucket) -> int:
+    """No value is earlier than so long after its timestamp."""
+    if isinstance(edge.buckets, Moments):
+        return edge.buckets.after_us - edge.behind_us
+    return 1 - edge.behind_us

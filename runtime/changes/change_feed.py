@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 from ontoweir.runtime.changes.sliding_groups import OP, change_schema, slide_groups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
@@ -27,7 +27,8 @@ class ChangeFeed:
     `group`: of updates, the columns that tell groups apart: a row takes the place of the one before
     (None: there are no updates); `schema`: of the changes; `snapshots`: whenever something changes,
     all that holds is written instead; `sliding`: answers are the matches of which groups of sliding
-    windows are made, and changes those of the groups' rows.
+    windows are made, and changes those of the groups' rows; `delay_us`: how much later than it is
+    found an answer may begin.
     """
 
     variables: tuple[str, ...]
@@ -37,6 +38,7 @@ class ChangeFeed:
     schema: pa.Schema
     snapshots: bool = False
     sliding: AggregateWork | None = None
+    delay_us: int = 0
 
     @property
     def written(self) -> pa.Schema:
@@ -74,7 +76,16 @@ def make_feed(
     variables = tuple(f.name for f in fields)
     ends = UNTIL in answers.names
     schema = pa.schema([*named, *counted])
-    return ChangeFeed(variables, not counted, ends, group, schema, snapshots)
+    delays = {column.name: column.bucket.latest_us for _, column in union.buckets if column.bucket}
+    begins = {
+        attribute.column
+        for query in union.disjuncts
+        for name, output in query.outputs
+        if name in union.begins
+        for attribute in output_attributes(output)
+    }
+    delay_us = max((delays[name] for name in begins), default=0)
+    return ChangeFeed(variables, not counted, ends, group, schema, snapshots, delay_us=delay_us)
 
 
 def no_answers(feed: ChangeFeed) -> pa.Table:

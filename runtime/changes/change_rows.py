@@ -44,7 +44,7 @@ class ChangeRows:
             over = pc.less(table.column(AT), moment)
             self._waiting = table.filter(pc.invert(over))
             table = table.filter(over)
-        self._advance(table, moment.cast(pa.int64()).as_py() - 1)
+        self._advance(table, moment.cast(pa.int64()).as_py() - self._feed.delay_us - 1)
 
     def append(self, file: Path) -> None:
         """Files are not taken: their rows have to be looked at."""

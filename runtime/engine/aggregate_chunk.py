@@ -196,6 +196,14 @@ def advance_groups(
     return _render_groups(work, after, changes.codes, changes.markers, changes.aggregates), after
 
 
+def known_groups(work: AggregateWork, before: PartRows, *, begun: bool) -> GroupState:
+    """The groups that matches made before, none of which has changed since; `begun`: there have
+    been timestamps."""
+    begins = LONG_AGO if begun and work.begins else None
+    tables = before or [()] * len(work.parts)
+    return advance_groups(work, tables, GroupState(), begins)[1].settle()
+
+
 def _drop_repeats(
     work: AggregateWork, before: GroupState, known: int, changes: ChangedGroups
 ) -> ChangedGroups:

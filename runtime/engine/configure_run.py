@@ -1,6 +1,6 @@
 """What a run derives from its queries and the catalog, the same for replays and live runs."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -62,6 +62,8 @@ class QueryConfig:
     schema: pa.Schema
     distinct: bool
     aggregates: AggregateWork | None
+    blocks: "tuple[tuple[Stream, QueryConfig], ...]" = ()
+    """Of the queries whose answers it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,15 @@ class RunConfig:
             watched=job.watched,
             watch=watch,
             views=job.union.views,
+            blocks=tuple(
+                (
+                    stream,
+                    self.make_context(
+                        other, histories, statics, key=f"{key}/{stream.name}", watch=watch or key
+                    ),
+                )
+                for stream, other in query.blocks
+            ),
         )
 
 
@@ -138,15 +149,16 @@ def configure_query(job: QueryJob) -> QueryConfig:
     catalog = extend_catalog(job.catalog, job.union)
     for plan in job.plans:
         plan_step(plan, catalog)
+    blocks = tuple((stream, configure_query(other)) for stream, other in job.blocks)
     if job.union.aggregation is None:
         schema = result_schema(job.union, catalog)
-        return QueryConfig(job, schema, job.union.distinct, None)
+        return QueryConfig(job, schema, job.union.distinct, None, blocks)
     # groups are distinct as they are; SELECT DISTINCT says nothing of the matches they count
     closing = _find_closing(job, catalog)
     aggregates = plan_aggregates(job.union, job.parts, catalog, closing)
     if job.emit in CHANGING and closing is None and not job.union.aggregation.group:
         aggregates = replace(aggregates, begins=True)
-    return QueryConfig(job, aggregates.answers, False, aggregates)
+    return QueryConfig(job, aggregates.answers, False, aggregates, blocks)
 
 
 def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | None:
@@ -164,6 +176,13 @@ def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | None:
 def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]]) -> None:
     for table, columns in more.items():
         needed.setdefault(table, set()).update(columns)
+
+
+def _list_jobs(jobs: Iterable[QueryJob]) -> Iterator[QueryJob]:
+    """Jobs, and those whose answers they read."""
+    for job in jobs:
+        yield job
+        yield from _list_jobs(other for _, other in job.blocks)
 
 
 def configure_run(
@@ -184,7 +203,7 @@ def configure_run(
     needed: dict[str, set[str]] = {}
     valued: dict[str, set[str]] = {}
     names: set[str] = set()
-    for job in jobs:
+    for job in _list_jobs(jobs):
         read = {o.table for plan in job.plans for o in plan.form.query.occurrences}
         views = used_views(read, job.union.views)
         tables = extend_catalog(catalog, job.union)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ontoweir.checker.model.plan import SynopsisPlan
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.rewriter.model.spj import View
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
@@ -49,6 +49,9 @@ class ExecutionContext:
     """The tables of the plans that are made from others; the catalog, and of those over static
     relations `statics`, have them too."""
 
+    blocks: "tuple[tuple[Stream, ExecutionContext], ...]" = ()
+    """The queries whose answers it reads, as streams of the catalog."""
+
     parquet: bool = False
     """Whether tasks write their answers as the output has them, which is put together of them."""
 
@@ -63,9 +66,22 @@ class ExecutionState:
     groups: GroupState
     changes: "pa.Table | None" = None
     """Of answers written as changes, those that are still to come (advance_changes)."""
+    blocks: "tuple[BlockState, ...]" = ()
+    """Of the queries whose answers it reads (none: they have not begun)."""
 
     @property
     def rows(self) -> int:
-        """All synopsis rows, the groups of aggregates, and changes to come."""
+        """All synopsis rows, the groups of aggregates, changes to come, and those of the queries
+        that are read."""
         held = 0 if self.changes is None else self.changes.num_rows
-        return sum(k.rows for k in self.kernels) + self.groups.rows + held
+        below: int = sum(block.state.rows + block.waiting.num_rows for block in self.blocks)
+        return sum(k.rows for k in self.kernels) + self.groups.rows + held + below
+
+
+@dataclass(frozen=True, slots=True)
+class BlockState:
+    """What is carried of a query whose answers are read: its state, and the answers whose timestamp
+    is not over yet."""
+
+    state: ExecutionState
+    waiting: pa.Table

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.windows.choose_emit import Emit
 
@@ -47,3 +47,5 @@ class QueryJob:
     unbounded: bool = False
     watched: tuple[WatchedKey, ...] = ()
     emit: Emit = Emit.ANSWERS
+    blocks: "tuple[tuple[Stream, QueryJob], ...]" = ()
+    """The queries whose answers it reads, as streams."""

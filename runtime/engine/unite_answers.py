@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.rewriter.model.spj import term_kind
 from ontoweir.runtime.columnar.frame import Frame
-from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
+from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, UNTIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def unite_answers(results: Sequence[PlanResults], schema: pa.Schema, distinct: b
 
 def _unite(results: Sequence[PlanResults], schema: pa.Schema, distinct: bool) -> pa.Table:
     several = len(results) > 1 or not all(f.injective for f in results)
-    tables = [f.table for f in results if f.table is not None]
+    tables = [_leave_out_unseen(f.table) for f in results if f.table is not None]
     old = [f.old for f in results if f.old is not None]
     if not tables:
         return schema.empty_table()
@@ -60,6 +60,15 @@ def _unite(results: Sequence[PlanResults], schema: pa.Schema, distinct: bool) ->
         summed = summed.rename_columns([*variables, AT, MULTIPLICITY])
         whole = summed.select(schema.names).cast(schema)
     return _in_order(whole, (AT, *variables))
+
+
+def _leave_out_unseen(table: pa.Table) -> pa.Table:
+    """Answers without those that end before all of their rows are shown: windows with a step move
+    at times of their grid alone, which conditions on timestamps do not say exactly."""
+    if UNTIL not in table.schema.names:
+        return table
+    seen = pc.less(table.column(AT), table.column(UNTIL))
+    return table if pc.all(seen).as_py() is not False else table.filter(seen)
 
 
 def _in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.errors import RunError
+from ontoweir.runtime.blocks.advance_blocks import advance_blocks
 from ontoweir.runtime.changes.make_snapshots import advance_feed
 from ontoweir.runtime.engine.advance_rows import admit_chunk, advance_rows, count_markers
 from ontoweir.runtime.engine.execution import ExecutionState
@@ -103,7 +104,9 @@ def advance_live(
         rejects += _rejected(history, chunk.slices[history.stream.name], admitted)
     states, answers = [], []
     for query, before in zip(job.queries, state.queries, strict=True):
-        made, table = advance_rows(query.work, query.plans, admitted, chunk, before)
+        fed, below = advance_blocks(query.blocks, admitted, chunk, before.blocks)
+        made, table = advance_rows(query.work, query.plans, fed, chunk, before)
+        made = replace(made, blocks=below)
         if query.feed is not None:
             table, held = advance_feed(query.feed, before.changes, table, limit)
             made = replace(made, changes=held)

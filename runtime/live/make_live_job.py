@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.runtime.blocks.advance_blocks import prepare_blocks
 from ontoweir.runtime.changes.feed_of import feed_of
 from ontoweir.runtime.engine.advance_rows import reference_checks
 from ontoweir.runtime.engine.configure_run import QueryConfig, configure_run
@@ -45,7 +46,15 @@ def make_live_job(
         job = query.job
         work = config.make_context(query, histories, statics, key=job.name, watch=together)
         plans = prepare_plans(work)
-        return RunningQuery(job.name, work, plans, job.bound, job.declarations, feed_of(query))
+        return RunningQuery(
+            job.name,
+            work,
+            plans,
+            job.bound,
+            job.declarations,
+            feed_of(query),
+            prepare_blocks(work),
+        )
 
     queries = tuple(map(prepare, config.queries))
     checks = reference_checks(config.references, statics)

@@ -67,6 +67,9 @@ def choose_engine(
     if unbounded:
         because = "the query is not bounded, so that its history is not divided"
         return EngineChoice(spark=False, because=because)
+    if work.blocks:
+        because = "it reads the answers of a query, so that its history is not divided"
+        return EngineChoice(spark=False, because=because)
     if rows < WORTH or rows < 2 * request.rows_per_range:
         return EngineChoice(spark=False, because=f"history has only {rows:,} rows")
     cores, start = _look(spark, cluster=not request.text_here)

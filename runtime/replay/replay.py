@@ -259,6 +259,8 @@ def _cut(
     """The ranges of time that tasks replay side by side."""
     if unbounded:
         return Ranges((), "the query is not bounded, nor is what ranges would exchange")
+    if work.blocks:
+        return Ranges((), "it reads the answers of a query, which are made in order of time")
     spark = session()
     wanted = count_cores(spark) if request.ranges is None else request.ranges
     return plan_ranges(work.histories, wanted, request.rows_per_range, work.span)

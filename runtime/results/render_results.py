@@ -33,6 +33,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     TemplateLiteralOutput,
 )
+from ontoweir.rewriter.windows.window import BEGINS, ENDS
 from ontoweir.runtime.columnar.add_exact import add_exact, narrow
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.columns import value
@@ -61,7 +62,7 @@ def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
     """
     fields = []
     for name in union.variables:
-        if name in union.ends:
+        if name in (*union.ends, *union.begins):
             continue
         kinds = set()
         for query in union.disjuncts:
@@ -112,11 +113,15 @@ def render_results(
         else:
             columns[entry.name] = _as(work.render(output).spread(), entry.type)
     micros = np.maximum(results[EVENT], -(1 << 62) // step_us) * step_us
-    columns[AT] = pa.array(micros).cast(INSTANT)
+
+    def render_times(prefix: str) -> list[pa.Array]:
+        names = [name for name in outputs if name.startswith(prefix)]
+        return [work.render(outputs[name]).spread().cast(INSTANT) for name in names]
+
+    begins = render_times(BEGINS)
+    columns[AT] = pc.max_element_wise(pa.array(micros).cast(INSTANT), *begins)
     if UNTIL in schema.names and UNTIL not in outputs:
-        names = [name for name in outputs if name not in schema.names]
-        ends = [work.render(outputs[name]).spread() for name in names]
-        columns[UNTIL] = pc.min_element_wise(*ends).cast(INSTANT)
+        columns[UNTIL] = pc.min_element_wise(*render_times(ENDS))
     if MULTIPLICITY in schema.names:
         columns[MULTIPLICITY] = pa.array(results[WEIGHT])
     return pa.table([columns[name] for name in schema.names], schema=schema)

@@ -32,7 +32,7 @@ from tests.oracle.test_sql_nulls import (
     same,
     split_groups,
 )
-from tests.oracle.test_windows import _WINDOWS, _micros, _plain
+from tests.oracle.test_windows import _STEPS, _WINDOWS, _micros, _plain
 from tests.runtime.in_process import replay_here, store
 
 
@@ -41,9 +41,12 @@ def add_windows(random: Random, query: Query) -> Query:
     tables = query.rest.split(" WHERE ")[0].split(", ")
     streams = [t for t in tables if t != "r"]
     chosen = random.sample(streams, k=random.randint(1, len(streams)))
-    windows = [random.choice(_WINDOWS).format(t=t, n=random.randint(1, 5)) for t in chosen]
-    if random.random() < 0.2:  # the shorter one counts
-        windows.append(random.choice(_WINDOWS).format(t=chosen[0], n=random.randint(1, 5)))
+    texts = _WINDOWS if random.random() < 0.6 else (*_WINDOWS, *_STEPS)
+    more = chosen[:1] if random.random() < 0.2 else []  # the shorter one counts
+    windows = [
+        random.choice(texts).format(t=t, n=random.randint(1, 5), p=random.randint(2, 5))
+        for t in [*chosen, *more]
+    ]
     joined = " AND " if " WHERE " in query.rest else " WHERE "
     return replace(query, rest=query.rest + joined + " AND ".join(windows))
 

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.runtime.columnar.frame import Frame, Name
-from ontoweir.runtime.engine.execution import ExecutionState
+from ontoweir.runtime.engine.execution import BlockState, ExecutionState
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord, SparkLog
 from ontoweir.runtime.live.checkpoint.save_groups import from_groups, to_groups
@@ -29,7 +29,7 @@ from ontoweir.runtime.live.model.live_job import FileGroup, LiveJob, LiveOutcome
 from ontoweir.runtime.pool.text_table import TEXT
 from ontoweir.runtime.sources.history import Cursor
 
-CHECKPOINT_VERSION = 5
+CHECKPOINT_VERSION = 6
 _MANIFEST = "manifest.json"
 _SEAL = "sha256"
 _KEPT = 2
@@ -90,7 +90,8 @@ def commit_batch(
             },
             "arrived": dict(state.arrived),
             "reasons": dict(state.reasons),
-            "texts": [[texts.to_pylist() for texts in q.texts] for q in state.queries],
+            "texts": [_list_texts(query) for query in state.queries],
+            "blocks": [_describe_blocks(query) for query in state.queries],
             "files": {n: hashlib.sha256(c).hexdigest() for n, c in contents.items()},
         }
         contents[_MANIFEST] = _seal(manifest)
@@ -190,13 +191,7 @@ def _files(outcome: LiveOutcome) -> dict[str, pa.Table]:
     for name, rows in outcome.state.buffered_rows.items():
         files[f"buffered-{name}.arrow"] = rows
     for number, query in enumerate(outcome.state.queries):
-        for place, kernel in enumerate(query.kernels):
-            for members, frame in kernel.tables.items():
-                key = "+".join(map(str, sorted(members)))
-                files[f"state-{number}-{place}-{key}.arrow"] = _from_frame(frame)
-        files |= {f"groups-{number}{n}": t for n, t in from_groups(query.groups).items()}
-        if query.changes is not None:
-            files[f"changes-{number}.arrow"] = query.changes
+        files |= _query_files(str(number), query)
     for number, answers in enumerate(outcome.answers):
         if answers.num_rows:
             files[f"answers-{number}.arrow"] = answers
@@ -215,34 +210,39 @@ def _files(outcome: LiveOutcome) -> dict[str, pa.Table]:
     return files
 
 
+def _query_files(number: str, query: ExecutionState) -> dict[str, pa.Table]:
+    """The state of a query, and of those whose answers it reads."""
+    files: dict[str, pa.Table] = {}
+    for place, kernel in enumerate(query.kernels):
+        for members, frame in kernel.tables.items():
+            key = "+".join(map(str, sorted(members)))
+            files[f"state-{number}-{place}-{key}.arrow"] = _from_frame(frame)
+    files |= {f"groups-{number}{n}": t for n, t in from_groups(query.groups).items()}
+    if query.changes is not None:
+        files[f"changes-{number}.arrow"] = query.changes
+    for place, block in enumerate(query.blocks):
+        files |= _query_files(f"{number}_{place}", block.state)
+        files[f"waiting-{number}_{place}.arrow"] = block.waiting
+    return files
+
+
+def _list_texts(query: ExecutionState) -> list[list[str]]:
+    return [texts.to_pylist() for texts in query.texts]
+
+
+def _describe_blocks(query: ExecutionState) -> list[Any]:
+    """Of the queries whose answers a query reads: their texts, and the same of those they read."""
+    return [[_list_texts(b.state), _describe_blocks(b.state)] for b in query.blocks]
+
+
 def _assemble(
     manifest: Mapping[str, Any], tables: Mapping[str, pa.Table], job: LiveJob
 ) -> LiveState:
+    cursors = {h.stream.name: Cursor() for h in job.histories}
     queries = []
-    for number, query in enumerate(job.queries):
-        kernels = []
-        for place in range(len(query.plans)):
-            prefix = f"state-{number}-{place}-"
-            mine = {n: t for n, t in tables.items() if n.startswith(prefix)}
-            kernels.append(
-                KernelState(
-                    {
-                        frozenset(map(int, n[len(prefix) : -6].split("+"))): _to_frame(t)
-                        for n, t in mine.items()
-                    }
-                )
-            )
-        prefix = f"groups-{number}."
-        groups = {n[len(prefix) - 1 :]: t for n, t in tables.items() if n.startswith(prefix)}
-        queries.append(
-            ExecutionState(
-                {h.stream.name: Cursor() for h in job.histories},
-                tuple(kernels),
-                tuple(pa.array(texts, TEXT) for texts in manifest["texts"][number]),
-                to_groups(groups),
-                tables.get(f"changes-{number}.arrow"),
-            )
-        )
+    for number, texts in enumerate(manifest["texts"][: len(job.queries)]):
+        state = _assemble_query(str(number), texts, manifest["blocks"][number], tables)
+        queries.append(replace(state, cursors=cursors))
     buffered_rows = {
         h.stream.name: tables[f"buffered-{h.stream.name}.arrow"]
         for h in job.histories
@@ -260,6 +260,40 @@ def _assemble(
         files={k: FileGroup(*group) for k, group in manifest["groups_of_files"].items()},
         arrived={k: int(v) for k, v in manifest["arrived"].items()},
         reasons={k: int(v) for k, v in manifest["reasons"].items()},
+    )
+
+
+def _assemble_query(
+    number: str, texts: Sequence[Any], blocks: Sequence[Any], tables: Mapping[str, pa.Table]
+) -> ExecutionState:
+    """What `_query_files` and `_describe_blocks` say of a query."""
+    kernels = []
+    for place in range(len(texts)):
+        prefix = f"state-{number}-{place}-"
+        mine = {n: t for n, t in tables.items() if n.startswith(prefix)}
+        kernels.append(
+            KernelState(
+                {
+                    frozenset(map(int, n[len(prefix) : -6].split("+"))): _to_frame(t)
+                    for n, t in mine.items()
+                }
+            )
+        )
+    prefix = f"groups-{number}."
+    groups = {n[len(prefix) - 1 :]: t for n, t in tables.items() if n.startswith(prefix)}
+    return ExecutionState(
+        {},
+        tuple(kernels),
+        tuple(pa.array(held, TEXT) for held in texts),
+        to_groups(groups),
+        tables.get(f"changes-{number}.arrow"),
+        tuple(
+            BlockState(
+                _assemble_query(f"{number}_{place}", held, below, tables),
+                tables[f"waiting-{number}_{place}.arrow"],
+            )
+            for place, (held, below) in enumerate(blocks)
+        ),
     )
 
 

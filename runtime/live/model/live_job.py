@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from ontoweir.checker.model.declarations import Declaration
+from ontoweir.runtime.blocks.advance_blocks import PreparedBlock
 from ontoweir.runtime.changes.change_feed import ChangeFeed
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
@@ -24,6 +25,8 @@ class RunningQuery:
     bound: int | None
     declarations: tuple[Declaration, ...] = ()
     feed: ChangeFeed | None = None
+    blocks: tuple[PreparedBlock, ...] = ()
+    """The queries whose answers it reads."""
 
     @property
     def schema(self) -> pa.Schema:

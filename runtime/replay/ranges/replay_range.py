@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError, Source
 from ontoweir.files.replace_file import replace_file, replacing
-from ontoweir.runtime.columnar.frame import LONG_AGO
+from ontoweir.runtime.blocks.advance_blocks import PreparedBlock, advance_blocks, prepare_blocks
 from ontoweir.runtime.engine.advance_rows import (
     advance_level,
     advance_parts,
@@ -27,7 +27,12 @@ from ontoweir.runtime.engine.advance_rows import (
     first_time,
     reference_checks,
 )
-from ontoweir.runtime.engine.aggregate_chunk import PartRows, advance_groups, finish_groups
+from ontoweir.runtime.engine.aggregate_chunk import (
+    PartRows,
+    advance_groups,
+    finish_groups,
+    known_groups,
+)
 from ontoweir.runtime.engine.close_groups import add_matches, advance_closing, drop_final
 from ontoweir.runtime.engine.count_emitted import count_emitted, count_own
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
@@ -125,12 +130,14 @@ class RangeFailure:
 @dataclass(frozen=True, slots=True)
 class PreparedWork:
     """What all tasks of a run begin with: its plans, with static data encoded, and the references
-    that it enforces, by stream; `watch`: is shown which rows of history are rejected."""
+    that it enforces, by stream; `watch`: is shown which rows of history are rejected;
+    `blocks`: the queries whose answers it reads."""
 
     work: ExecutionContext
     plans: tuple[PreparedPlan, ...]
     checks: Mapping[str, Sequence[ReferenceCheck]]
     watch: RejectWatch | None = None
+    blocks: tuple[PreparedBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +177,8 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
 
 def prepare_work(work: ExecutionContext) -> PreparedWork:
     """What all tasks of a run begin with."""
-    return PreparedWork(work, prepare_plans(work), reference_checks(work.references, work.statics))
+    checks = reference_checks(work.references, work.statics)
+    return PreparedWork(work, prepare_plans(work), checks, blocks=prepare_blocks(work))
 
 
 def unpack_outcome(packed: bytes) -> RangeOutcome:
@@ -229,6 +237,7 @@ def _replay(
     span = (task.start_us, task.stop_us)
     chunks = held.enter_context(closing(read_chunks(work, histories, checks, state.cursors, span)))
     later = held.enter_context(write_behind())
+    told = progress_file(task.folder, task.index)
     for chunk, admitted in chunks:
         parts, write = progress.parts, _nothing
         if task.level is not None:
@@ -242,12 +251,14 @@ def _replay(
                 matches = drop_final(work.aggregates, closes, matches, chunk.now_us)
             file = part_file(task.folder, task.index, parts)
             rest = state.rows - count_own(work, state)
-            sizes, first = _list_sizes(work, state), first_time(work, admitted)
-            delta = GroupDelta(fresh, rest, sizes, chunk.now_us, first)
+            first = first_time(work, admitted)
+            delta = GroupDelta(fresh, rest, _list_sizes(work, state), chunk.now_us, first)
             write = partial(_replace, file, pickle.dumps(delta))
             parts += 1
         else:
-            state, answers = advance_rows(work, plans, admitted, chunk, state)
+            fed, below = advance_blocks(prepared.blocks, admitted, chunk, state.blocks)
+            state, answers = advance_rows(work, plans, fed, chunk, state)
+            state = replace(state, blocks=below)
             if answers.num_rows:
                 file = part_file(task.folder, task.index, parts)
                 write = partial(_write, file, answers, work.parquet)
@@ -266,12 +277,10 @@ def _replay(
         )
         most = max(most, state.rows)
         check_bound(work, state)
-        file = progress_file(task.folder, task.index)
-        later(partial(_report, write, file, progress, on_progress))
+        later(partial(_report, write, told, progress, on_progress))
     if at_end:
         write, progress = _finish(work, task, state.groups, progress)
-        file = progress_file(task.folder, task.index)
-        later(partial(_report, write, file, progress, on_progress))
+        later(partial(_report, write, told, progress, on_progress))
     state = replace(state, cursors={})
     return RangeOutcome(task.index, state, progress, most, dict(rejected), matches)
 
@@ -283,10 +292,7 @@ def _group(
     assert work.aggregates is not None
     closes = work.aggregates.closing
     if closes is None:
-        begun = LONG_AGO if task.begun and work.aggregates.begins else None
-        before = task.before or [()] * len(work.aggregates.parts)
-        _, groups = advance_groups(work.aggregates, before, GroupState(), begun)
-        groups = groups.settle()
+        groups = known_groups(work.aggregates, task.before, begun=task.begun)
     else:
         known = GroupState(closed=task.closed_us)
         groups = add_matches(work.aggregates, task.before or (), known)
@@ -351,10 +357,7 @@ def _report(
 
 
 def check_bound(work: ExecutionContext, state: ExecutionState) -> None:
-    """
-    Raises:
-        RunError: the state has more rows than its bound.
-    """
+    """Raise RunError if the state has more rows than its bound."""
     _check_rows(work, state.rows, _list_sizes(work, state))
 
 

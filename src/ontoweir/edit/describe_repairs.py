@@ -298,7 +298,7 @@ def _step(change: AddWindow, union: SpjUnion, catalog: Catalog) -> int:
 
 def _time(alias: str, union: SpjUnion, catalog: Catalog) -> str:
     tables = {o.alias: o.table for q in union.disjuncts for o in q.occurrences}
-    names = (alias, catalog.streams[tables[alias]].timestamp)
+    names = (alias, extend_catalog(catalog, union).streams[tables[alias]].timestamp)
     return ".".join(n if re.fullmatch(r"[A-Za-z_]\w*", n) else f"`{n}`" for n in names)
 
 

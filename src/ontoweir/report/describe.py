@@ -50,6 +50,7 @@ def describe_verdict(
         "disjuncts": [_disjunct(verdict, d, catalog) for d in verdict.disjuncts],
         "witness": None if verdict.witness is None else _witness(verdict.witness),
         "repairs": [_repair(r) for r in repairs],
+        "reads": [describe_verdict(inner, catalog) for inner in verdict.blocks],
     }
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.find_pattern import find_pattern
-from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict
+from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict, list_blocks
 from ontoweir.diagnostics import Diagnostic, Label, Reason
 from ontoweir.edit.describe_repairs import DescribedRepair, replaced_lines
 from ontoweir.errors import Source
@@ -73,11 +73,14 @@ def render_verdict(
             Emit.CHANGES: "they are written as they begin (+) and end (-)",
         }[emit]
         console.print(Text(f"  answers end ({pattern}): {told}", style="dim"), soft_wrap=True)
+    for inner in verdict.blocks:
+        _render_block(inner, console, "  ")
     if verbose:
-        _render_criteria(verdict, console)
-        _render_plans(verdict, console, catalog)
+        for one in (verdict, *list_blocks(verdict)):
+            _render_criteria(one, console)
+            _render_plans(one, console, extend_catalog(catalog, one.union))
     shown: set[tuple[str, str, Source | None]] = set()
-    for disjunct in verdict.disjuncts:
+    for disjunct in (d for one in (verdict, *list_blocks(verdict)) for d in one.disjuncts):
         if not isinstance(disjunct, Failing):
             continue
         for diagnostic in disjunct.because:
@@ -90,6 +93,19 @@ def render_verdict(
         _render_reason(blame, console, "  ", "  ")
     for number, repair in enumerate(repairs[:SHOWN], 1):
         _render_repair(repair, number, console)
+
+
+def _render_block(verdict: Verdict, console: Console, indent: str) -> None:
+    """A line for a query whose answers are read, and for each that it reads."""
+    line = Text(f"{indent}reads {verdict.union.name}: ", style="dim")
+    line.append(str(verdict.tier), style=_STYLE.get(verdict.tier, "bold green"))
+    if verdict.bound is not None:
+        rows = verdict.bound.rows
+        line.append(", finite" if rows is None else f", ≤ {rows:,} rows")
+        line.append(f"  = {verdict.bound.formula}", style="dim")
+    console.print(line, soft_wrap=True)
+    for inner in verdict.blocks:
+        _render_block(inner, console, indent + "  ")
 
 
 def render_refused(refused: RefusedQuery, console: Console, *, width: int) -> None:

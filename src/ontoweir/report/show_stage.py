@@ -8,7 +8,13 @@ from ontoweir.checker.criteria.derive_lto import derive_lto
 from ontoweir.checker.normalise.drop_windows import drop_windows
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.verdict.find_pattern import find_pattern
-from ontoweir.checker.verdict.verdict import Bounded, Failing, Unsatisfiable, Verdict
+from ontoweir.checker.verdict.verdict import (
+    Bounded,
+    Failing,
+    Unsatisfiable,
+    Verdict,
+    list_blocks,
+)
 from ontoweir.errors import QueryError, Source, UsageError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.load_ontology import load_ontology
@@ -119,6 +125,14 @@ def _sql(union: SpjUnion, catalog: Catalog, dialect: str) -> list[str]:
 
 def _plans(workspace: Workspace, compiled: CompiledQuery, catalog: Catalog) -> list[str]:
     verdict = workspace.check(compiled)
+    texts = _describe_plans(verdict, catalog)
+    for inner in list_blocks(verdict):
+        made = _describe_plans(inner, extend_catalog(catalog, inner.union))
+        texts += [f"{inner.union.name}, whose answers are read: {text}" for text in made]
+    return texts
+
+
+def _describe_plans(verdict: Verdict, catalog: Catalog) -> list[str]:
     texts = []
     for number, disjunct in enumerate(verdict.disjuncts, 1):
         match disjunct:

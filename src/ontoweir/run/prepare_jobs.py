@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from ontoweir.rewriter.windows.choose_emit import CHANGING, choose_emit
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ontoweir.runtime.engine.query_job import QueryJob
+    from ontoweir.runtime.engine.query_job import QueryJob, WatchedKey
     from ontoweir.runtime.statics.load_statics import Session
     from ontoweir.runtime.verified.verification import Verification
 
@@ -181,8 +181,6 @@ def make_job(
     Raises:
         QueryError: it is not bounded, and that is not allowed; or its answers are not written so.
     """
-    from ontoweir.runtime.engine.query_job import QueryJob, WatchedKey
-
     chosen = choose_emit(compiled.union, asked.emit)
 
     catalog = workspace.project.catalog
@@ -190,31 +188,55 @@ def make_job(
         refined = workspace.check(compiled, statistics=known)
     else:
         refined = refine_plans(verdict, catalog, known)
+    inner = [v for v in refined.blocks if v.plans is None]
     if refined.plans is not None and refined.bound is not None:
         plans, bound = refined.plans, refined.bound.rows
         if chosen in CHANGING:
             bound = bound_changes(refined, catalog).rows
         parts = tuple((p.part, len(p.plans)) for p in refined.parts)
-    elif asked.allow_unbounded:
+    elif asked.allow_unbounded and not inner:
         kept = plan_unbounded(compiled.union, catalog, statistics=known)
         plans, bound, parts = kept.plans, None, kept.parts
     else:
         raise refusal(compiled, refined)
-    job = QueryJob(
-        name=compiled.name,
+    whole = replace(
+        plan_job(refined, catalog),
         union=compiled.union,
         plans=plans,
-        catalog=catalog,
         bound=bound,
         declarations=verdict.declarations,
         parts=parts,
         unbounded=refined.plans is None,
         emit=chosen,
-        watched=tuple(
-            WatchedKey(d.table, d.columns) for d in verdict.conditions if d.kind == "key"
-        ),
+        watched=_list_watched(verdict),
     )
-    return job, refined
+    return whole, refined
+
+
+def plan_job(verdict: Verdict, catalog: Catalog) -> "QueryJob":
+    """What runs a query by the plans of its verdict, if it has some, and the queries whose answers
+    it reads, which are bounded."""
+    from ontoweir.runtime.engine.query_job import QueryJob
+
+    inner = zip(verdict.union.blocks, verdict.blocks, strict=True)
+    return QueryJob(
+        name=verdict.union.name,
+        union=verdict.union,
+        plans=verdict.plans or (),
+        catalog=catalog,
+        bound=None if verdict.bound is None else verdict.bound.rows,
+        declarations=verdict.declarations,
+        parts=tuple((p.part, len(p.plans)) for p in verdict.parts),
+        watched=_list_watched(verdict),
+        blocks=tuple((block.stream, plan_job(other, catalog)) for block, other in inner),
+    )
+
+
+def _list_watched(verdict: Verdict) -> "tuple[WatchedKey, ...]":
+    """The keys over whole streams that a verdict rests on."""
+    from ontoweir.runtime.engine.query_job import WatchedKey
+
+    return tuple(WatchedKey(d.table, d.columns) for d in verdict.conditions if d.kind == "key")
 
 
 def refusal(compiled: CompiledQuery, verdict: Verdict) -> QueryError:

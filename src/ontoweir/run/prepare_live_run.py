@@ -1,13 +1,14 @@
 """Prepare checked queries for a live run: static data loaded, plans made with what it says."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.report.describe_plan import describe_plan
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.windows.choose_emit import Emit
 from ontoweir.run.prepare_jobs import AskedFor, prepare_jobs, refusal
@@ -82,6 +83,22 @@ def prepare_run(
     return PreparedRun(job, _fingerprint(workspace, compiled, jobs, statics), prepared.verdicts)
 
 
+def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
+    """A query as unfolded, with the functions that it calls, its plans, and those of the queries
+    whose answers it reads."""
+    alone = replace(job.union, blocks=())
+    catalog = extend_catalog(job.catalog, job.union)
+    printed = print_sql(alone, catalog, comments=False)
+    parts: list[str | bytes] = [name, printed]
+    for called, function in sorted(catalog.functions.items()):
+        if f"{called}(".lower() in printed.lower():
+            parts.append(f"{called} {function.digest}")
+    parts += [line for plan in job.plans for line in describe_plan(plan)]
+    for stream, other in job.blocks:
+        parts += _describe_job(stream.name, other)
+    return parts
+
+
 _WHERE = ("subscribe", "subscribepattern", "assign")
 
 
@@ -98,9 +115,8 @@ def _fingerprint(
     catalog = workspace.project.catalog
     parts: list[str | bytes] = []
     for query, job in zip(compiled, jobs, strict=True):
-        parts += [query.name, print_sql(query.union, catalog, comments=False)]
+        parts += _describe_job(query.name, job)
         parts += [job.emit.value] if job.emit is not Emit.ANSWERS else []
-        parts += [line for plan in job.plans for line in describe_plan(plan)]
     for name, stream in sorted(catalog.streams.items()):
         columns = [(c.name, c.type, c.minimum, c.maximum, c.enum) for c in stream.columns]
         parts.append(

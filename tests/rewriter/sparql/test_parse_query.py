@@ -353,7 +353,6 @@ def test_multiplicities_matter_where_an_aggregate_counts_them(
         ("SELECT\n(SAMPLE(?v) AS ?m) { ?x :p ?v }", 4, "aggregate SAMPLE"),
         ("SELECT\n(GROUP_CONCAT(?v) AS ?m) { ?x :p ?v }", 4, "aggregate GROUP_CONCAT"),
         ("SELECT\n(COUNT(?z) AS ?m) { ?x :p ?v }", 4, "?z is in SELECT but in no pattern"),
-        ("SELECT\n(MAX(?t) AS ?m) { GRAPH ?t { ?x :p ?v } }", 4, "the time ?t is in SELECT"),
         (
             "SELECT (COUNT(*) AS ?m) { ?x :p ?v }\nHAVING (?m > 3)",
             4,

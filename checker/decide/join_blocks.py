@@ -1,0 +1,86 @@
+"""The verdict on a query that reads the answers of others: that of the whole."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ontoweir.checker.model.declarations import Declaration
+from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.verdict.verdict import DisjunctVerdict, Tier, Unsatisfiable, Verdict
+from ontoweir.mappings.model.catalog import Stream
+
+
+def join_blocks(verdict: Verdict, inner: Sequence[Verdict]) -> Verdict:
+    """The verdict on a query, and on those whose answers it reads: bounded if all are, by the sum
+    of their bounds, and the answers that wait for their timestamp to be over.
+
+    A query that selects nothing has no answers, so what reads them selects nothing either.
+
+    Args:
+        verdict: on the query alone, over streams of answers.
+        inner: on those queries, in the order of the query's blocks.
+    """
+    streams = [block.stream for block in verdict.union.blocks]
+    dead = {
+        stream.name
+        for stream, other in zip(streams, inner, strict=True)
+        if other.tier is Tier.UNSATISFIABLE
+    }
+    if dead:
+        verdict = _without(verdict, dead)
+    if verdict.tier is Tier.UNSATISFIABLE:
+        return replace(verdict, blocks=tuple(inner))
+    worst = max((verdict, *inner), key=lambda v: v.tier.rank).tier
+    if worst is Tier.UNBOUNDED:
+        worst = Tier.UNDECIDED
+    names = {stream.name for stream in streams}
+    own = [d for d in verdict.declarations if d.table not in names]
+    declared = dict.fromkeys([*own, *(d for other in inner for d in other.declarations)])
+    conditions = dict.fromkeys(
+        [
+            *(_follows(d) if d.table in names else d for d in verdict.conditions),
+            *(d for other in inner for d in other.conditions),
+        ]
+    )
+    return replace(
+        verdict,
+        tier=worst,
+        bound=_total(verdict, inner, streams),
+        conditions=tuple(conditions),
+        declarations=tuple(declared),
+        blocks=tuple(inner),
+    )
+
+
+def _without(verdict: Verdict, dead: set[str]) -> Verdict:
+    """The verdict where some streams have no rows."""
+
+    def check(decided: Sequence[DisjunctVerdict]) -> tuple[DisjunctVerdict, ...]:
+        return tuple(
+            Unsatisfiable(d.query) if any(o.table in dead for o in d.query.occurrences) else d
+            for d in decided
+        )
+
+    disjuncts = check(verdict.disjuncts)
+    return replace(
+        verdict,
+        disjuncts=disjuncts,
+        parts=tuple(replace(part, disjuncts=check(part.disjuncts)) for part in verdict.parts),
+        tier=max((d.tier for d in disjuncts), key=lambda t: t.rank, default=Tier.UNSATISFIABLE),
+    )
+
+
+def _follows(declaration: Declaration) -> Declaration:
+    """What is not declared, but follows for answers."""
+    return replace(declaration, text=f"{declaration.text}, which follows from its query")
+
+
+def _total(verdict: Verdict, inner: Sequence[Verdict], streams: Sequence[Stream]) -> Bound | None:
+    bounds = [verdict.bound]
+    for stream, other in zip(streams, inner, strict=True):
+        bounds.append(other.bound)
+        if other.bound is not None:
+            rows = stream.max_per_timestamp
+            most = other.bound.rows if rows is None else rows
+            bounds.append(Bound(most, f"answers of {stream.name} at a time"))
+    known = [bound for bound in bounds if bound is not None]
+    return total_bound(known) if len(known) == len(bounds) else None

@@ -1,0 +1,59 @@
+"""The answers of an aggregate query, as what another query reads."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.blocks.declare_block import AT, declare_block
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.spj import Block, SpjUnion
+from ontoweir.rewriter.subqueries.merge_subqueries import Answers
+
+
+def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers, Block]:
+    """The answers of an aggregate query as a stream of the catalog.
+
+    Args:
+        union: the query.
+        name: what the stream is called, if no table is called so.
+        catalog: the tables, with the streams of answers that the query reads.
+
+    Raises:
+        SqlRefusal: its answers are not final, or have a column called like their timestamp.
+    """
+    assert union.aggregation is not None
+    taken = {n.lower() for n in (*catalog.streams, *catalog.relations)}
+    names = (name if n == 1 else f"{name}_{n}" for n in count(1))
+    free = next(n for n in names if n.lower() not in taken)
+    made = declare_block(union, free, extend_catalog(catalog, union))
+    if made is None:
+        raise SqlRefusal(
+            "an aggregate in a subquery whose groups are not final",
+            why="they change with every row, and what reads them would have to take back what it "
+            "has answered",
+            fix="group by a bucket of time too, e.g. date_trunc('hour', ts), whose groups are "
+            "final when it is over; or aggregate in the outermost SELECT",
+        )
+    shown = union.aggregation.columns
+    if AT in map(str.lower, shown):
+        raise SqlRefusal(
+            f"a column called {AT} in a subquery with aggregates",
+            why=f"{AT} is when its rows are final",
+            fix="call it otherwise, with AS",
+        )
+    streams = {**catalog.streams, free: made.stream}
+    columns = ((AT, 0), *((n, made.behind_us.get(n)) for n in shown))
+    return (
+        Answers(made.stream, replace(catalog, streams=streams), columns),
+        Block(made.stream, replace(union, name=free), next(iter(made.behind_us.items()), None)),
+    )
+
+
+def add_blocks(union: SpjUnion, blocks: Sequence[Block]) -> SpjUnion:
+    """A query with those of some queries whose answers it reads."""
+    tables = {o.table for q in union.disjuncts for o in q.occurrences}
+    tables |= {name for view in union.views for name in view.tables}
+    tables |= {name for name, _ in (*union.buckets, *union.derived)}
+    return replace(union, blocks=tuple(b for b in blocks if b.stream.name in tables))

@@ -1,0 +1,164 @@
+"""A grid of time in SQL: `date_trunc('hour', t)`, `FLOOR(t TO HOUR)`, `TUMBLE(t, INTERVAL …)`,
+`time_bucket(INTERVAL …, t)`, of whatever time."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from ontoweir.mappings.model.column_types import epoch_us, parse_instant
+from ontoweir.mappings.model.parse_duration import UNITS_US, parse_duration
+from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Grid = FixedBuckets | CalendarBuckets
+_CALENDAR = ("day", "week", "month", "quarter", "year")
+_NAMES = ("TUMBLE", "TUMBLE_START", "TUMBLE_END", "TIME_BUCKET", "DATE_TRUNC", "DATE_BIN")
+_MONDAY_US = 946_857_600_000_000
+"""3 January 2000, from which DuckDB and TimescaleDB count where no origin is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlGrid:
+    """A call: of which time, on which grid; whether the end of the bucket is asked for."""
+
+    time: "exp.Expr"
+    grid: Grid
+    ends: bool
+
+
+def is_grid(node: "exp.Expr") -> bool:
+    """Whether it is a call that read_sql_grid reads."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper() in _NAMES
+    if isinstance(node, exp.Floor):
+        return node.args.get("to") is not None
+    return isinstance(node, (exp.TimestampTrunc, exp.DateTrunc, exp.DateBin))
+
+
+def read_sql_grid(node: "exp.Expr") -> SqlGrid:
+    """The grid and the time of a call.
+
+    Raises:
+        SqlRefusal: it has no known unit or width.
+    """
+    from sqlglot import exp
+
+    if isinstance(node, exp.Anonymous):
+        name, given = node.name.upper(), list(node.expressions)
+    elif isinstance(node, exp.DateBin):
+        origin = node.args.get("unit")
+        name, given = "DATE_BIN", [node.this, node.expression, *([origin] if origin else [])]
+    else:
+        unit = node.args["to"] if isinstance(node, exp.Floor) else node.args["unit"]
+        name, given = "DATE_TRUNC", [unit, node.this]
+    if len(given) not in (2, 3):
+        raise refuse_grid(node, f"{len(given)} arguments")
+    time, width = given[:2] if name.startswith("TUMBLE") else (given[1], given[0])
+    third = given[2] if len(given) == 3 else None
+    grid = (
+        _truncated(width, third, node)
+        if name == "DATE_TRUNC"
+        else _binned(width, third, node, name)
+    )
+    return SqlGrid(time, grid, name == "TUMBLE_END")
+
+
+def read_interval(given: "exp.Expr") -> int | None:
+    """The length of an INTERVAL in µs; None: it is none."""
+    from sqlglot import exp
+
+    if not isinstance(given, exp.Interval):
+        return None
+    unit = given.args.get("unit")
+    text = given.this.name if given.this is not None else ""
+    return parse_duration(f"{text} {unit.name if unit else ''}")
+
+
+def _truncated(unit: "exp.Expr", zone: "exp.Expr | None", node: "exp.Expr") -> Grid:
+    name = unit.name.lower().removesuffix("s")
+    place = "UTC" if zone is None else _text(zone, node)
+    if name in _CALENDAR:
+        return CalendarBuckets(name, _check_zone(place, node))  # type: ignore[arg-type]
+    if name not in UNITS_US:
+        raise refuse_grid(node, f"the unit {unit.name!r}")
+    if zone is not None and name == "hour":
+        raise refuse_grid(node, "hours of a time zone")
+    return FixedBuckets(UNITS_US[name])
+
+
+def _binned(width: "exp.Expr", origin: "exp.Expr | None", node: "exp.Expr", name: str) -> Grid:
+    from sqlglot import exp
+
+    if isinstance(width, exp.Interval):
+        unit = width.args.get("unit")
+        text = f"{width.this.name if width.this is not None else ''} {unit.name if unit else ''}"
+    else:
+        text = _text(width, node)
+    amount, _, unit_name = text.strip().partition(" ")
+    calendar = unit_name.strip().lower().removesuffix("s")
+    if amount == "1" and calendar in ("month", "quarter", "year") and origin is None:
+        return CalendarBuckets(calendar)  # type: ignore[arg-type]
+    duration = parse_duration(text)
+    if duration is None or duration <= 0:
+        raise refuse_grid(node, f"the width {text.strip()!r}")
+    if name.startswith("TUMBLE"):
+        return FixedBuckets(duration, read_offset(origin, node) % duration)
+    start = _MONDAY_US if origin is None else _moment(origin, node)
+    return FixedBuckets(duration, start % duration)
+
+
+def read_offset(given: "exp.Expr | None", node: "exp.Expr") -> int:
+    """From where buckets are counted, in µs after 1970."""
+    from sqlglot import exp
+
+    if given is None:
+        return 0
+    if not isinstance(given, exp.Interval):
+        raise refuse_grid(node, "an offset that is no INTERVAL")
+    duration = read_interval(given)
+    if duration is None:
+        raise refuse_grid(node, f"the offset {given.sql('spark')}")
+    return duration
+
+
+def _moment(given: "exp.Expr", node: "exp.Expr") -> int:
+    inner = given.this if given.key == "cast" else given
+    try:
+        return epoch_us(parse_instant(_text(inner, node)))
+    except ValueError:
+        raise refuse_grid(node, f"the origin {given.sql('spark')}") from None
+
+
+def _text(given: "exp.Expr", node: "exp.Expr") -> str:
+    from sqlglot import exp
+
+    if isinstance(given, exp.Literal) and given.is_string:
+        return str(given.this)
+    raise refuse_grid(node, given.sql("spark"))
+
+
+def _check_zone(name: str, node: "exp.Expr") -> str:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise refuse_grid(node, f"the time zone {name!r}") from None
+    return name
+
+
+def refuse_grid(node: "exp.Expr", what: str) -> SqlRefusal:
+    """What a call on a grid of time does wrong."""
+    return SqlRefusal(
+        f"{what} in {node.sql('spark')}",
+        why="a bucket of time is a unit or a width, and a stream's timestamp",
+        fix="write e.g. date_trunc('hour', ts), date_trunc('day', ts, 'Europe/Berlin'), "
+        "FLOOR(ts TO MINUTE), TUMBLE(ts, INTERVAL '5' MINUTE), time_bucket('5 minutes', ts), "
+        "HOP(ts, INTERVAL '5' MINUTE, INTERVAL '1' HOUR), by a slide and a size, or CUMULATE(ts, "
+        "INTERVAL '1' HOUR, INTERVAL '1' DAY), by a step and a size",
+        line=line_of(node),
+    )

@@ -1,0 +1,209 @@
+"""What follows for the answers of an aggregate query, as a stream that another query reads."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    FloatType,
+    IntType,
+    Reference,
+    Relation,
+    Stream,
+    StringType,
+    TimestampType,
+)
+from ontoweir.rewriter.model.spj import Block
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.sql.print_sql import print_sql
+
+NONE = DataSource("parquet", "none")
+HOUR = 3_600_000_000
+STEP = 60_000_000
+COLUMNS = (
+    Column("k", IntType(), minimum=1, maximum=10),
+    Column("v", IntType()),
+    Column("kind", StringType(), enum=("a", "b")),
+    Column("road", IntType()),
+)
+CATALOG = Catalog(
+    {
+        "s": Stream(
+            "s", NONE, "ts", STEP, 5, COLUMNS, references=(Reference(("road",), "r", ("id",)),)
+        ),
+        "t": Stream("t", NONE, "ts", STEP, None, COLUMNS),
+    },
+    {"r": Relation("r", NONE, (Column("id", IntType()),), (("id",),), max_rows=7)},
+)
+
+
+def read(inner: str, outer: str = "SELECT * FROM x", catalog: Catalog = CATALOG) -> Block:
+    sql = f"WITH x AS ({inner}) {outer}"
+    (block,) = parse_sql(sql, catalog, name="q", file="q.sql").blocks
+    return block
+
+
+HOURLY = "SELECT k, date_trunc('hour', ts) AS hour, {} FROM s GROUP BY k, hour"
+
+
+def test_a_group_is_a_key_and_its_columns_keep_their_domains() -> None:
+    block = read(HOURLY.format("AVG(v) AS mean, MAX(k) AS top, COUNT(*) AS n, COUNT(v) AS m"))
+    stream = block.stream
+    assert (stream.name, stream.timestamp, stream.step_us) == ("x", "at", STEP)
+    assert stream.keys == (("k", "at"),)
+    assert stream.columns == (
+        Column("k", IntType(), minimum=1, maximum=10),
+        Column("mean", FloatType()),
+        Column("top", IntType(), minimum=1, maximum=10),
+        # at most 5 rows a minute; those with and without a k are counted apart
+        Column("n", IntType(), minimum=1, maximum=600),
+        Column("m", IntType(), minimum=0, maximum=600),
+    )
+    assert block.time == ("hour", HOUR)
+
+
+@pytest.mark.parametrize(
+    ("inner", "most"),
+    [
+        # ten values, and NULL
+        (HOURLY.format("COUNT(*) AS n"), 11),
+        ("SELECT k, kind, FLOOR(ts TO HOUR) AS h, COUNT(*) AS n FROM s GROUP BY k, kind, h", 33),
+        ("SELECT FLOOR(ts TO HOUR) AS h, COUNT(*) AS n FROM s GROUP BY h", 1),
+        # a condition makes the values fewer
+        (
+            "SELECT k, FLOOR(ts TO HOUR) AS h, COUNT(*) AS n FROM s WHERE k <= 3 GROUP BY k, h",
+            4,
+        ),
+        # any value: as many as rows lie in an hour
+        (
+            "SELECT v, FLOOR(ts TO HOUR) AS h, COUNT(*) AS n FROM s WHERE v > 0 GROUP BY v, h",
+            300,
+        ),
+        ("SELECT v, FLOOR(ts TO HOUR) AS h, COUNT(*) AS n FROM t GROUP BY v, h", None),
+    ],
+)
+def test_how_many_answers_are_final_at_one_time(inner: str, most: int | None) -> None:
+    assert read(inner).stream.max_per_timestamp == most
+
+
+def test_references_stay() -> None:
+    block = read("SELECT road, FLOOR(ts TO HOUR) AS h, COUNT(*) AS n FROM s GROUP BY road, h")
+    assert block.stream.references == (Reference(("road",), "r", ("id",)),)
+
+
+@pytest.mark.parametrize(
+    ("inner", "times"),
+    [
+        # where a bucket begins and ends is a time before the timestamp
+        (
+            (
+                "SELECT TUMBLE_START(ts, INTERVAL '5' MINUTE) AS b, TUMBLE_END(ts, INTERVAL '5' "
+                "MINUTE) AS e, COUNT(*) AS n FROM s GROUP BY TUMBLE(ts, INTERVAL '5' MINUTE)"
+            ),
+            ["at - INTERVAL '300000000' MICROSECOND AS b", "at AS e"],
+        ),
+        (
+            (
+                "SELECT window_start, window_end, COUNT(*) AS n FROM TABLE(HOP(TABLE s, "
+                "DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '2' MINUTE)) "
+                "GROUP BY window_start, window_end"
+            ),
+            ["at - INTERVAL '120000000' MICROSECOND AS window_start", "at AS window_end"],
+        ),
+        # of a calendar, and of buckets that grow, the beginning is a value like any
+        ("SELECT date_trunc('month', ts) AS m, COUNT(*) AS n FROM s GROUP BY m", ["m,"]),
+        (
+            (
+                "SELECT CUMULATE_START(ts, INTERVAL '1' MINUTE, INTERVAL '1' HOUR) AS b, "
+                "CUMULATE_END(ts, INTERVAL '1' MINUTE, INTERVAL '1' HOUR) AS e, COUNT(*) AS n FROM "
+                "s GROUP BY b, e"
+            ),
+            ["b,", "at AS e"],
+        ),
+    ],
+)
+def test_where_a_bucket_begins_and_ends(inner: str, times: list[str]) -> None:
+    sql = f"SELECT * FROM ({inner}) x"
+    union = parse_sql(sql, CATALOG, name="q", file="q.sql")
+    (block,) = union.blocks
+    streams = {**CATALOG.streams, "x": block.stream}
+    alone = replace(union, blocks=())
+    shown = print_sql(alone, replace(CATALOG, streams=streams)).replace("\n", " ")
+    for time in times:
+        assert time in re.sub(" +", " ", shown)
+
+
+def test_a_bucket_that_ends_between_two_steps_is_over_at_the_next() -> None:
+    block = read(
+        "SELECT k, TUMBLE_START(ts, INTERVAL '90' SECOND) AS b, COUNT(*) AS n FROM s "
+        "GROUP BY k, TUMBLE(ts, INTERVAL '90' SECOND)"
+    )
+    assert block.time is None
+    assert block.stream.column("b") == Column("b", TimestampType())
+    assert block.stream.keys == (("k", "at"),)
+
+
+def test_several_buckets_in_one_step_are_no_key() -> None:
+    block = read(
+        "SELECT k, TUMBLE_START(ts, INTERVAL '7' SECOND) AS b, COUNT(*) AS n FROM s "
+        "GROUP BY k, TUMBLE(ts, INTERVAL '7' SECOND)"
+    )
+    assert block.stream.keys == ()
+    assert block.stream.max_per_timestamp is None
+
+
+def test_one_query_is_made_once_however_often_it_is_read() -> None:
+    hourly = HOURLY.format("COUNT(*) AS n")
+    union = parse_sql(
+        f"SELECT a.k FROM ({hourly}) a, ({hourly}) b WHERE a.k = b.k AND a.hour < b.hour",
+        CATALOG,
+        name="q",
+        file="q.sql",
+    )
+    assert [b.stream.name for b in union.blocks] == ["a"]
+    assert {o.table for q in union.disjuncts for o in q.occurrences} == {"a"}
+
+
+def test_a_query_over_a_query_over_a_query() -> None:
+    sql = (
+        f"WITH h AS ({HOURLY.format('COUNT(*) AS n')}), d AS (SELECT k, date_trunc('day', hour) AS "
+        "day, MAX(n) AS top FROM h GROUP BY k, day) SELECT k, top FROM d WHERE top > 3"
+    )
+    (block,) = parse_sql(sql, CATALOG, name="q", file="q.sql").blocks
+    assert block.stream.name == "d"
+    assert [b.stream.name for b in block.union.blocks] == ["h"]
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "what"),
+    [
+        ("SELECT k, COUNT(*) AS n FROM s GROUP BY k", "SELECT n FROM x", "groups are not final"),
+        ("SELECT COUNT(*) AS n FROM s", "SELECT n FROM x", "group by a bucket of time too"),
+        (HOURLY.format("COUNT(*) AS at"), "SELECT at FROM x", "a column called at"),
+        (HOURLY.format("COUNT(*) AS n"), "SELECT m FROM x", "unknown column 'm' of x"),
+        (
+            HOURLY.format("COUNT(*) AS n"),
+            "SELECT date_trunc('month', n) AS m, COUNT(*) AS c FROM x GROUP BY m",
+            "is not a stream's timestamp",
+        ),
+    ],
+)
+def test_what_is_refused(inner: str, outer: str, what: str) -> None:
+    with pytest.raises(QueryError, match=re.escape(what)) as caught:
+        read(inner, outer)
+    assert caught.value.source is not None
+    assert caught.value.source.line == 1
+
+
+def test_duplicates_count_inside_although_not_outside() -> None:
+    outer = "SELECT MAX(n) AS top FROM x"
+    block = read(HOURLY.format("COUNT(*) AS n"), outer)
+    assert not block.union.distinct
+    inner = "SELECT date_trunc('hour', ts) AS h, COUNT(*) AS n FROM (SELECT DISTINCT k, ts FROM s)"
+    with pytest.raises(QueryError, match="whose rows are counted"):
+        read(f"{inner} GROUP BY h", outer)
