@@ -9,6 +9,7 @@ from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import MappingSource, SourceColumn, SourceTable
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, Scalar, Stream
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
+from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.mappings.r2rml.r2rml_document import TriplesMap
 from ontoweir.mappings.sql.find_duplicates import Duplicates, find_duplicates
@@ -20,7 +21,8 @@ from ontoweir.mappings.sql.read_scope import (
     find_name,
     find_table,
 )
-from ontoweir.mappings.sql.read_select import MappingValue, SelectShape, read_select
+from ontoweir.mappings.sql.read_select import MappingValue, SelectShape
+from ontoweir.mappings.sql_expressions.read_mapping_query import read_mapping_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def _read_name(text: str, catalog: Catalog) -> FlatTable:
 
 
 def _read_query(text: str, catalog: Catalog) -> tuple[FlatTable, ...]:
-    union = read_select(text.strip().rstrip(";"), catalog, mapping=True)
+    union, derived = read_mapping_query(text.strip().rstrip(";"), catalog)
     names = [name for name, _ in union.selects[0].values]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
@@ -133,7 +135,7 @@ def _read_query(text: str, catalog: Catalog) -> tuple[FlatTable, ...]:
         for shape, repeats in zip(
             union.selects, find_duplicates(union, names, catalog), strict=True
         )
-        for part in _read_shape(" ".join(text.split()), names, shape)
+        for part in _read_shape(" ".join(text.split()), names, shape, derived)
     ]
     if not parts:
         raise SqlRefusal(
@@ -161,7 +163,9 @@ def _read_query(text: str, catalog: Catalog) -> tuple[FlatTable, ...]:
     return tuple(parts)
 
 
-def _read_shape(text: str, names: list[str], shape: SelectShape) -> list[FlatTable]:
+def _read_shape(
+    text: str, names: list[str], shape: SelectShape, derived: tuple[tuple[str, Expression], ...]
+) -> list[FlatTable]:
     if len(shape.values) != len(names):
         raise SqlRefusal(
             f"a UNION of {len(names)} and {len(shape.values)} columns",
@@ -181,7 +185,7 @@ def _read_shape(text: str, names: list[str], shape: SelectShape) -> list[FlatTab
     return [
         FlatTable(
             f"query {text}",
-            MappingSource(shape.tables, conditions),
+            MappingSource(shape.tables, conditions, derived),
             columns,
             shape.scope,
             streams[0] if streams else None,

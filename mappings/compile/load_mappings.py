@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.compile.compile_term import compile_term
 from ontoweir.mappings.compile.flatten_table import FlatTable, flatten_table
 from ontoweir.mappings.compile.rename_aliases import rename_column, rename_source, rename_term
+from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.model.assertion import (
     ConstantMap,
     MappingAssertion,
     MappingSet,
     MappingSource,
     RefusedMap,
+    SourceColumn,
     SourceCompare,
     TermMap,
+    condition_columns,
     term_columns,
 )
 from ontoweir.mappings.model.catalog import Catalog
@@ -118,7 +122,7 @@ class _Compiler:
             return MappingAssertion(
                 owner.shown,
                 predicate,
-                source,
+                _keep_read(source, (*used, *(c for g in graphs for c in term_columns(g)))),
                 subject,
                 value,
                 owner.source,
@@ -195,6 +199,17 @@ class _Compiler:
             yield joined, source, other.why_repeats(used)
 
 
+def _keep_read(source: MappingSource, used: Iterable[SourceColumn]) -> MappingSource:
+    """The source with those derived columns that its conditions, or terms, read."""
+    if not source.derived:
+        return source
+    tables = {t.alias: t.table for t in source.tables}
+    read = (*used, *(c for condition in source.conditions for c in condition_columns(condition)))
+    wanted = {(tables[c.alias], c.column) for c in read}
+    kept = (d for d in source.derived if (d[0], write_expression(d[1])) in wanted)
+    return replace(source, derived=tuple(kept))
+
+
 _DEFAULT = (ConstantMap(DEFAULT_GRAPH, is_iri=True),)
 
 
@@ -251,5 +266,6 @@ def _join_parent(
     source = MappingSource(
         (*table.source.tables, *joined.tables),
         (*table.source.conditions, *conditions, *joined.conditions),
+        tuple(dict.fromkeys((*table.source.derived, *joined.derived))),
     )
     return rename_term(value, renaming), source

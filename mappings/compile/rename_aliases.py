@@ -42,6 +42,7 @@ def rename_source(source: MappingSource, renaming: Mapping[str, str]) -> Mapping
     return MappingSource(
         tuple(SourceTable(renaming[t.alias], t.table) for t in source.tables),
         tuple(rename(c) for c in source.conditions),
+        source.derived,
     )
 
 

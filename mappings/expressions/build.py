@@ -17,7 +17,15 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.mappings.model.column_types import name_column_type, parse_constant, type_family
-from ontoweir.mappings.model.expression import Call, Case, Expression, Function, Value
+from ontoweir.mappings.model.expression import (
+    Call,
+    Case,
+    Expression,
+    Function,
+    UserCall,
+    UserFunction,
+    Value,
+)
 
 DIGITS = 38
 """So many digits decimals have at most."""
@@ -151,6 +159,31 @@ def choose(
     *made, ending = unify([*values, last])
     pairs = tuple((c, v) for (c, _), v in zip(branches, made, strict=True))
     return Case(pairs, ending, ending.type)
+
+
+def call_user(function: UserFunction, given: Sequence[Expression]) -> UserCall:
+    """A user's function of values, which become those of its parameters.
+
+    Raises:
+        TypeClash: they are more, fewer, or of other types.
+    """
+    wanted = ", ".join(name_column_type(p.type) for p in function.parameters)
+    if len(given) != len(function.parameters):
+        raise TypeClash(f"{function.name} takes {len(function.parameters)} of ({wanted})")
+    arguments = []
+    for argument, parameter in zip(given, function.parameters, strict=True):
+        kind = parameter.type
+        if isinstance(kind, DecimalType) and isinstance(argument.type, DecimalType):
+            kind = argument.type
+        elif isinstance(kind, DecimalType) and isinstance(argument.type, IntType):
+            kind = DecimalType(_WHOLE, 0)
+        exact = isinstance(parameter.type, IntType | DecimalType) and kind == parameter.type
+        if exact and not _is_null(argument) and argument.type != kind:
+            raise TypeClash(
+                f"{function.name} of {name_column_type(argument.type)}; it takes ({wanted})"
+            )
+        arguments.append(cast(argument, kind))
+    return UserCall(function, tuple(arguments), function.result.type)
 
 
 def cast(inner: Expression, kind: ColumnType) -> Expression:

@@ -20,12 +20,14 @@ from ontoweir.mappings.model.catalog import (
     StringType,
 )
 from ontoweir.mappings.model.column_types import is_value
-from ontoweir.mappings.model.expression import Expression, fields_of
+from ontoweir.mappings.model.expression import Expression, UserCall, fields_of
 
 
 def derive_column(expression: Expression, columns: Sequence[Column]) -> Column:
     """The column that an expression is: named after what it computes, with a domain where one
     follows from those of the columns that it reads (`columns`: its table's)."""
+    if isinstance(expression, UserCall):  # nothing is known of its values
+        return Column(write_expression(expression), expression.type, expression=expression)
     # few commands need Arrow, which takes long to start
     from ontoweir.mappings.expressions.derive_domain import Finite, Range, derive_domain
 

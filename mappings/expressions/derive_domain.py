@@ -27,8 +27,10 @@ from ontoweir.mappings.model.expression import (
     Expression,
     Field,
     Function,
+    UserCall,
     Value,
     fields_of,
+    has_user_calls,
 )
 
 LARGEST = 4096
@@ -62,7 +64,8 @@ def derive_domain(expression: Expression, columns: Sequence[Column]) -> Domain:
         columns: those of its table, with their domains.
     """
     declared = {c.name: c for c in columns}
-    listed = _evaluate_all(expression, declared)
+    # a user's function is not called to decide
+    listed = None if has_user_calls(expression) else _evaluate_all(expression, declared)
     return listed if listed is not None else _derive(expression, declared)
 
 
@@ -127,6 +130,8 @@ def _derive(expression: Expression, declared: dict[str, Column]) -> Domain:
             return _unite([*domains, _derive(otherwise, declared)])
         case Call():
             return _derive_call(expression, declared)
+        case UserCall():
+            return None
         case _:
             assert_never(expression)
 

@@ -19,6 +19,7 @@ from ontoweir.mappings.expressions.compute_texts import compute_text
 from ontoweir.mappings.expressions.functions import DATE_PARTS, NUMBERS, TEXTS
 from ontoweir.mappings.expressions.value_types import value_type
 from ontoweir.mappings.expressions.write_expression import write_expression
+from ontoweir.mappings.functions.call_function import call_function
 from ontoweir.mappings.model.catalog import (
     FloatType,
 )
@@ -28,6 +29,7 @@ from ontoweir.mappings.model.expression import (
     Expression,
     Field,
     Function,
+    UserCall,
     Value,
 )
 
@@ -89,6 +91,9 @@ def _evaluate(expression: Expression, columns: Columns, rows: int) -> "pa.Array"
             return made
         case Call():
             return _evaluate_call(expression, columns, rows)
+        case UserCall(function=called, arguments=arguments):
+            given = [_evaluate(a, columns, rows) for a in arguments]
+            return call_function(called, given, value_type(expression.type))
         case _:
             assert_never(expression)
 
@@ -111,7 +116,7 @@ def _evaluate_where(
     """The values where they are wanted: elsewhere nothing is beyond its type."""
     try:
         return _evaluate(expression, columns, rows)
-    except (pa.ArrowInvalid, OverflowError):
+    except (pa.ArrowInvalid, OverflowError, DataError):
         index = pc.indices_nonzero(wanted).cast(pa.int64())
         some = {name: column.take(index) for name, column in columns.items()}
         made = _evaluate(expression, some, len(index))

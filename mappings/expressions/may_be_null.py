@@ -3,7 +3,15 @@
 from collections.abc import Set
 from typing import assert_never
 
-from ontoweir.mappings.model.expression import Call, Case, Expression, Field, Function, Value
+from ontoweir.mappings.model.expression import (
+    Call,
+    Case,
+    Expression,
+    Field,
+    Function,
+    UserCall,
+    Value,
+)
 
 
 def may_be_null(expression: Expression, present: Set[str]) -> bool:
@@ -23,6 +31,11 @@ def may_be_null(expression: Expression, present: Set[str]) -> bool:
             return value is None
         case Case(branches=branches, otherwise=otherwise):
             return any(may_be_null(v, present) for v in (*(v for _, v in branches), otherwise))
+        case UserCall(function=called, arguments=arguments):
+            pairs = zip(called.parameters, arguments, strict=True)
+            return called.result.optional or any(
+                not p.optional and may_be_null(a, present) for p, a in pairs
+            )
         case Call(function=Function.IS_NULL):
             return False
         case Call(function=Function.TRY_CAST):

@@ -14,7 +14,15 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.mappings.model.expression import Call, Case, Expression, Field, Function, Value
+from ontoweir.mappings.model.expression import (
+    Call,
+    Case,
+    Expression,
+    Field,
+    Function,
+    UserCall,
+    Value,
+)
 
 _BINDING = {
     Function.OR: 1,
@@ -72,6 +80,9 @@ def write_expression(expression: Expression, alias: str = "") -> str:
             return f"CASE {inner} ELSE {write_expression(otherwise, alias)} END"
         case Call():
             return _write_call(expression, alias)
+        case UserCall(function=called, arguments=arguments):
+            inner = ", ".join(write_expression(a, alias) for a in arguments)
+            return f"{called.name}({inner})"
         case _:
             assert_never(expression)
 

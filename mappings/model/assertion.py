@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from ontoweir.errors import MappingError, Source
 from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.mappings.model.expression import Expression
 from ontoweir.ontology.tbox import Because
 
 CompareOp: TypeAlias = Literal["<", "<=", "=", ">=", ">", "<>"]
@@ -76,6 +77,9 @@ class MappingSource:
 
     tables: tuple[SourceTable, ...]
     conditions: tuple[SourceCondition, ...] = ()
+    derived: tuple[tuple[str, Expression], ...] = ()
+    """Tables (by name), and the expressions of their rows that conditions or terms read as columns
+    (derive_column)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +235,11 @@ class MappingSet:
             refused.concerns(iri) for refused in self.refused
         )
 
+    @property
+    def derived(self) -> tuple[tuple[str, Expression], ...]:
+        """Tables, and the expressions of their rows that assertions read as columns."""
+        return tuple(dict.fromkeys(d for a in self.assertions for d in a.source.derived))
+
     def predicates(self) -> frozenset[str]:
         """All class and property IRIs that are mapped."""
         return self.classes() | self.properties()
@@ -253,3 +262,12 @@ def term_columns(term: TermMap | None) -> tuple[SourceColumn, ...]:
             return (column,)
         case ConstantMap() | None:
             return ()
+
+
+def condition_columns(condition: SourceCondition) -> tuple[SourceColumn, ...]:
+    """The columns that a condition reads."""
+    match condition:
+        case SourceNotNull(column=column) | SourceOneOf(column=column):
+            return (column,)
+        case SourceCompare(left=left, right=right):
+            return (left, right) if isinstance(right, SourceColumn) else (left,)

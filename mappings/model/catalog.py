@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from ontoweir.errors import CatalogError, Source
-from ontoweir.mappings.model.expression import Expression
+from ontoweir.mappings.model.expression import Expression, UserFunction
 from ontoweir.mappings.model.time_bucket import TimeBucket
 
 
@@ -221,6 +221,8 @@ class Catalog:
     streams: Mapping[str, Stream] = field(default_factory=dict)
     relations: Mapping[str, Relation] = field(default_factory=dict)
     file: str = "ontoweir.toml"
+    functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    """Users' functions of a row, by name."""
     views: Mapping[str, QueryView] = field(default_factory=dict)
 
     def table(self, name: str) -> Stream | Relation:

@@ -4,7 +4,7 @@ An expression is typed by its reader (SQL, SPARQL): a function means one thing, 
 it was written in. NULL stands for a value that is not there, and for SPARQL's errors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -132,6 +132,42 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a user's function takes, or gives; `optional`: it may be NULL (None in Python)."""
+
+    type: "ColumnType"
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UserFunction:
+    """A deterministic function of a row, in Python, as its source declares it.
+
+    `parameters`: by position. A row with NULL for one that is not optional is NULL, and the
+    function is not called. `arrays`: it takes and gives whole columns, as Arrow arrays. `digest`:
+    of the source of its module, which is in `file`, at `line`: where that is, does not matter.
+    """
+
+    name: str
+    module: str
+    parameters: tuple[Parameter, ...]
+    result: Parameter
+    arrays: bool
+    digest: str
+    file: str = field(compare=False)
+    line: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class UserCall:
+    """A user's function of arguments, which have the types of its parameters."""
+
+    function: UserFunction
+    arguments: "tuple[Expression, ...]"
+    type: "ColumnType"
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """The value of the first branch (condition, value) whose condition is true, else
     `otherwise`."""
@@ -141,7 +177,7 @@ class Case:
     type: "ColumnType"
 
 
-Expression: TypeAlias = Field | Value | Call | Case
+Expression: TypeAlias = Field | Value | Call | UserCall | Case
 """A closed union."""
 
 
@@ -152,7 +188,7 @@ def fields_of(expression: Expression) -> dict[str, Field]:
             return {column: expression}
         case Value():
             return {}
-        case Call(arguments=arguments):
+        case Call(arguments=arguments) | UserCall(arguments=arguments):
             parts: tuple[Expression, ...] = arguments
         case Case(branches=branches, otherwise=otherwise):
             parts = (*(e for branch in branches for e in branch), otherwise)
@@ -168,9 +204,24 @@ def map_fields(expression: Expression, replaced: "dict[str, Expression]") -> Exp
             return expression
         case Call(function=function, arguments=arguments, type=kind):
             return Call(function, tuple(map_fields(a, replaced) for a in arguments), kind)
+        case UserCall(function=called, arguments=arguments, type=kind):
+            return UserCall(called, tuple(map_fields(a, replaced) for a in arguments), kind)
         case Case(branches=branches, otherwise=otherwise, type=kind):
             return Case(
                 tuple((map_fields(c, replaced), map_fields(v, replaced)) for c, v in branches),
                 map_fields(otherwise, replaced),
                 kind,
             )
+
+
+def has_user_calls(expression: Expression) -> bool:
+    """Whether a user's function is in it."""
+    match expression:
+        case UserCall():
+            return True
+        case Call(arguments=arguments):
+            return any(map(has_user_calls, arguments))
+        case Case(branches=branches, otherwise=otherwise):
+            return any(map(has_user_calls, (otherwise, *(e for b in branches for e in b))))
+        case _:
+            return False

@@ -9,10 +9,10 @@ from ontoweir.mappings.model.assertion import (
     CompareOp,
     SourceColumn,
     SourceCompare,
-    SourceCondition,
     SourceConstant,
     SourceNotNull,
     SourceOneOf,
+    condition_columns,
 )
 from ontoweir.mappings.model.catalog import BooleanType, Scalar
 from ontoweir.mappings.model.column_types import name_column_type
@@ -214,7 +214,7 @@ def _find_known(predicates: "Sequence[exp.Expr]", scope: Scope) -> frozenset[Sou
                 known |= _find_known([inner], scope)
             else:
                 alternatives = read_condition(inner, scope, bag=False)
-                columns = [{c for k in a for c in _columns(k)} for a in alternatives]
+                columns = [{c for k in a for c in condition_columns(k)} for a in alternatives]
                 known.update(set.intersection(*columns) if columns else ())
     return frozenset(known)
 
@@ -226,11 +226,11 @@ def _either(sides: list[tuple["exp.Expr", bool]], scope: Scope, *, bag: bool) ->
         return listed
     if not bag:
         return (*read[0], *read[1])
-    columns = [{c for alt in a for k in alt for c in _columns(k)} for a in read]
+    columns = [{c for alt in a for k in alt for c in condition_columns(k)} for a in read]
     # Which side is negated: its columns must all occur in every alternative of the other.
     for first, second in ((0, 1), (1, 0)):
         doubtful = columns[first] - _list_known(scope)
-        if all(doubtful <= {c for k in alt for c in _columns(k)} for alt in read[second]):
+        if all(doubtful <= {c for k in alt for c in condition_columns(k)} for alt in read[second]):
             tree, negated = sides[first]
             rest = read_condition(_as_equality(tree), scope, bag=True, negated=not negated)
             return (*read[first], *conjoin(read[second], rest))
@@ -254,11 +254,3 @@ def _as_equality(tree: "exp.Expr") -> "exp.Expr":
             else n
         )
     )
-
-
-def _columns(condition: SourceCondition) -> tuple[SourceColumn, ...]:
-    match condition:
-        case SourceNotNull(column=column) | SourceOneOf(column=column):
-            return (column,)
-        case SourceCompare(left=left, right=right):
-            return (left, right) if isinstance(right, SourceColumn) else (left,)

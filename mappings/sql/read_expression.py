@@ -33,7 +33,7 @@ def read_expression(tree: exp.Expr, scope: Scope) -> SourceText | None:
 
     while isinstance(tree, exp.Paren):
         tree = tree.this
-    if not isinstance(tree, (exp.Concat, exp.DPipe)) and not _is_text_cast(tree):
+    if not is_text(tree):
         if read_literal(tree) is not None and _read_exactly(tree) is None:
             raise SqlRefusal(
                 f"the constant {tree.sql('spark')} in SELECT",
@@ -63,6 +63,13 @@ def _read_exactly(tree: exp.Expr) -> Scalar | None:
     if isinstance(inner, exp.Literal) and not inner.is_string and not str(inner.this).isdigit():
         return None
     return read_literal(tree)
+
+
+def is_text(tree: exp.Expr) -> bool:
+    """Whether it is a concatenation, or CAST AS STRING."""
+    from sqlglot import exp
+
+    return isinstance(tree, (exp.Concat, exp.DPipe)) or _is_text_cast(tree)
 
 
 def _is_text_cast(tree: exp.Expr) -> bool:

@@ -1,6 +1,7 @@
 """Reads `SELECT … FROM … WHERE …` over the catalog into select-project-join parts.
 
-Used for rr:sqlQuery and for `check --sql`. Anything beyond SPJ is refused by its name.
+Used for rr:sqlQuery (read_mapping_query) and for `check --sql`. Anything beyond SPJ is refused by
+its name.
 """
 
 import re
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ontoweir.mappings.model.assertion import SourceColumn, SourceTable
 from ontoweir.mappings.model.catalog import Catalog, Scalar
-from ontoweir.mappings.sql.quote_names import quote_names
 from ontoweir.mappings.sql.read_comparison import Alternatives
 from ontoweir.mappings.sql.read_condition import (
     conjoin,
@@ -65,36 +65,22 @@ class SelectUnion:
     deduplicated: tuple[tuple[int, ...], ...] = ()
 
 
-def read_select(text: str, catalog: Catalog, *, mapping: bool = False) -> SelectUnion:
-    """Parses SQL.
-
-    Args:
-        text: Spark SQL.
-        catalog: the tables.
-        mapping: it is a mapping's: texts made from columns are read too, and the alternatives of
-            OR exclude each other in any case, as each becomes an assertion. "x" in double quotes
-            is a name there, as in R2RML.
-
-    Raises:
-        SqlRefusal: the text is not SQL, beyond SPJ, or names what the catalog does not declare.
-    """
-    tree = parse_sql_text(quote_names(text) if mapping else text)
-    try:
-        return read_select_tree(tree, catalog, mapping=mapping)
-    except SqlRefusal as refusal:
-        name = re.search(r"unknown column '(.*?)'", refusal.what)
-        if mapping and name is not None and f'"{name[1]}"' in text:
-            why = f'{refusal.why}; "{name[1]}" in double quotes is a name, as in R2RML'
-            fix = f"{refusal.fix}; if it is a text, write '{name[1]}' in single quotes"
-            raise SqlRefusal(refusal.what, why=why, fix=fix, line=refusal.line) from None
-        raise
-
-
 def read_select_tree(
     tree: "exp.Query", catalog: Catalog, *, mapping: bool = False, nulls: bool = False
 ) -> SelectUnion:
-    """As read_select, of SQL that is parsed already; `nulls`: rows count although a selected column
-    is NULL, as the matches of aggregates do (of one SELECT)."""
+    """Reads SQL whose expressions are columns already (derive_query_columns).
+
+    Args:
+        tree: what parse_sql_text gives.
+        catalog: the tables.
+        mapping: it is a mapping's: texts made from columns are read too, and the alternatives of
+            OR exclude each other in any case, as each becomes an assertion.
+        nulls: rows count although a selected column is NULL, as the matches of aggregates do (of
+            one SELECT).
+
+    Raises:
+        SqlRefusal: it is beyond SPJ, or names what the catalog does not declare.
+    """
     if nulls:
         shape = _read_one(cast("exp.Select", tree), catalog, False, mapping, nulls=True)
         return SelectUnion((shape,), shape.distinct, ((0,),) if shape.distinct else ())
@@ -372,6 +358,7 @@ def read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
             for a, t in scope.tables.items()
             if not alias or a == alias
             for c in column_names(t)
+            if (known := t.column(c)) is None or known.expression is None
         )
     if isinstance(inner, exp.Column):
         return ((name, scope.resolve(inner.table or None, inner.name, line_of(inner))),)

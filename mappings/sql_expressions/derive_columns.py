@@ -10,6 +10,7 @@ from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, FloatType
 from ontoweir.mappings.model.expression import Expression, Value, fields_of
 from ontoweir.mappings.sql.read_condition import read_condition
+from ontoweir.mappings.sql.read_expression import is_text
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_projection
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
 class ColumnDeriver:
     """Puts columns in the place of expressions, in one SELECT; `derived`: by their tables, in
-    order."""
+    order; `mapping`: of a mapping's SQL."""
 
-    def __init__(self, scope: Scope) -> None:
-        self.scope = scope
+    def __init__(self, scope: Scope, *, mapping: bool = False) -> None:
+        self.scope, self.mapping = scope, mapping
         self.derived: dict[tuple[str, Expression], None] = {}
         self.choices: list[tuple[exp.Expr, exp.Expr]] = []
 
@@ -51,7 +52,22 @@ class ColumnDeriver:
                 self._replace_argument(call, key)
         if calls or _is_plain(tree) or tree.find(exp.Star):
             return tree
-        return self.derive(tree)
+        return self._replace_parts(tree) if self.mapping else self.derive(tree)
+
+    def _replace_parts(self, tree: exp.Expr) -> exp.Expr:
+        """A column, or the text that a mapping makes of columns (read_expression)."""
+        from sqlglot import exp
+
+        if isinstance(tree, exp.Paren):
+            return self._replace_parts(tree.this)
+        if is_text(tree):
+            for key in ("this", "expression"):
+                if isinstance(tree.args.get(key), exp.Expr):
+                    tree.set(key, self._replace_parts(tree.args[key]))
+            if tree.expressions:
+                tree.set("expressions", [self._replace_parts(e) for e in tree.expressions])
+            return tree
+        return tree if _is_plain(tree) else self.derive(tree)
 
     def _replace_argument(self, call: exp.Expr, key: str) -> None:
         from sqlglot import exp
@@ -127,7 +143,7 @@ class ColumnDeriver:
         aggregated = select.args.get("group") or any(
             e.find(exp.AggFunc) for e in select.expressions
         )
-        if not aggregated:  # what is selected is not NULL
+        if not aggregated and not self.mapping:  # what is selected is not NULL
             scope.known = frozenset(
                 c
                 for e in select.expressions
@@ -142,7 +158,7 @@ class ColumnDeriver:
             if any(tree is n for outer in replaced for n in outer.walk()):
                 continue
             try:
-                read_condition(tree, scope, bag=bag)
+                read_condition(tree, scope, bag=bag or self.mapping)
             except SqlRefusal:
                 tree.replace(self.derive(whole, boolean=True))
                 replaced.append(tree)
@@ -236,6 +252,15 @@ class ColumnDeriver:
 
     def _several(self, tree: exp.Expr) -> SqlRefusal:
         names = " and ".join(sorted(self._aliases(tree)))
+        if _is_sum(tree) and self._reads_floats(tree):
+            return SqlRefusal(
+                f"{tree.sql('spark')} adds or subtracts doubles of several rows, of {names}",
+                why="such a sum is rounded: with a part of it moved to the other side, other "
+                "numbers would be compared",
+                fix="compare the doubles of one row with those of the other, as in a.x > b.y + 5; "
+                "or declare decimal(p,s)",
+                line=line_of(tree),
+            )
         return SqlRefusal(
             f"{tree.sql('spark')} computes with columns of several rows, of {names}",
             why="an expression is of one row: a value of two rows would need all pairs of them",

@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 
 def derive_query_columns(
-    tree: exp.Query, catalog: Catalog
+    tree: exp.Query, catalog: Catalog, *, mapping: bool = False
 ) -> tuple[exp.Query, Catalog, tuple[tuple[str, Expression], ...]]:
     """A query of columns, the catalog with those that are derived, and these, by their tables.
+
+    Args:
+        tree: the query.
+        catalog: the tables.
+        mapping: it is a mapping's: texts made from columns stay, and alternatives exclude each
+            other (read_select_tree).
 
     Raises:
         SqlRefusal: an expression is not read, or of several rows.
@@ -31,7 +37,7 @@ def derive_query_columns(
         if isinstance(select.parent, (exp.In, exp.Exists)) or not _has_expressions(select):
             continue
         scope, _, _ = read_from(select.copy(), catalog)
-        deriver = ColumnDeriver(scope)
+        deriver = ColumnDeriver(scope, mapping=mapping)
         _derive(select, deriver)
         derived |= deriver.derived
         catalog = deriver.catalog

@@ -21,9 +21,17 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.mappings.model.column_types import name_column_type
-from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
+from ontoweir.mappings.model.expression import (
+    Call,
+    Expression,
+    Field,
+    Function,
+    UserFunction,
+    Value,
+    fields_of,
+)
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
 from ontoweir.mappings.sql_expressions.read_cast import read_cast
 from ontoweir.mappings.sql_expressions.read_text_function import read_text_function
 
@@ -84,10 +92,27 @@ def _read(tree: exp.Expr, scope: Scope) -> Expression:
             return read_cast(tree, read, refuse_expression)
         case exp.Case() | exp.If() | exp.Coalesce() | exp.Nullif() | exp.Greatest() | exp.Least():
             return _read_choice(tree, read)
+        case exp.Anonymous() if name := find_name(tree.name, scope.catalog.functions):
+            return _call(scope.catalog.functions[name], tree, read)
         case _:
             made = _read_operation(tree, read)
     if made is None:
         raise refuse_expression(tree)
+    return made
+
+
+def _call(function: UserFunction, tree: exp.Expr, read: Reader) -> Expression:
+    """A user's function."""
+    try:
+        made = build.call_user(function, [read(e) for e in tree.expressions])
+    except build.TypeClash as clash:
+        raise refuse_expression(
+            tree, why=str(clash), fix="pass what it takes, or write a CAST"
+        ) from None
+    if not fields_of(made):
+        raise refuse_expression(
+            tree, why="it reads no column", fix="pass a column: it is a function of a row"
+        )
     return made
 
 

@@ -9,35 +9,26 @@ from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.materialize.write_value import write_value
 from ontoweir.mappings.model.catalog import (
-    BooleanType,
     Catalog,
     Column,
-    DecimalType,
-    FloatType,
     IntType,
     Scalar,
     Stream,
-    StringType,
 )
-from ontoweir.mappings.model.column_types import XSD, name_column_type, natural_datatype
+from ontoweir.mappings.model.column_types import natural_datatype
 from ontoweir.mappings.model.expression import (
-    Call,
     Expression,
     Field,
-    Function,
     Value,
     fields_of,
     map_fields,
 )
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
-from ontoweir.rewriter.expressions.type_expression import (
-    NOTHING,
-    NotExactError,
-    literal_value,
-    truth,
-    type_expression,
-)
-from ontoweir.rewriter.model.query import Computation, ComputedVariable, Literal, Variable
+from ontoweir.rewriter.expressions.compare_rows import RoundedError, compare_rows
+from ontoweir.rewriter.expressions.not_exact import NotExactError
+from ontoweir.rewriter.expressions.term_value import attribute_of, term_value
+from ontoweir.rewriter.expressions.type_expression import truth, type_expression
+from ontoweir.rewriter.model.query import Computation, ComputedVariable, Variable
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -52,12 +43,9 @@ from ontoweir.rewriter.model.spj import (
     Output,
     SpjQuery,
     SpjUnion,
-    TemplateLiteralOutput,
 )
 
 _NONE = Column("", IntType())
-_SEPARATOR = "\0"
-"""Between alias and column in the names of fields, until it is known that they are of one row."""
 
 
 def attach_computation(union: SpjUnion, catalog: Catalog, computation: Computation) -> SpjUnion:
@@ -83,7 +71,7 @@ def attach_computation(union: SpjUnion, catalog: Catalog, computation: Computati
         union,
         variables=computation.variables,
         disjuncts=tuple(disjuncts),
-        derived=(*union.derived, *derived),
+        derived=tuple(dict.fromkeys((*union.derived, *derived))),
     )
 
 
@@ -119,8 +107,7 @@ class _Attacher:
                 if self._constant(made) is not True:
                     return
                 continue
-            attribute = self._derive(made, source)
-            conditions.append(Compare(attribute, Op.EQ, Constant(True), source=source))
+            conditions.append(self._condition(made, source))
         cases: list[tuple[tuple[Condition, ...], dict[str, Output]]] = [(tuple(conditions), {})]
         for name in dict.fromkeys((*self.computation.variables, *_required(computed))):
             if name in values:
@@ -149,7 +136,8 @@ class _Attacher:
         """An expression over columns, whose names say their aliases."""
         try:
             known = {name: term_value(output, types) for name, output in outputs.items()}
-            return type_expression(one.expression, _Lazy(known, values))
+            lazy = _Lazy(known, values)
+            return type_expression(one.expression, lazy, self.catalog.functions)
         except NotExactError as error:
             raise QueryError(
                 f"{error.what} is not computed",
@@ -199,6 +187,11 @@ class _Attacher:
             for name, field in fields_of(expression).items()
         }
 
+    def _by_mapping(self, table: str, expression: Expression) -> dict[str, Expression]:
+        """The fields that a mapping's SQL computes, as it computes them."""
+        columns = ((name, self.catalog.table(table).column(name)) for name in fields_of(expression))
+        return {n: c.expression for n, c in columns if c is not None and c.expression is not None}
+
     def _constant(self, value: Expression) -> Scalar | None:
         from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
         from ontoweir.mappings.expressions.value_types import to_scalars
@@ -206,10 +199,75 @@ class _Attacher:
         made = to_scalars(evaluate(value, {}, 1), value.type)
         return made[0] if made else None
 
+    def _condition(self, made: Expression, source: Source | None) -> Condition:
+        """A filter: of one row, a derived column that is true; or a comparison of two rows."""
+        column = self._find(made)
+        if column is not None:
+            return Compare(column, Op.EQ, Constant(True), source=source)
+        try:
+            compared = compare_rows(made, self._locate, lambda e: self._derive(e, source), source)
+        except RoundedError:
+            raise QueryError(
+                "a filter adds up doubles of several rows",
+                why="a sum of doubles is rounded: moved to the other side, it could be another one",
+                fix="compare an expression of one row with one of another, as in ?a > ?b * 2 + 5; "
+                "or declare decimal(p,s)",
+                source=source,
+            ) from None
+        except build.TypeClash as clash:
+            raise QueryError(
+                f"a filter adds up numbers of too many digits: {clash}",
+                why="terms of one row are added up exactly",
+                fix="compute with doubles: xsd:double(?x)",
+                source=source,
+            ) from None
+        if compared is None:
+            return Compare(self._derive(made, source), Op.EQ, Constant(True), source=source)
+        return compared
+
     def _derive(self, value: Expression, source: Source | None) -> Attribute:
-        """The derived column of an expression, whose columns are of one row."""
+        """The derived column of an expression, whose columns are of one row.
+
+        Raises:
+            QueryError: they are of several.
+        """
+        found = self._find(value)
+        if found is not None:
+            return found
+        read = (attribute_of(name) for name in fields_of(value))
+        shown = " and ".join(sorted(str(a) for a in read))
+        raise QueryError(
+            f"an expression computes with values of several rows, {shown}",
+            why="an expression is of one row: a value of two rows would need all pairs of them",
+            fix="declare a key of the stream, where both are of one row; compare an expression of "
+            "one with an expression of the other; or select the variables, and compute with them "
+            "in the results",
+            source=source,
+        )
+
+    def _locate(self, value: Expression) -> str | None:
+        """The alias of the row that an expression is of."""
+        found = self._place(value)
+        return None if found is None else found[0]
+
+    def _find(self, value: Expression) -> Attribute | None:
+        """The derived column of an expression; None: its columns are of several rows."""
+        found = self._place(value)
+        if found is None:
+            return None
+        alias, expression = found
+        if isinstance(expression, Field):
+            return Attribute(alias, expression.column)
+        table = next(o.table for o in self.query.occurrences if o.alias == alias)
+        expression = map_fields(expression, self._by_mapping(table, expression))
+        expression = map_fields(expression, self._by_timestamp(table, expression))
+        self.derived[table, expression] = None
+        return Attribute(alias, write_expression(expression))
+
+    def _place(self, value: Expression) -> tuple[str, Expression] | None:
+        """The alias of the row that an expression is of, and the expression over its columns."""
         classes = EqualityClasses(self.query.occurrences, self.query.conditions)
-        read = {name: _attribute(name) for name in fields_of(value)}
+        read = {name: attribute_of(name) for name in fields_of(value)}
         aliases = [o.alias for o in self.query.occurrences]
         wanted = {a.alias for a in read.values()}
         for alias in [*sorted(wanted), *(a for a in aliases if a not in wanted)]:
@@ -220,22 +278,8 @@ class _Attacher:
             renamed: dict[str, Expression] = {
                 name: Field(a.column, fields[name].type) for name, a in own.items() if a is not None
             }
-            expression = map_fields(value, renamed)
-            if isinstance(expression, Field):
-                return Attribute(alias, expression.column)
-            table = next(o.table for o in self.query.occurrences if o.alias == alias)
-            expression = map_fields(expression, self._by_timestamp(table, expression))
-            self.derived[table, expression] = None
-            return Attribute(alias, write_expression(expression))
-        shown = " and ".join(sorted(str(a) for a in read.values()))
-        raise QueryError(
-            f"an expression computes with values of several rows, {shown}",
-            why="an expression is of one row: a value of two rows would need all pairs of them",
-            fix="declare a key of the stream, where both are of one row; compare an expression of "
-            "one with an expression of the other; or select the variables, and compute with them "
-            "in the results",
-            source=source,
-        )
+            return alias, map_fields(value, renamed)
+        return None
 
 
 _FILTER = Variable("_filter")
@@ -255,73 +299,6 @@ class _Lazy(dict[str, Expression]):
         if isinstance(term, NotExactError):
             raise term
         return term
-
-
-def term_value(output: Output, types: Types) -> Expression | NotExactError:
-    """A term as a value that is computed with; or why it is none."""
-    match output:
-        case LiteralOutput(value=attribute, datatype=datatype, language=None):
-            kind = types.type_of(attribute)
-            field = Field(f"{attribute.alias}{_SEPARATOR}{attribute.column}", kind)
-            return _as_datatype(field, datatype)
-        case ConstantOutput(value=text, is_iri=False, datatype=datatype, language=None):
-            try:
-                return literal_value(Literal(text, datatype))
-            except NotExactError as error:
-                return error
-        case TemplateLiteralOutput(parts=parts, datatype=None, language=None):
-            made: list[Expression] = []
-            for part in parts:
-                if isinstance(part, str):
-                    made.append(Value(part, StringType()))
-                    continue
-                kind = types.type_of(part)
-                if not isinstance(kind, IntType | StringType):
-                    return NotExactError(f"a text made from {part}", "compute with the value")
-                field = Field(f"{part.alias}{_SEPARATOR}{part.column}", kind)
-                made.append(_as_text(field))
-            return Call(Function.CONCAT, tuple(made), StringType())
-        case NullOutput():
-            return NOTHING
-        case _:
-            return NotExactError(
-                "an IRI, a blank node or a text of a language in an expression",
-                "compute with the value of a property",
-            )
-
-
-def _as_datatype(field: Field, datatype: str | None) -> Expression | NotExactError:
-    """A column's value as the literal's datatype has it."""
-    kind = field.type
-    if datatype == natural_datatype(kind) or (
-        datatype == XSD + "string" and isinstance(kind, StringType)
-    ):
-        return field
-    match kind, (datatype or XSD + "string").removeprefix(XSD):
-        case IntType(), "int" | "long" | "short" | "byte" | "nonNegativeInteger":
-            return field
-        case IntType(), "decimal":
-            return build.cast(field, DecimalType(19, 0))
-        case ((IntType() | DecimalType()), "double"):
-            return build.cast(field, FloatType())
-        case ((IntType() | BooleanType()), "string"):
-            return _as_text(field)
-        case _:
-            return NotExactError(
-                f"a value of type {name_column_type(kind)} mapped to <{datatype}>",
-                "map the column with its own datatype",
-            )
-
-
-def _as_text(field: Field) -> Expression:
-    if isinstance(field.type, StringType):
-        return field
-    return Call(Function.TRY_CAST, (field,), StringType())
-
-
-def _attribute(name: str) -> Attribute:
-    alias, _, column = name.partition(_SEPARATOR)
-    return Attribute(alias, column)
 
 
 def _equal_in(alias: str, attribute: Attribute, classes: EqualityClasses) -> Attribute | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import rdflib
 
 from ontoweir.mappings.model.column_types import XSD
+from ontoweir.rewriter.expressions.type_call import USER
 from ontoweir.rewriter.model.query import Iri, Operation, Term, TermExpression
 from ontoweir.rewriter.syntax.node import Node
 
@@ -151,6 +152,8 @@ def _read_cast(
 ) -> TermExpression:
     iri = read_term(node["iri"])
     given = _listed(node.get("expr", ()))
+    if isinstance(iri, Iri) and iri.value.startswith(USER):
+        return Operation(iri.value, tuple(map(read, given)))
     if not isinstance(iri, Iri) or iri.value not in CASTS or len(given) != 1:
         raise NotReadError(f"a function call, <{iri.value}>" if isinstance(iri, Iri) else "a call")
     return Operation(iri.value, (read(given[0]),))

@@ -28,7 +28,17 @@ from ontoweir.mappings.model.column_types import (
     parse_constant,
     type_family,
 )
-from ontoweir.mappings.model.expression import Call, Expression, Function, Value, fields_of
+from ontoweir.mappings.model.expression import (
+    Call,
+    Expression,
+    Function,
+    UserFunction,
+    Value,
+    fields_of,
+)
+from ontoweir.rewriter.expressions.not_exact import NotExactError
+from ontoweir.rewriter.expressions.read_pattern import constant_argument, read_pattern
+from ontoweir.rewriter.expressions.type_call import USER, type_call
 from ontoweir.rewriter.model.query import Iri, Literal, Operation, TermExpression, Variable
 
 Given: TypeAlias = Sequence[Expression]
@@ -37,20 +47,17 @@ NOTHING = Value(None, StringType())
 """No value."""
 
 
-class NotExactError(Exception):
-    """What is not computed exactly as SPARQL has it; the text says what, and what to write."""
-
-    def __init__(self, what: str, fix: str) -> None:
-        super().__init__(what)
-        self.what, self.fix = what, fix
-
-
-def type_expression(expression: TermExpression, variables: Mapping[str, Expression]) -> Expression:
+def type_expression(
+    expression: TermExpression,
+    variables: Mapping[str, Expression],
+    functions: Mapping[str, UserFunction],
+) -> Expression:
     """The expression over the columns that variables are made from.
 
     Args:
         expression: of SPARQL.
         variables: what each variable is.
+        functions: users', by name.
 
     Raises:
         NotExactError: a function, or a combination of types, that is not read.
@@ -63,7 +70,9 @@ def type_expression(expression: TermExpression, variables: Mapping[str, Expressi
         case Literal():
             return literal_value(expression)
         case Operation(name=name, arguments=arguments):
-            given = [type_expression(a, variables) for a in arguments]
+            given = [type_expression(a, variables, functions) for a in arguments]
+            if name.startswith(USER):
+                return type_call(name, given, functions)
             try:
                 return _operate(name, given)
             except build.TooManyDigits as error:
@@ -341,17 +350,17 @@ def _text(name: str, given: Given) -> Expression:
         case "CONCAT":
             return Call(Function.CONCAT, tuple(given), StringType())
         case "SUBSTR":
-            places = [int(_constant(g, int, name)) for g in given[1:]]
+            places = [int(constant_argument(g, int, name)) for g in given[1:]]
             if places[0] < 1 or any(p < 0 for p in places):
                 raise NotExactError("SUBSTR from before the first character", "begin at 1")
             numbers = tuple(Value(p, IntType()) for p in places)
             return Call(Function.SUBSTRING, (subject, *numbers), StringType())
         case "REGEX":
-            pattern = _regex(given[1], given[2] if len(given) > 2 else None)
+            pattern = read_pattern(given[1], given[2] if len(given) > 2 else None)
             return Call(Function.MATCHES, (subject, pattern), BooleanType())
         case "REPLACE":
-            pattern = _regex(given[1], given[3] if len(given) > 3 else None)
-            text = str(_constant(given[2], str, name))
+            pattern = read_pattern(given[1], given[3] if len(given) > 3 else None)
+            text = str(constant_argument(given[2], str, name))
             if "$" in text or "\\" in text or re.search(str(pattern.value), ""):
                 raise NotExactError("REPLACE with groups, or of nothing", "replace plain texts")
             pair = (pattern, Value(text, StringType()))
@@ -362,35 +371,5 @@ def _text(name: str, given: Given) -> Expression:
                 "STRSTARTS": Function.STARTS_WITH,
                 "STRENDS": Function.ENDS_WITH,
             }
-            needle = Value(_constant(given[1], str, name), StringType())
+            needle = Value(constant_argument(given[1], str, name), StringType())
             return Call(tests[name], (subject, needle), BooleanType())
-
-
-def _constant(given: Expression, kind: type, name: str) -> "int | str":
-    if not isinstance(given, Value) or not isinstance(given.value, kind):
-        raise NotExactError(f"{name} by what is no constant", "write a constant there")
-    assert isinstance(given.value, int | str)
-    return given.value
-
-
-def _regex(given: Expression, flags: Expression | None) -> Value:
-    """A regular expression that XPath, RE2 and others read alike."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    pattern = str(_constant(given, str, "REGEX"))
-    marks = "" if flags is None else str(_constant(flags, str, "REGEX"))
-    if marks not in ("", "i") or re.search(r"\\[^\\.\[\](){}*+?|^$nrt-]", pattern):
-        raise NotExactError(
-            f"the regular expression {pattern!r} {marks}".rstrip(),
-            "write classes such as [0-9] out; the flag i is read",
-        )
-    if "(?" in pattern or "-[" in pattern:
-        raise NotExactError(f"the regular expression {pattern!r}", "write plain groups and classes")
-    whole = f"(?i){pattern}" if marks else pattern
-    try:
-        pc.match_substring_regex(pa.array([""]), whole)
-        re.compile(whole)
-    except (pa.ArrowInvalid, re.error) as error:
-        raise NotExactError(f"{pattern!r}: {str(error).splitlines()[0]}", "mend it") from None
-    return Value(whole, StringType())

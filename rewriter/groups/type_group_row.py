@@ -15,7 +15,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.mappings.model.column_types import natural_datatype
 from ontoweir.mappings.model.expression import Field
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.expressions.type_expression import NotExactError
+from ontoweir.rewriter.expressions.not_exact import NotExactError
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
 

@@ -90,6 +90,9 @@ class ValueFilter:
     offset: str = "0"
     """A decimal number in text."""
     source: Source | None = None
+    moved: bool = False
+    """Numbers are added to a variable as it is written, which was made an offset or a constant:
+    exact for whole numbers and decimals."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -364,7 +364,8 @@ class _Reader:
         offset = -sign * total.number + 0  # no negative zero
         if not total.constants:
             if right is not None:
-                return ValueFilter(left, op, right, format(offset, "f"), self.source)
+                moved = any(Decimal(n.lexical) for n in total.numbers)
+                return ValueFilter(left, op, right, format(offset, "f"), self.source, moved)
             if len(total.numbers) == 1:
                 datatype = total.numbers[0].datatype
                 text = format(offset, "f") if datatype in _EXACT else total.numbers[0].lexical
@@ -372,7 +373,8 @@ class _Reader:
                     text = str(offset)
             else:
                 datatype, text = XSD + "decimal", format(offset, "f")
-            return ValueFilter(left, op, Literal(text, datatype), "0", self.source)
+            moved = len(total.numbers) > 1
+            return ValueFilter(left, op, Literal(text, datatype), "0", self.source, moved)
         constant, factor = total.constants[0]
         if right is not None or len(total.constants) > 1 or total.numbers or factor != -sign:
             raise self._error(

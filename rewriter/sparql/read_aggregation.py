@@ -10,6 +10,7 @@ from ontoweir.errors import Source
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import CASTS, NotReadError, read_expression
+from ontoweir.rewriter.expressions.type_call import USER
 from ontoweir.rewriter.groups.lift_aggregates import lift_aggregates, list_aggregates
 from ontoweir.rewriter.groups.name_quantiles import QUANTILE
 from ontoweir.rewriter.groups.read_fraction import read_fraction
@@ -221,7 +222,7 @@ class _Reader:
         if not isinstance(call, Node) or call.name != "Function":
             return True
         iri = self.terms.read(call["iri"])
-        return isinstance(iri, Iri) and iri.value in CASTS
+        return isinstance(iri, Iri) and (iri.value in CASTS or iri.value.startswith(USER))
 
     def read_bucket(self, condition: object, line: int | None) -> NamedBuckets:
         """(ow:tumble(…) AS ?name)."""

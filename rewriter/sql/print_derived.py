@@ -21,5 +21,8 @@ def print_derived(tree: exp.Expr, types: Types) -> None:
         if declared is None or declared.expression is None:
             continue
         made = parse_one(write_expression(declared.expression, column.table), dialect="duckdb")
-        open_ = isinstance(made, (exp.Binary, exp.Unary, exp.Between, exp.In))
-        column.replace(exp.Paren(this=made) if open_ else made)
+        if isinstance(column.parent, exp.Select) and column.arg_key == "expressions":
+            made = exp.alias_(made, column.name, quoted=True)  # a column of a view
+        elif isinstance(made, (exp.Binary, exp.Unary, exp.Between, exp.In)):
+            made = exp.Paren(this=made)
+        column.replace(made)

@@ -15,7 +15,6 @@ from ontoweir.mappings.model.assertion import (
     ConstantMap,
     MappingAssertion,
     MappingSet,
-    MappingSource,
     SourceColumn,
     SourceCompare,
     SourceConstant,
@@ -78,8 +77,8 @@ def _select(
     cases.sort(key=lambda case: not made.issuperset(c.left for c in case))  # never NULL first
     for case in dict.fromkeys(cases):
         for more in _exclude(assertion, case, done):
-            source = MappingSource(
-                assertion.source.tables, (*assertion.source.conditions, *case, *more)
+            source = replace(
+                assertion.source, conditions=(*assertion.source.conditions, *case, *more)
             )
             yield replace(assertion, source=source, graphs=())
         done.append(case)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from ontoweir.mappings.expressions.derive_column import add_derived
 from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet, RefusedMap
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.hierarchy import Hierarchy
@@ -32,6 +33,8 @@ class TMappings:
     mappings: MappingSet
     tbox: Hierarchy
     catalog: Catalog
+    whole: Catalog = field(init=False, repr=False, compare=False)
+    """The catalog with the columns that the mappings' SQL computes."""
     _selected: dict[_Graphs, tuple[MappingAssertion, ...]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
@@ -42,6 +45,9 @@ class TMappings:
         init=False, repr=False, compare=False, default_factory=dict
     )
     """What a trace says of them: of a property, or (True) of a class."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "whole", add_derived(self.catalog, self.mappings.derived))
 
     def are_of(self, mappings: MappingSet, tbox: Hierarchy, catalog: Catalog) -> bool:
         """Whether they are made of these very objects; who is told of refusals may differ."""
@@ -61,9 +67,7 @@ class TMappings:
         """
         found = self._selected.get(graphs)
         if found is None:
-            found = self._selected[graphs] = select_graphs(
-                mappings, graphs, self.catalog
-            ).assertions
+            found = self._selected[graphs] = select_graphs(mappings, graphs, self.whole).assertions
         return mappings if found is mappings.assertions else replace(mappings, assertions=found)
 
     def compile(
@@ -94,5 +98,5 @@ class TMappings:
             refused.append(one)
 
         heard = replace(selected, on_refused=note) if selected.refused else selected
-        compiled = compile_tmappings(heard, self.tbox, self.catalog, predicates=[iri])
+        compiled = compile_tmappings(heard, self.tbox, self.whole, predicates=[iri])
         return _Compiled(compiled.assertions, tuple(refused))

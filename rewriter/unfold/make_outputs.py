@@ -5,23 +5,32 @@ from collections.abc import Sequence
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog, FloatType
 from ontoweir.mappings.model.column_types import XSD
-from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.algebra.equality_classes import Types, map_output
 from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.model.query import ConjunctiveQuery, NamedBuckets, Variable
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, Output, output_attributes
 from ontoweir.rewriter.unfold.match_atoms import Match
 from ontoweir.rewriter.unfold.translate_filters import term_output
-from ontoweir.rewriter.unfold.translate_times import find_time
-
-_TIME = NamedBuckets("", Variable(""), TimeBucket(Moments()))
-"""The time of a row, as a column of its stream."""
+from ontoweir.rewriter.unfold.translate_times import MOMENT, find_time, is_beside_value
 
 
-def list_shown(
+def list_moments(
     ucq: Sequence[ConjunctiveQuery], matches: Sequence[Sequence[Match]], catalog: Catalog
 ) -> tuple[NamedBuckets, ...]:
-    """The column that answers are made of where mappings make their terms of timestamps.
+    """The column of times that answers are made of where mappings make their terms of timestamps,
+    or that are compared with values.
+
+    Raises:
+        QueryError: groups that such a term tells apart, of what ignores how often a match comes.
+    """
+    shown = _list_shown(ucq, matches, catalog)
+    return shown or _list_compared(ucq, matches, catalog)
+
+
+def _list_shown(
+    ucq: Sequence[ConjunctiveQuery], matches: Sequence[Sequence[Match]], catalog: Catalog
+) -> tuple[NamedBuckets, ...]:
+    """The column of times that answers are made of.
 
     Raises:
         QueryError: groups that such a term tells apart, of what ignores how often a match comes.
@@ -43,7 +52,20 @@ def list_shown(
                         "COUNT(*) too",
                         source=query.source,
                     )
-                return (_TIME,)
+                return (MOMENT,)
+    return ()
+
+
+def _list_compared(
+    ucq: Sequence[ConjunctiveQuery], matches: Sequence[Sequence[Match]], catalog: Catalog
+) -> tuple[NamedBuckets, ...]:
+    """The column of times that are compared with values."""
+    for query, found in zip(ucq, matches, strict=True):
+        filters = (*query.filters, *(f for c in query.choices for case in c.cases for f in case))
+        for match in found:
+            types = Types(catalog, match.occurrences)
+            if any(is_beside_value(f, match.bindings, match.times, types) for f in filters):
+                return (MOMENT,)
     return ()
 
 
@@ -100,7 +122,7 @@ def _times_of(output: Output, types: Types) -> tuple[Attribute, ...]:
 
 def _show_times(output: Output, types: Types) -> Output:
     """A term in which timestamps of streams are columns with their values."""
-    shown = make_column(_TIME.bucket).name
+    shown = make_column(MOMENT.bucket).name
     times = {a: Attribute(a.alias, shown) for a in _times_of(output, types)}
     return map_output(output, lambda a: times.get(a, a)) if times else output
 

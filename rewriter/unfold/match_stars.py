@@ -14,6 +14,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types, map_condition, map_output
 from ontoweir.rewriter.model.query import (
+    AnyFilter,
     Atom,
     ClassAtom,
     ConjunctiveQuery,
@@ -27,6 +28,7 @@ from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
 from ontoweir.rewriter.unfold.match_atoms import MANY, Match, make_budget, match_atoms
 from ontoweir.rewriter.unfold.translate_filters import translate_choice
+from ontoweir.rewriter.unfold.translate_times import is_beside_value
 from ontoweir.rewriter.unfold.unite_matches import Wanted, unite_matches
 from ontoweir.rewriter.views.make_sets import SetMaker
 
@@ -95,6 +97,8 @@ def _filter(
     own = [c for c in query.choices if c.variables <= bound]
     made = tuple(found)
     for choice in own:
+        if any(_has_moments(choice, match, sets) for match in made):
+            continue  # their column is there when all is matched
         made = tuple(
             replace(match, conditions=(*match.conditions, *case), said=match.said | {choice})
             for match in made
@@ -103,6 +107,16 @@ def _filter(
             )
         )
     return made
+
+
+def _has_moments(choice: AnyFilter, match: Match, sets: SetMaker) -> bool:
+    """Whether a choice compares times with values."""
+    types = Types(sets.catalog, match.occurrences)
+    return any(
+        is_beside_value(f, match.bindings, match.times, types)
+        for case in choice.cases
+        for f in case
+    )
 
 
 def _is_joined(star: tuple[int, ...], found: Sequence[Match]) -> bool:

@@ -7,7 +7,7 @@ from itertools import product
 from typing import TypeAlias
 
 from ontoweir.errors import QueryError, Source, with_article
-from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.mappings.model.catalog import FloatType, Scalar
 from ontoweir.mappings.model.column_types import (
     datatype_family,
     name_column_type,
@@ -207,6 +207,8 @@ def _compare_values(
     """A column's value against a value; None when only = and != of terms make sense."""
     source = filter_.source
     family = _checked_family(left, types, source)
+    if filter_.moved:
+        _refuse_doubles(filter_, (left, right), types)
     if isinstance(right, LiteralOutput):
         if literal_family(right) == "language":
             return None
@@ -241,6 +243,24 @@ def _compare_values(
         value = parse_constant(str(total), kind)
         assert value is not None
     return ((Compare(left.value, filter_.op, Constant(value), source=source),),)
+
+
+def _refuse_doubles(filter_: ValueFilter, sides: Sequence[Output], types: Types) -> None:
+    """Raises where numbers are added to doubles, or doubles subtracted: such sums are rounded, and
+    comparing what is moved to the other side may be something else.
+
+    Raises:
+        QueryError: as said.
+    """
+    for side in sides:
+        if isinstance(side, LiteralOutput) and isinstance(types.type_of(side.value), FloatType):
+            raise QueryError(
+                f"a filter adds to or subtracts from {side.value}, a double, and compares",
+                why="a sum of doubles is rounded: moved to the other side, it could be another one",
+                fix="compute the sum of each row, as in BIND(?v + 5 AS ?more) FILTER(?w > ?more); "
+                "or declare decimal(p,s)",
+                source=filter_.source,
+            )
 
 
 def _checked_family(output: LiteralOutput, types: Types, source: Source | None) -> str:

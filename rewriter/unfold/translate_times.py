@@ -3,17 +3,22 @@
 from collections.abc import Mapping, Sequence
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import Stream, TimestampType
 from ontoweir.mappings.model.column_types import datatype_family, epoch_us, parse_instant
 from ontoweir.mappings.model.round_steps import round_steps
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.model.compare_scalars import compare_scalars
 from ontoweir.rewriter.model.query import (
     ConjunctiveQuery,
+    Filter,
     Literal,
+    NamedBuckets,
     TimeFilter,
     ValueFilter,
     Variable,
+    filter_variables,
 )
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
@@ -29,14 +34,19 @@ from ontoweir.rewriter.model.spj import (
 from ontoweir.rewriter.tmappings.unify_outputs import literal_family
 from ontoweir.rewriter.windows.window import ENDS
 
+MOMENT = NamedBuckets("", Variable(""), TimeBucket(Moments()))
+"""The time of a row, as a column of its stream."""
+
 
 def read_times(
     filter_: ValueFilter, bindings: Mapping[Variable, Output], types: Types
 ) -> ValueFilter | TimeFilter:
-    """A comparison of a variable that is bound to a stream's timestamp with another one, or with a
-    constant, as one of times."""
+    """A comparison of a variable that is bound to a stream's timestamp with another one, with a
+    value that is a point in time, or with a constant, as one of times."""
     if filter_.offset.strip("-+0."):
         return filter_
+    if isinstance(filter_.right, Variable) and is_beside_value(filter_, bindings, {}, types):
+        return TimeFilter(filter_.left, filter_.op, filter_.right, source=filter_.source)
     left, right = bindings.get(filter_.left), filter_.right
     other = bindings.get(right) if isinstance(right, Variable) else right
     if _is_time(left, types):
@@ -49,6 +59,67 @@ def read_times(
     if isinstance(right, Variable) and _is_time(other, types) and moment is not None:
         return TimeFilter(right, filter_.op.flipped(), moment, source=filter_.source)
     return filter_
+
+
+def is_beside_value(
+    filter_: Filter,
+    bindings: Mapping[Variable, Output],
+    times: Mapping[Variable, Sequence[Attribute]],
+    types: Types,
+) -> bool:
+    """Whether a time is compared with a value that is a point in time, such as when something is
+    due: a column that is no stream's timestamp."""
+    if not isinstance(filter_.right, Variable):
+        return False
+    kinds = {_kind(v, bindings, times, types) for v in filter_variables(filter_)}
+    return kinds == {"time", "value"}
+
+
+def _kind(
+    variable: Variable,
+    bindings: Mapping[Variable, Output],
+    times: Mapping[Variable, Sequence[Attribute]],
+    types: Types,
+) -> str | None:
+    """Whether a variable is a `time`, a `value` that is a point in time, or something else."""
+    output = bindings.get(variable)
+    if times.get(variable) or _is_time(output, types):
+        return "time"
+    if (
+        isinstance(output, LiteralOutput)
+        and literal_family(output) == "timestamp"
+        and isinstance(types.type_of(output.value), TimestampType)
+    ):
+        return "value"
+    return None
+
+
+def _compare_value(
+    filter_: TimeFilter,
+    bindings: Mapping[Variable, Output],
+    times: Mapping[Variable, Sequence[Attribute]],
+    types: Types,
+) -> Compare:
+    """A time compared with a value: both to the microsecond."""
+    if filter_.offset:
+        raise QueryError(
+            f"?{filter_.left.name} {filter_.op.value} … compares the difference of a time and a "
+            "value with a duration",
+            why="differences are of the times of rows",
+            fix="compare the time with the value alone, or with a column of the data that has the "
+            "duration added",
+            source=filter_.source,
+        )
+    sides: list[Attribute] = []
+    for variable in filter_variables(filter_):
+        output = bindings.get(variable)
+        if _kind(variable, bindings, times, types) == "value":
+            assert isinstance(output, LiteralOutput)
+            sides.append(output.value)
+        else:
+            time = find_time(variable, bindings, times, types, filter_.source)
+            sides.append(Attribute(time.alias, make_column(MOMENT.bucket).name))
+    return Compare(sides[0], filter_.op, sides[1], source=filter_.source)
 
 
 def _is_time(output: object, types: Types) -> bool:
@@ -78,13 +149,15 @@ def translate_time_filter(
     times: Mapping[Variable, Sequence[Attribute]],
     types: Types,
 ) -> tuple[tuple[Condition, ...], ...]:
-    """A comparison of times, exactly in whole steps: `<= 31 minutes` is `<= 6` steps of five;
-    as cases (translate_filter).
+    """A comparison of times, exactly in whole steps: `<= 31 minutes` is `<= 6` steps of five; or
+    of a time with a value; as cases (translate_filter).
 
     Raises:
         QueryError: a variable that is no time, streams of different units, or a bad dateTime.
     """
     source = filter_.source
+    if is_beside_value(filter_, bindings, times, types):
+        return ((_compare_value(filter_, bindings, times, types),),)
     left = find_time(filter_.left, bindings, times, types, source)
     step = types.step_of(left)
     assert step is not None
@@ -187,7 +260,8 @@ def find_time(
             f"?{variable.name} is used as a time, and is {made}",
             why="a time is the variable of a GRAPH, or one that a mapping binds to the timestamp "
             "of a stream as an xsd:dateTime",
-            fix="compare times with times, and values with values",
+            fix="compare times with times, or with values that are xsd:dateTime, declared as "
+            "timestamp; and values with values",
             source=source,
         )
     raise QueryError(

@@ -12,6 +12,7 @@ from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet, Trip
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.list_derived import list_derived
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.buckets.add_buckets import add_buckets
 from ontoweir.rewriter.model.add_views import used_views
@@ -42,7 +43,7 @@ from ontoweir.rewriter.unfold.add_columns import add_columns
 from ontoweir.rewriter.unfold.bind_times import bind_times
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.unfold.hold_constants import hold_constants
-from ontoweir.rewriter.unfold.make_outputs import list_shown, make_buckets, make_outputs
+from ontoweir.rewriter.unfold.make_outputs import list_moments, make_buckets, make_outputs
 from ontoweir.rewriter.unfold.match_atoms import (
     Match,
     OnWarning,
@@ -123,11 +124,12 @@ def unfold_query(
     named = options.names or tuple(v.name for v in first.head)
     if (shared := options.shared) is None or not shared.are_of(mappings, tbox, catalog):
         shared = TMappings(mappings, tbox, catalog)
+    catalog = shared.whole
     compiled = _compile(ucq, mappings, shared, observer)
     sets = SetMaker(catalog, observer.on_step, counts=_counts(first, options))
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
-    buckets = (*first.buckets, *list_shown(ucq, matches, sets.catalog))
+    buckets = (*first.buckets, *list_moments(ucq, matches, sets.catalog))
     catalog = unfolder.catalog = add_buckets(sets.catalog, buckets)
     head = _name_columns(first, named)
     candidates = (
@@ -165,6 +167,7 @@ def unfold_query(
         union = replace(union, disjuncts=date_statics(union.disjuncts, sets, first.source))
     read = {o.table for query in union.disjuncts for o in query.occurrences}
     union = replace(union, views=used_views(read, sets.views))
+    union = replace(union, derived=list_derived(union, mappings.derived))
     return add_columns(union, sets.catalog, first, buckets)
 
 

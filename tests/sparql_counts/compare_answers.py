@@ -71,14 +71,19 @@ class _Asked:
         return [name.split()[-1].strip("?)") for name in self.query.head]
 
 
-def compare_case(case: Case, folder: Path) -> Outcome:
-    """Write a case into a folder and compare its answers."""
-    ((outcome,),) = compare_queries(case, [case.query], [case.rows], folder)
+def compare_case(case: Case, folder: Path, *, computed: bool = False) -> Outcome:
+    """Write a case into a folder and compare its answers; `computed` as `compare_queries`."""
+    ((outcome,),) = compare_queries(case, [case.query], [case.rows], folder, computed=computed)
     return outcome
 
 
 def compare_queries(
-    case: Case, queries: Sequence[Query], contents: Sequence[Rows], folder: Path
+    case: Case,
+    queries: Sequence[Query],
+    contents: Sequence[Rows],
+    folder: Path,
+    *,
+    computed: bool = False,
 ) -> list[list[Outcome]]:
     """Compare the answers of several queries over several contents of a case's tables.
 
@@ -87,13 +92,15 @@ def compare_queries(
         queries: what is asked.
         contents: of the tables.
         folder: where the project is written; it need not exist.
+        computed: the mappings' SQL computes: DuckDB runs it.
 
     Returns:
         For each query, the outcome over each of the contents.
     """
     folder.mkdir(exist_ok=True)
     write_case(case, folder)
-    workspace, project = Workspace(load_project(folder, environ={})), Project(folder)
+    workspace = Workspace(load_project(folder, environ={}))
+    project = Project(folder, computed=computed)
     prepared = [_prepare(workspace, query, folder) for query in queries]
     outcomes: list[list[Outcome]] = [[] for _ in queries]
     for rows in contents:

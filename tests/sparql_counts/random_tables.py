@@ -71,11 +71,13 @@ def make_table(draw: random.Random, name: str, taste: Taste) -> Table:
     )
 
 
-def random_rows(seed: int, case: Case) -> dict[str, tuple[Row, ...]]:
+def random_rows(seed: int, case: Case, *, edges: bool = True) -> dict[str, tuple[Row, ...]]:
     """Rows that keep what the tables of a case declare. With decimals there are no numbers near
-    2^63: all numbers of a query are counted in units of the smallest, in 64 bits."""
+    2^63: all numbers of a query are counted in units of the smallest, in 64 bits; nor without
+    `edges`."""
     draw = random.Random(seed)
-    whole = not any(kind.startswith("decimal") for t in case.tables for _, kind in t.columns)
+    decimals = any(kind.startswith("decimal") for t in case.tables for _, kind in t.columns)
+    whole = edges and not decimals
     found: dict[str, tuple[Row, ...]] = {}
     for table in sorted(case.tables, key=lambda t: (t.stream, t.name)):
         rows: list[Row] = []

@@ -1,6 +1,7 @@
 """The RDF graph of every timestamp of a project: R2RML section 11, of the rows that hold then.
 
-It reads the files itself: ontoweir.toml, CSV, R2RML in Turtle. SQLite runs the SQL. What `ontoweir
+It reads the files itself: ontoweir.toml, CSV, R2RML in Turtle. SQLite runs the SQL, or DuckDB,
+which has the types that expressions compute with, and takes longer. What `ontoweir
 materialize` has for this is not used, because `check` reads mappings by the same reader: a mistake
 there would be on both sides.
 """
@@ -12,12 +13,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import duckdb
 from rdflib import OWL, RDF, Graph, URIRef
 
+from tests.oracle.database import open_database
 from tests.sparql_counts.close_graph import Triple, close_graph
 from tests.sparql_counts.read_maps import DEFAULT, TriplesMap, read_maps, write_typed
+
+Base: TypeAlias = sqlite3.Connection | duckdb.DuckDBPyConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +34,11 @@ class Graphs:
 
 
 class Project:
-    """The mappings and the ontology of a project; its data is read whenever it is asked for."""
+    """The mappings and the ontology of a project; its data is read whenever it is asked for.
+    `computed`: the mappings' SQL computes, and DuckDB runs it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, computed: bool = False) -> None:
+        self.folder, self.computed = folder, computed
         self.catalog = tomllib.loads((folder / "ontoweir.toml").read_text(encoding="utf-8"))
         mapping, self.ontology = Graph(), Graph()
         for name in self.catalog["project"]["mappings"]:
@@ -54,12 +60,12 @@ class Project:
         """
         wanted = {URIRef(g) for g in chosen} or {DEFAULT}
         streams, relations = self.catalog.get("streams", {}), self.catalog.get("relations", {})
-        base = sqlite3.connect(":memory:")
+        base = open_database() if self.computed else sqlite3.connect(":memory:")
         for name, table in (*relations.items(), *streams.items()):
-            columns = [
-                f'"{c}" {"INT" if kind == "int" else "TEXT"}' for c, kind in _kinds(table).items()
-            ]
-            base.execute(f'CREATE TABLE "{name}" ({", ".join(columns)})')
+            kinds = _kinds(table).items()
+            columns = [f'"{c}" {_name_type(kind, self.computed)}' for c, kind in kinds]
+            base.execute(f'DROP TABLE IF EXISTS "{name}"')
+            base.execute(f'CREATE TEMP TABLE "{name}" ({", ".join(columns)})')
         for name, table in relations.items():
             _insert(base, name, table, [row for _, row in self._rows(table)])
 
@@ -88,12 +94,11 @@ class Project:
         with (self.folder / table["source"]["path"]).open(newline="", encoding="utf-8") as file:
             for line in csv.DictReader(file):
                 moment = datetime.fromisoformat(line[time]) if time else datetime.min
-                yield moment, tuple(_read(line[c], kinds[c]) for c in kinds)
+                read = _read_text if self.computed else _read
+                yield moment, tuple(read(line[c], kinds[c]) for c in kinds)
 
 
-def _list_triples(
-    made: TriplesMap, base: sqlite3.Connection, wanted: set[URIRef]
-) -> Iterator[Triple]:
+def _list_triples(made: TriplesMap, base: Base, wanted: set[URIRef]) -> Iterator[Triple]:
     """The triples of a map that are in the wanted graphs."""
     rows = [(row, s) for row in _select(base, made.sql) if (s := made.subject(row)) is not None]
     if made.graphs & wanted:
@@ -139,14 +144,24 @@ def _read(text: str, kind: str) -> int | str | None:
             return write_typed(text, kind)
 
 
-def _insert(
-    base: sqlite3.Connection, name: str, table: dict[str, Any], rows: list[tuple[Any, ...]]
-) -> None:
+def _read_text(text: str, kind: str) -> str | None:
+    """A cell as DuckDB reads it."""
+    return text or None
+
+
+def _name_type(kind: str, computed: bool) -> str:
+    if not computed:
+        return "INT" if kind == "int" else "TEXT"
+    return {"int": "BIGINT", "string": "VARCHAR"}.get(kind, kind.upper())
+
+
+def _insert(base: Base, name: str, table: dict[str, Any], rows: list[tuple[Any, ...]]) -> None:
     places = ", ".join("?" * len(_kinds(table)))
-    base.executemany(f'INSERT INTO "{name}" VALUES ({places})', rows)
+    for row in rows:
+        base.execute(f'INSERT INTO "{name}" VALUES ({places})', row)
 
 
-def _select(base: sqlite3.Connection, sql: str) -> Iterator[dict[str, Any]]:
+def _select(base: Base, sql: str) -> Iterator[dict[str, Any]]:
     cursor = base.execute(sql)
     names = [column[0] for column in cursor.description]
     for row in cursor.fetchall():

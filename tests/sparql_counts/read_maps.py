@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -141,12 +141,26 @@ def write_typed(text: str, kind: str) -> str:
     return f"{XSD[kind]}{_SEPARATOR}{text}"
 
 
-def _split_typed(value: int | str) -> tuple[str, str | None]:
+def _split_typed(value: object) -> tuple[str, str | None]:
     """The lexical form of a cell, and its natural datatype (None: string)."""
-    if isinstance(value, int):
-        return str(value), str(XSD.integer)
-    datatype, _, text = value.rpartition(_SEPARATOR)
-    return text, datatype or None
+    match value:
+        case bool():
+            return str(value).lower(), str(XSD.boolean)
+        case int():
+            return str(value), str(XSD.integer)
+        case float():
+            return str(value), str(XSD.double)
+        case Decimal():
+            return _split_typed(write_typed(str(value), "decimal"))
+        case datetime():
+            return _split_typed(write_typed(str(value), "timestamp"))
+        case date():
+            return value.isoformat(), str(XSD.date)
+        case str():
+            datatype, _, text = value.rpartition(_SEPARATOR)
+            return text, datatype or None
+        case _:
+            raise TypeError(f"{value!r} is no cell")
 
 
 def _encode(text: str) -> str:

@@ -10,6 +10,7 @@ import tempfile
 import traceback
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import TypeAlias
 
 from ontoweir.errors import OntoweirError
@@ -22,6 +23,7 @@ from tests.sparql_counts.compare_answers import (
     compare_case,
     compare_queries,
 )
+from tests.sparql_counts.computed_maps import compute_maps
 from tests.sparql_counts.random_cases import random_case, random_query
 from tests.sparql_counts.random_tables import random_rows
 from tests.sparql_counts.shrink_case import shrink_case
@@ -32,19 +34,22 @@ Told: TypeAlias = Counter[str]
 """How many cases were equal "with answers" and "without", "refused", or "different"."""
 
 
-def run_seed(seed: int) -> tuple[Told, list[str]]:
-    """Compare the cases of a seed.
+def run_seed(seed: int, *, computed: bool = False) -> tuple[Told, list[str]]:
+    """Compare the cases of a seed; `computed`: with expressions in the SQL of its mappings.
 
     Returns:
         how many cases had which outcome, and every difference, or error, as text.
     """
     case = random_case(seed)
+    if computed:
+        case = compute_maps(Random(seed), case)
     queries = [case.query, *(random_query(QUERIES * seed + i, case) for i in range(1, QUERIES))]
-    contents = [random_rows(CONTENTS * seed + i, case) for i in range(CONTENTS)]
+    numbers = range(CONTENTS * seed, CONTENTS * (seed + 1))
+    contents = [random_rows(n, case, edges=not computed) for n in numbers]
     told, wrong = Told(), list[str]()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            outcomes = compare_queries(case, queries, contents, Path(folder))
+            outcomes = compare_queries(case, queries, contents, Path(folder), computed=computed)
         except Exception:
             project = "\n".join((show_case(case), *map(write_query, queries)))
             return Told(different=1), [f"{traceback.format_exc()}\n{project}"]
@@ -53,8 +58,9 @@ def run_seed(seed: int) -> tuple[Told, list[str]]:
                 case Difference(case=found):
                     told["different"] += 1
                     if not wrong:
-                        small = shrink_case(found, _differs)
-                        wrong.append(str(compare_case(small, Path(folder))))
+                        small = shrink_case(found, lambda c: _differs(c, computed))
+                        made = compare_case(small, Path(folder), computed=computed)
+                        wrong.append(str(made))
                 case Equal(answers=answers):
                     told["with answers" if answers else "without"] += 1
                 case Refused(reason=reason):
@@ -63,10 +69,10 @@ def run_seed(seed: int) -> tuple[Told, list[str]]:
     return told, wrong
 
 
-def _differs(case: Case) -> bool:
+def _differs(case: Case, computed: bool) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return isinstance(compare_case(case, Path(folder)), Difference)
+            return isinstance(compare_case(case, Path(folder), computed=computed), Difference)
         except (OntoweirError, StopIteration, AssertionError):  # it is no project any more
             return False
 
@@ -76,11 +82,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
+    parser.add_argument("--computed", action="store_true", help="with expressions in mappings")
     given = parser.parse_args()
     total = Told()
     for seed in range(given.first, given.last):
         match_stars.MAX_APART = 1 if seed % 2 else 12
-        told, wrong = run_seed(seed)
+        told, wrong = run_seed(seed, computed=given.computed)
         total += told
         for text in wrong:
             print(f"seed {seed}: {text}\n", flush=True)

@@ -10,7 +10,7 @@ from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.errors import DataError
 from ontoweir.mappings.expressions.find_inverse import Line, find_line
 from ontoweir.mappings.model.catalog import Catalog, IntType, Relation, Stream
-from ontoweir.mappings.model.expression import Expression, fields_of
+from ontoweir.mappings.model.expression import Expression, fields_of, has_user_calls
 from ontoweir.rewriter.model.spj import Attribute, Compare, IsNull, NotNull, OneOf, Op
 
 
@@ -112,7 +112,8 @@ def _compute(expression: Expression, content: Mapping[str, Any]) -> Any:
     from ontoweir.mappings.expressions.value_types import to_array, to_scalars
 
     fields = fields_of(expression)
-    if not fields.keys() <= content.keys():  # the time of a row
+    # the time of a row; a user's function, which is not called to decide
+    if not fields.keys() <= content.keys() or has_user_calls(expression):
         raise NoRowError
     try:
         columns = {name: to_array([content[name]], f.type) for name, f in fields.items()}

@@ -1,5 +1,6 @@
 """Open a project on disk, or build one in memory, on your own Spark session."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ def open_project(
     sources: Sources | None = None,
     registry: str | Path | None = None,
     cache: str | Path | None = None,
+    udf: Sequence[str] = (),
 ) -> OpenProject:
     """Open a project: its folder, or its `ontoweir.toml`.
 
@@ -51,12 +53,14 @@ def open_project(
         cache: the folder where the ontology and the mappings that were read are kept, by content,
             for the next process; or "off" (default: as of the command line: `$ONTOWEIR_CACHE`, else
             `ontoweir` in the folder of the user's caches).
+        udf: functions of a row, `module:function` each, as the command line's `--udf`.
 
     Raises:
-        OntoweirError: the project file has an error; or there is no such view.
+        OntoweirError: the project file has an error; or there is no such view, or function.
     """
     home, views, named = choose_sources(spark, sources)
-    project = load_project(Path(path), overrides=list(settings), views=named)
+    overrides = [*settings, *([f"project.udf={json.dumps(list(udf))}"] if udf else ())]
+    project = load_project(Path(path), overrides=overrides, views=named)
     said = warn_as_python if warn is None else warn
     workspace = Workspace(
         project,

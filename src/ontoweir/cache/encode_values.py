@@ -7,6 +7,7 @@ names. Columns make it about as fast as pickle, which can run any code.
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from enum import Enum
 from itertools import chain, islice
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -20,7 +21,8 @@ _SCALAR, _TUPLE, _SET, _DECIMAL = "scalar", "tuple", "frozenset", "Decimal"
 
 
 def encode_values(value: object) -> Encoded:
-    """A value made of frozen dataclasses, tuples, frozensets, Decimals, texts, numbers and None.
+    """A value made of frozen dataclasses, tuples, frozensets, enumerations, Decimals, texts,
+    numbers and None.
 
     Raises:
         TypeError: something else is in it.
@@ -122,6 +124,8 @@ def _list_columns(made: type, values: Sequence[Any]) -> list[list[Any]]:
         return [[tuple(sorted(value, key=repr)) for value in values]]
     if made is Decimal:
         return [[str(value) for value in values]]
+    if issubclass(made, Enum):
+        return [[value.value for value in values]]
     if not is_dataclass(made):
         raise TypeError(f"{made.__name__} is not written as JSON")
     return [list(map(attrgetter(f.name), values)) for f in fields(made) if f.init]

@@ -11,6 +11,7 @@ from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.edit.describe_repairs import describe_edits, draft_changes
 from ontoweir.errors import OntoweirError, Source
+from ontoweir.mappings.expressions.derive_column import add_derived, read_columns
 from ontoweir.mappings.model.assertion import (
     ColumnMap,
     ConstantMap,
@@ -111,8 +112,9 @@ def lint_mappings(workspace: Workspace) -> tuple[MappingLint, ...]:
     catalog, tbox = workspace.project.catalog, workspace.tbox
     # each assertion is probed by itself: those of a refused triples map are left out
     readable = replace(workspace.mappings, refused=())
-    compiled = compile_tmappings(readable, tbox, catalog)
-    prober = _Prober(catalog, tbox, read_project(catalog.file))
+    whole = add_derived(catalog, readable.derived)
+    compiled = compile_tmappings(readable, tbox, whole)
+    prober = _Prober(catalog, whole, tbox, read_project(catalog.file))
     lints: dict[tuple[Source, str, str | None], dict[object, PredicateLint]] = {}
     best: dict[str, Tier] = {}
     for assertion in compiled.assertions:
@@ -186,10 +188,11 @@ def _subject(term: TermMap) -> str:
 
 
 class _Prober:
-    """Probes assertions; what has the same tables, conditions and outputs is decided once."""
+    """Probes assertions; what has the same tables, conditions and outputs is decided once. `whole`:
+    the catalog with the columns that the mappings' SQL computes."""
 
-    def __init__(self, catalog: Catalog, tbox: TBox, project: str | None) -> None:
-        self.catalog, self.tbox, self.project = catalog, tbox, project
+    def __init__(self, catalog: Catalog, whole: Catalog, tbox: TBox, project: str | None) -> None:
+        self.catalog, self.whole, self.tbox, self.project = catalog, whole, tbox, project
         self.decided: dict[object, Tier] = {}
         self.columns: dict[object, tuple[UnboundedColumn, ...]] = {}
         self.mended: dict[tuple[UnboundedColumn, ...], tuple[tuple[str, ...], Declared]] = {}
@@ -201,7 +204,7 @@ class _Prober:
         actions: tuple[str, ...] = ()
         declare: Declared = ()
         for name in PROBES:
-            if not _applies(name, assertion, self.catalog):
+            if not _applies(name, assertion, self.whole):
                 continue
             if assertion.stream_alias is None:
                 probes[name] = Tier.STATELESS  # static data are finite, and wait for nothing
@@ -252,11 +255,12 @@ class _Prober:
                     if not group.projected or group.domain.finite:
                         continue
                     for attribute, _ in group.attributes:
-                        table = self.catalog.table(tables[attribute.alias])
-                        column = table.column(attribute.column)
-                        if isinstance(table, Stream) and column is not None:
-                            made = UnboundedColumn(table.name, column.name, column.source)
-                            unbounded[made] = None
+                        table = catalog.table(tables[attribute.alias])
+                        names = read_columns(table, [attribute.column])
+                        for column in table.columns if isinstance(table, Stream) else ():
+                            if column.name in names:
+                                made = UnboundedColumn(table.name, column.name, column.source)
+                                unbounded[made] = None
             self.columns[key] = tuple(unbounded)
         return self.columns[key]
 

@@ -12,7 +12,8 @@ from ontoweir.cache.encode_values import decode_values, encode_values
 from ontoweir.cache.open_cache import Cache
 from ontoweir.errors import Source
 from ontoweir.mappings.compile.load_mappings import load_mappings
-from ontoweir.mappings.model import assertion
+from ontoweir.mappings.expressions.derive_column import add_derived
+from ontoweir.mappings.model import assertion, catalog, expression
 from ontoweir.mappings.model.assertion import MappingSet
 from ontoweir.ontology import axioms
 from ontoweir.ontology.load_ontology import LeftOut, OntologyFile, OntologyReading, read_ontology
@@ -40,7 +41,14 @@ def _list_classes(module: ModuleType) -> Iterator[type]:
 
 
 _ONTOLOGY = (Source, TBox, LeftOut, OntologyFile, OntologyReading, *_list_classes(axioms))
-_MAPPINGS = (Source, axioms.Because, *_list_classes(assertion))
+_MAPPINGS = (
+    Source,
+    axioms.Because,
+    *_list_classes(assertion),
+    *_list_classes(expression),
+    expression.Function,
+    *(kind for kind in _list_classes(catalog) if kind.__name__.endswith("Type")),
+)
 """What the cache may make."""
 
 
@@ -116,7 +124,8 @@ def read_mappings_cached(
         if found is not None:
             return ReadMappings(found, warned, key.inputs)
     mappings = load_mappings(project.mappings, project.catalog, partial=partial)
-    warnings = tuple(warn_mappings(mappings.assertions, tbox, project.catalog))
+    whole = add_derived(project.catalog, mappings.derived)
+    warnings = tuple(warn_mappings(mappings.assertions, tbox, whole))
     if cache is not None and not mappings.refused and digest_mappings(project) == key.digests:
         cache.write("mappings", key.key, encode_values(mappings.assertions))
         keep_warnings(key, warnings, cache)

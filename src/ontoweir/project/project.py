@@ -5,13 +5,14 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from ontoweir.errors import CatalogError, Source, UsageError
 from ontoweir.mappings.catalog.load_catalog import load_catalog
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.expression import UserFunction
 from ontoweir.mappings.model.locate_toml import TomlLines, locate_toml, split_path
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 from ontoweir.rewriter.model.query import Counts
@@ -81,7 +82,7 @@ def load_project(
                 fix=did_you_mean(key, SECTIONS),
             )
     project = whole.table("project")
-    project.refuse_unknown((*_PATH_LISTS, "imports", "counts"))
+    project.refuse_unknown((*_PATH_LISTS, "imports", "counts", "udf"))
     folder = file.resolve().parent
     _resolve_sources(data, lines, root or folder)
     _resolve_views(data, lines, folder)
@@ -92,11 +93,25 @@ def load_project(
         ontology=files["ontology"],
         mappings=files["mappings"],
         queries=files["queries"],
-        catalog=load_catalog(TomlTable(data, (), lines)),
+        catalog=replace(
+            load_catalog(TomlTable(data, (), lines)), functions=_read_functions(project, folder)
+        ),
         queries_source=lines.place("project", "queries"),
         imports=_read_imports(project.table("imports"), folder),
         counts=_read_counts(project),
     )
+
+
+def _read_functions(project: TomlTable, folder: Path) -> dict[str, UserFunction]:
+    """The users' functions that `udf` names; modules are looked for in the project's folder, and in
+    the current one."""
+    references = project.texts("udf")
+    if not references:
+        return {}
+    from ontoweir.mappings.functions.read_function import read_functions  # few projects have some
+
+    folders = (folder, Path.cwd())
+    return read_functions(references, folders, project.lines.place("project", "udf"))
 
 
 def _read_counts(project: TomlTable) -> Counts:

@@ -84,10 +84,15 @@ def prepare_run(
 
 
 def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
-    """A query as unfolded, its plans, and those of the queries whose answers it reads."""
+    """A query as unfolded, with the functions that it calls, its plans, and those of the queries
+    whose answers it reads."""
     alone = replace(job.union, blocks=())
     catalog = extend_catalog(job.catalog, job.union)
-    parts: list[str | bytes] = [name, print_sql(alone, catalog, comments=False)]
+    printed = print_sql(alone, catalog, comments=False)
+    parts: list[str | bytes] = [name, printed]
+    for called, function in sorted(catalog.functions.items()):
+        if f"{called}(".lower() in printed.lower():
+            parts.append(f"{called} {function.digest}")
     parts += [line for plan in job.plans for line in describe_plan(plan)]
     for stream, other in job.blocks:
         parts += _describe_job(stream.name, other)

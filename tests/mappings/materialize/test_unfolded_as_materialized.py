@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ontoweir.mappings.compile.load_mappings import load_mappings
+from ontoweir.mappings.expressions.derive_column import add_derived
 from ontoweir.mappings.materialize.materialize_triples import materialize_triples
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -38,6 +39,11 @@ SQL = [
     "SELECT id, CAST(n AS TEXT) AS v FROM s",
     "SELECT id, 'same' AS v FROM s WHERE n = 1",
     "SELECT id, 5 AS v FROM t",
+    "SELECT id, n * 2 + 1 AS v FROM s WHERE n - id > 0 OR a IS NULL",
+    "SELECT id, CASE WHEN n > 1 THEN a WHEN a = b THEN 'same' END AS v FROM s",
+    "SELECT id, 'u' || upper(a) || (n + 1) AS v FROM s WHERE coalesce(b, 'x') = 'x'",
+    "SELECT id % 2 AS id, a AS v FROM s UNION ALL SELECT id + 1, c FROM t WHERE lower(c) <> 'z'",
+    "SELECT s.id, t.id * 2 AS v FROM s JOIN t ON s.n + 1 = t.id",
     'SELECT \\"id\\", \\"a\\" AS \\"v\\" FROM \\"s\\"',
 ]
 
@@ -69,7 +75,8 @@ def test_same_triples_and_as_many_as_rows(sql: str, tmp_path: Path) -> None:
         '  rr:predicateObjectMap [ rr:predicate :p ; rr:objectMap [ rr:column "v" ] ] .\n'
     )
     catalog = load_project(tmp_path, environ={}).catalog
-    assertions = load_mappings([tmp_path / "m.ttl"], catalog).assertions
+    mappings = load_mappings([tmp_path / "m.ttl"], catalog)
+    assertions, catalog = mappings.assertions, add_derived(catalog, mappings.derived)
     queries = tuple(assertion_query(a, catalog) for a in assertions)
     queries = tuple(replace(q, provenance=()) for q in queries)
     union = SpjUnion("q", ("s", "o"), queries, distinct=False)

@@ -30,9 +30,13 @@ CATALOG = (
     '<uri name="http://e/b" uri="b.ttl"/></catalog>'
 )
 MAPPING = """@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix : <http://e/> .
-:M rr:logicalTable [ rr:sqlQuery "SELECT id, v, ts FROM s WHERE v > 1.5 AND id <> 7" ] ;
+:M rr:logicalTable [ rr:sqlQuery '''
+    SELECT id, v, ts, CASE WHEN v * 1.8 > 50 THEN ts END AS k, v / 2 AS h
+    FROM s WHERE v > 1.5 AND id <> 7 AND (id % 2 = 0) = (v < 9)''' ] ;
   rr:subjectMap [ rr:template "http://e/{id}" ; rr:class :Readings ] ;
   rr:predicateObjectMap [ rr:predicate :v ; rr:objectMap [ rr:column "v" ] ] ;
+  rr:predicateObjectMap [ rr:predicate :k ; rr:objectMap [ rr:column "k" ] ] ;
+  rr:predicateObjectMap [ rr:predicate :h ; rr:objectMap [ rr:column "h" ] ] ;
   rr:predicateObjectMap [ rr:predicate :p ; rr:object <http://e/x> ] .
 """
 PROJECT = """[project]

@@ -1,6 +1,7 @@
 """What the commands' arguments share."""
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -26,6 +27,20 @@ class ArgumentParser(argparse.ArgumentParser):
         )
 
 
+class _AddFunction(argparse.Action):
+    """Names a function, as `--set project.udf=[…]` would name all of them."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        namespace.udf = [*namespace.udf, str(values)]
+        namespace.set = [*namespace.set, f"project.udf={json.dumps(namespace.udf)}"]
+
+
 def add_project_arguments(command: argparse.ArgumentParser) -> None:
     """The project, its overrides, and how strict and how loud."""
     command.add_argument(
@@ -40,6 +55,14 @@ def add_project_arguments(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="SECTION.KEY=VALUE",
         help="override an entry of the project file",
+    )
+    command.add_argument(
+        "--udf",
+        action=_AddFunction,
+        default=[],
+        metavar="MODULE:FUNCTION",
+        help="a Python function of a row, for SQL and SPARQL (docs/functions.md); in place of udf "
+        "in [project]; may be repeated",
     )
     command.add_argument(
         "--strict", action="store_true", help="an axiom outside OWL 2 QL is an error"
