@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.errors import DataError
 from ontoweir.mappings.expressions.find_inverse import Line, find_line
-from ontoweir.mappings.model.catalog import Catalog, IntType, Relation, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, IntType, Relation, Stream
 from ontoweir.mappings.model.expression import Expression, fields_of, has_user_calls
 from ontoweir.rewriter.model.spj import Attribute, Compare, IsNull, NotNull, OneOf, Op
 
@@ -66,19 +66,33 @@ def derive_values(
     """A row's values, with the columns that derived ones of an alias are computed from so that
     these have theirs; columns that the query mentions stay as they are.
 
+    Where several are computed from one column, those that may have the most values have theirs; the
+    others have what follows, which the witness may yet bear: it is confirmed by evaluation.
+
     Raises:
         NoRowError: it is not known what makes a value.
     """
-    for column in table.columns:
-        if column.expression is None or Attribute(alias, column.name) not in form.class_of:
+    mentioned = {a.column for a in form.class_of if a.alias == alias}
+
+    def rank(column: Column) -> tuple[bool, bool]:
+        group = form.classes[form.class_of[Attribute(alias, column.name)]]
+        return group.domain.finite, not group.projected
+
+    chosen: set[str] = set()
+    for column in sorted((c for c in table.columns if c.name in mentioned), key=rank):
+        if column.expression is None:
             continue
         line = find_line(column.expression)
+        if chosen and (chosen | mentioned).issuperset(fields_of(column.expression)):
+            del content[column.name]
+            continue
         source = None if line is None else table.column(line.column)
         if line is None or source is None or _is_referenced(table, source.name):
             raise NoRowError
-        if Attribute(alias, source.name) not in form.class_of:
+        if source.name not in mentioned:
             number = line.inverse(Fraction(content[column.name]))
             content[source.name] = _as_number(number, whole=isinstance(source.type, IntType))
+            chosen.add(source.name)
     return tuple(compute_derived(table, content).items())
 
 

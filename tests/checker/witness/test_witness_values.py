@@ -100,3 +100,12 @@ def test_a_time_before_the_year_1000_is_written_with_four_digits(catalog: Catalo
     )
     values = [getattr(c, "right", None) for c in union.disjuncts[0].conditions]
     assert "0999-01-02 03:04:05.000000" in [getattr(v, "value", None) for v in values]
+
+
+def test_of_what_is_computed_from_one_column_the_rest_follows(catalog: Catalog) -> None:
+    sql = (
+        "SELECT DISTINCT a.n * 3 AS x, CASE WHEN a.n > 3 THEN 'up' ELSE 'down' END AS way FROM a "
+        "WHERE a.n * 2 > -90 AND MOD(a.n, 2) IS NOT NULL"
+    )
+    verdict = check_query(parse_sql(sql, catalog, name="q", file="q.sql"), catalog)
+    assert verdict.witness is not None
