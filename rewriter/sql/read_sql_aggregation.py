@@ -17,7 +17,7 @@ from ontoweir.rewriter.model.aggregation import (
     Aggregation,
 )
 from ontoweir.rewriter.sql.read_group_row import GroupTrees
-from ontoweir.rewriter.windows.window import ENDS
+from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -47,9 +47,9 @@ def read_sql_aggregation(
         return tree, None, GroupTrees()
     if tree.args.get("distinct"):
         raise _beyond(tree, "DISTINCT with aggregates", "leave DISTINCT out: groups are distinct")
-    ends = [e for e in tree.expressions if e.alias.startswith(ENDS)]
+    ends = [e for e in tree.expressions if e.alias.startswith((ENDS, BEGINS))]
     tree = tree.copy()
-    tree.set("expressions", [e for e in tree.expressions if not e.alias.startswith(ENDS)])
+    tree.set("expressions", [e for e in tree.expressions if not e.alias.startswith((ENDS, BEGINS))])
     reader = _Reader(tree, catalog, file)
     made = reader.read()
     names = {**reader.names, **reader.arguments}
@@ -246,7 +246,7 @@ def _characteristic(
     ends: "list[exp.Expr]",
 ) -> "exp.Select":
     """The query of the matches: the grouped columns, the aggregated ones, and `ends`, when rows
-    leave their windows."""
+    enter and leave their windows."""
     from sqlglot import exp
 
     order = {name: exp.column(key.column, key.alias, quoted=True) for key, name in names.items()}
