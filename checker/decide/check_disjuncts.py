@@ -266,9 +266,11 @@ class DisjunctChecker:
             return Tier.CONDITIONALLY_BOUNDED
         plan = make_plan(form)
         if isinstance(plan, SynopsisPlan) and len(plan.tables) == 1:
-            kept = self.union.distinct or self.whole.aggregation is not None
-            ends = self.whole.ends and kept  # what holds is kept, to tell its end
-            return Tier.WINDOW_BOUNDED if ends else Tier.STATELESS
+            grouped = self.whole.aggregation is not None
+            # what holds is kept, to tell its end; and groups until their bucket of time is over
+            held = self.whole.ends and (grouped or self.union.distinct)
+            open_groups = grouped and form.query.closing is not None
+            return Tier.WINDOW_BOUNDED if held or open_groups else Tier.STATELESS
         windowed = ordered is not form and not (
             decide_lag(ordered).holds and isinstance(make_plan(ordered, sized=False), SynopsisPlan)
         )

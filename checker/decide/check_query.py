@@ -346,6 +346,8 @@ def _aggregate_bound(
     assert aggregation is not None
     bounds: list[Bound] = []
     whole = next(p for p in parts if p.part.over is None)
+    if union.ends and not aggregation.group:
+        bounds.append(Bound(1, "1"))  # a row that there always is
     for decided in parts:
         bound = bound_union(decided.part.union, decided.disjuncts, catalog)
         if bound is None:

@@ -33,7 +33,8 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     if union.ends:
         return
     group = union.aggregation.group
-    if (marked := _mark(union, group, catalog)) is not None:
+    # without GROUP BY there is a row before the match, too
+    if group and (marked := _mark(union, group, catalog)) is not None:
         yield split_once(marked)
     counted = [
         a

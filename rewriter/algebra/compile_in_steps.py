@@ -31,11 +31,14 @@ def _count_in(union: SpjUnion, step_us: int) -> SpjUnion:
 
 def _refuse_units(union: SpjUnion, catalog: Catalog) -> None:
     """Raise UnitsDiffer for streams of different units that are joined, in the query or in those
-    that it reads."""
+    that it reads; or whose matches are in the same groups, which are final together."""
     for block in union.blocks:
         _refuse_units(block.union, extend_catalog(catalog, block.union))
-    for query in union.disjuncts:
-        tables = {o.table for o in query.occurrences} & catalog.streams.keys()
+    read = [{o.table for o in query.occurrences} for query in union.disjuncts]
+    if union.aggregation is not None and read:
+        read = [set.union(*read)]
+    for names in read:
+        tables = names & catalog.streams.keys()
         steps = sorted({catalog.streams[name].step_us for name in tables})
         if len(steps) > 1:
             raise UnitsDiffer.of(steps[0], steps[1], union.source)

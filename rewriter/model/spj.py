@@ -320,12 +320,9 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A query whose answers are final, and a stream that another query reads: `stream`, with what
-    follows from the query's own declarations; its timestamp is when an answer is final.
-
-    `time`: a column of the answers, and how long after it the timestamp is, in µs (None: that
-    follows from no column).
-    """
+    """A query whose answers are final, and the stream that they are for another query, with the
+    time when each is final. `time`: a column of the answers, and how long after it that is, in µs
+    (None: it follows from no column)."""
 
     stream: Stream
     union: "SpjUnion"

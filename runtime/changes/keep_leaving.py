@@ -18,7 +18,7 @@ from ontoweir.runtime.columnar.frame import (
 )
 from ontoweir.runtime.columnar.runs import running_least
 from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.groups.list_matches import PART, WEIGHT, name_measure, numbers_of
+from ontoweir.runtime.groups.list_matches import NO_PART, PART, WEIGHT, name_measure, numbers_of
 from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT
 
@@ -46,6 +46,10 @@ def keep_leaving(
     begun = np.where(begins <= now, LONG_AGO, begins)
     numbers = matches.column(PART).to_numpy()
     kept = []
+    always = np.flatnonzero(numbers == NO_PART)
+    if len(always):
+        first = always[[np.argmin(begins[always])]]
+        kept.append(_begin(matches.take(pa.array(first)), begun[first]))
     for number, part in enumerate(parts):
         mine = np.flatnonzero(staying & (numbers == number))
         if len(mine) == 0:
@@ -59,8 +63,7 @@ def _fold(
     part: AggregatePart, rows: pa.Table, groups: Array, begun: Array, ends: Array
 ) -> pa.Table:
     size, first = len(groups), part.aggregates[0]
-    place = rows.column_names.index(AT)
-    rows = rows.set_column(place, AT, pa.array(begun).cast(INSTANT))
+    rows = _begin(rows, begun)
     match first.function:
         case AggregateFunction.COUNT_DISTINCT:
             keys = [groups, begun]
@@ -86,6 +89,11 @@ def _fold(
             return _add(rows, *group_codes([groups, begun, ends, values], size))
         case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
             return _add(rows, *group_codes([groups, begun, ends], size))
+
+
+def _begin(rows: pa.Table, begun: Array) -> pa.Table:
+    place = rows.column_names.index(AT)
+    return rows.set_column(place, AT, pa.array(begun).cast(INSTANT))
 
 
 def _once(rows: pa.Table) -> pa.Table:

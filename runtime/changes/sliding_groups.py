@@ -25,6 +25,7 @@ from ontoweir.runtime.columnar.runs import order_rows
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, shown_groups, weight_of
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.list_matches import (
+    NO_PART,
     PART,
     WEIGHT,
     name_group,
@@ -113,8 +114,11 @@ class _Sliding:
     ) -> None:
         self.work, self.moments, self.keys = work, moments, keys
         columns: dict[Measure, GroupColumn] = {}
-        exists = np.zeros(len(moments), dtype=np.bool_)
         numbers = table.column(PART).to_numpy()[moments.rows]
+        always = np.flatnonzero(numbers == NO_PART)
+        ones = np.ones(len(always), dtype=np.int64)
+        begin, end = moments.begin[always], moments.end[always]
+        exists = sum_spans(begin, end, ones, len(moments)) > 0
         for number, (part, _) in enumerate(work.parts):
             mine = np.flatnonzero(numbers == number)
             rows = table.take(pa.array(moments.rows[mine]))

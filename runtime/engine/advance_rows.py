@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import base_tables
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import flatten
@@ -118,18 +119,29 @@ def advance_rows(
     parts = _by_part(work.aggregates, results, coded=work.aggregates.keeps_groups)
     if work.aggregates.once:
         return state, advance_once(work.aggregates, parts)
+    begins = first_time(work, admitted)
     if work.aggregates.sliding:
-        return state, _list_matches(work.aggregates, parts)
+        return state, _list_matches(work.aggregates, parts, begins)
     closing = work.aggregates.closing
     if closing is None:
-        answers, groups = advance_groups(work.aggregates, parts, state.groups)
+        answers, groups = advance_groups(work.aggregates, parts, state.groups, begins)
     else:
         now = chunk.now_us
         answers, groups = advance_closing(work.aggregates, closing, parts, state.groups, now)
     return replace(state, groups=groups), answers
 
 
-def _list_matches(work: AggregateWork, parts: PartRows) -> pa.Table:
+def first_time(work: ExecutionContext, admitted: Mapping[str, Admitted]) -> int | None:
+    """Of a query whose row begins with the first timestamp of its streams, the first one that was
+    admitted (µs; None: none was, or it is another query)."""
+    if work.aggregates is None or not work.aggregates.begins:
+        return None
+    read = base_tables({m.stream for p in work.plans for m in p.form.members}, work.views)
+    times = [a.times for name, a in admitted.items() if name in read and len(a.times)]
+    return min((int(t.min()) for t in times), default=None)
+
+
+def _list_matches(work: AggregateWork, parts: PartRows, begins: int | None) -> pa.Table:
     """The matches of all parts, whose changes are made where the answers of all ranges come
     together."""
     return list_matches(
@@ -139,6 +151,7 @@ def _list_matches(work: AggregateWork, parts: PartRows) -> pa.Table:
             for number, ((part, _), batches) in enumerate(zip(work.parts, parts, strict=True))
             for batch in batches
         ),
+        begins,
     )
 
 

@@ -85,6 +85,9 @@ class AggregateWork:
     sliding: bool = False
     """Whether they are of sliding windows: tasks answer with matches, of which changes are made."""
 
+    begins: bool = False
+    """Whether, without GROUP BY, there is a row from the first timestamp on, over nothing."""
+
     @property
     def functions(self) -> Mapping[str, Aggregate]:
         """By name, the aggregates as the parts have them: where a key says that values never
@@ -144,22 +147,26 @@ def weight_of(part: AggregatePart) -> Measure:
 
 
 def advance_groups(
-    work: AggregateWork, tables: PartRows, state: GroupState
+    work: AggregateWork, tables: PartRows, state: GroupState, begins: int | None = None
 ) -> tuple[pa.Table, GroupState]:
     """The rows of groups that a chunk changed, in order of `at`, and the groups after.
 
-    `tables`: the new matches of every part. Where only final answers are asked for, there are no
-    rows; finish_groups makes them.
+    `tables`: the new matches of every part. `begins`: of a query without GROUP BY, when its row
+    begins if it has none yet (µs; None: with its first match). Where only final answers are asked
+    for, there are no rows; finish_groups makes them.
     """
     flat = [batch for part in tables for batch in part if batch.rows.num_rows]
-    if not flat:
+    begins = None if state.count else begins
+    if not flat and begins is None:
         return work.answers.empty_table(), state
     names = list(work.aggregation.group)
-    coded = (code_columns(batch.rows.select(names), state.texts) for batch in flat)
-    keys = pa.concat_tables(coded)
+    coded = [code_columns(batch.rows.select(names), state.texts) for batch in flat]
+    keys = pa.concat_tables(coded) if coded else pa.table({})
     known, total = state.count, sum(batch.rows.num_rows for batch in flat)
-    state, places = add_groups(state, keys, total)
+    state, places = add_groups(state, keys, total + (begins is not None))
     deltas, start = [], 0
+    if begins is not None:
+        deltas.append(Deltas(np.zeros(1, dtype=np.int64), np.array([begins]), {}))
     for (part, _), entries in zip(work.parts, tables, strict=True):
         filled = [batch for batch in entries if batch.rows.num_rows]
         if not filled:  # nothing new for this part, but its numbers are emitted with the others'
@@ -176,7 +183,7 @@ def advance_groups(
             numbers |= {n: np.zeros_like(c) for n, c in numbers.items() if n[0] == _DISTINCT}
         deltas.append(Deltas(places[start : start + rows], at, numbers))
         start += rows
-    if work.final and work.closing is None and work.aggregation.shows_rows:
+    if work.final and work.closing is None and work.aggregation.shows_rows and begins is None:
         last = update_last(_shown_by_part(work), deltas, state, known)
         if last is not None:
             return work.answers.empty_table(), last
@@ -187,6 +194,14 @@ def advance_groups(
     if work.final or work.closing is not None:
         return work.answers.empty_table(), after
     return _render_groups(work, after, changes.codes, changes.markers, changes.aggregates), after
+
+
+def known_groups(work: AggregateWork, before: PartRows, *, begun: bool) -> GroupState:
+    """The groups that matches made before, none of which has changed since; `begun`: there have
+    been timestamps."""
+    begins = LONG_AGO if begun and work.begins else None
+    tables = before or [()] * len(work.parts)
+    return advance_groups(work, tables, GroupState(), begins)[1].settle()
 
 
 def _drop_repeats(

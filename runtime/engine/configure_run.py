@@ -1,7 +1,7 @@
 """What a run derives from its queries and the catalog, the same for replays and live runs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -9,6 +9,7 @@ from ontoweir.checker.plans.bound_open_groups import wait_for_matches
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, used_views
+from ontoweir.rewriter.windows.choose_emit import CHANGING
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
 from ontoweir.runtime.engine.bucket_closing import BucketClosing
 from ontoweir.runtime.engine.execution import ExecutionContext
@@ -155,6 +156,8 @@ def configure_query(job: QueryJob) -> QueryConfig:
     # groups are distinct as they are; SELECT DISTINCT says nothing of the matches they count
     closing = _find_closing(job, catalog)
     aggregates = plan_aggregates(job.union, job.parts, catalog, closing)
+    if job.emit in CHANGING and closing is None and not job.union.aggregation.group:
+        aggregates = replace(aggregates, begins=True)
     return QueryConfig(job, aggregates.answers, False, aggregates, blocks)
 
 

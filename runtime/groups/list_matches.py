@@ -11,10 +11,12 @@ from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
-from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, UNTIL
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
 
 PART, WEIGHT = "part", "weight"
 """Columns: the number of the part that has a match, and how many matches a row stands for."""
+NO_PART = -1
+FOREVER = 1 << 60
 _GROUP = "group "
 
 
@@ -46,15 +48,23 @@ def numbers_of(matches: pa.Table, column: str) -> Array:
     return numbers
 
 
-def list_matches(group: Sequence[str], batches: Iterable[PartMatches]) -> pa.Table:
+def list_matches(
+    group: Sequence[str], batches: Iterable[PartMatches], begins: int | None
+) -> pa.Table:
     """One table of all matches; a column that a part does not have is NULL in its rows. Without
     matches it has no columns.
 
     Args:
         group: the variables of the query's groups.
         batches: of all parts.
+        begins: since when there is a group whatever its matches (µs; None: there is none), which
+            is a row of no part (NO_PART).
     """
     tables = [_list(group, batch) for batch in batches if batch.rows.num_rows]
+    if begins is not None:
+        named = {AT: pa.array([begins]).cast(INSTANT), UNTIL: pa.array([FOREVER]).cast(INSTANT)}
+        named |= {PART: pa.array([NO_PART], pa.int8()), WEIGHT: pa.array([1])}
+        tables.append(pa.table(named))
     if not tables:
         return pa.table({})
     return pa.concat_tables(tables, promote_options="default")

@@ -149,7 +149,9 @@ def _replay(
     groups, feed = work.aggregates, feed_of(config.queries[0])
     if request.final and has_updates(groups):
         assert groups is not None
-        work = dataclasses.replace(work, aggregates=dataclasses.replace(groups, final=True))
+        whole = not groups.aggregation.group
+        last_rows = dataclasses.replace(groups, final=True, begins=whole)
+        work = dataclasses.replace(work, aggregates=last_rows)
         if len(ranges) > 1:  # a group may change in several of them
             last = LastRows(writer, groups.aggregation.group)
     if feed is not None:

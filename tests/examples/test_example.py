@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 VERDICTS = {
     # query: (semantics, tier, needs the ontology)
-    "average-speed-of-each-road-by-the-hour": ("bag", "stateless", False),
+    "average-speed-of-each-road-by-the-hour": ("bag", "window-bounded", False),
     "congestion-cleared-within-30-minutes": ("bag", "window-bounded", True),
     "every-congested-reading-with-every-fast-one-after-it": ("bag", "unbounded", True),
     "every-fast-reading-after-a-congested-one-on-the-same-road": ("bag", "tree-bounded", True),
@@ -34,7 +34,7 @@ VERDICTS = {
     "how-full-was-the-gridlock-before-load-and-speed": ("bag", "conditionally-bounded", False),
     "how-much-congestion-before-each-fast-reading": ("bag", "tree-bounded", True),
     "how-often-congestion-got-worse": ("bag", "unbounded", True),
-    "minutes-of-congestion-on-each-road-by-the-hour": ("bag", "stateless", True),
+    "minutes-of-congestion-on-each-road-by-the-hour": ("bag", "window-bounded", True),
     "readings-both-fast-and-congested": ("bag", "unsatisfiable", False),
     "roads-congested-in-the-last-ten-minutes": ("set", "window-bounded", True),
     "roads-congested-then-slow-within-30-minutes": ("set", "tree-bounded", True),

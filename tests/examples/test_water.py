@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TIERS = {
-    "average-flow-of-each-line-by-the-minute": "stateless",
+    "average-flow-of-each-line-by-the-minute": "window-bounded",
     "average-flow-of-each-line": "stateless",
     "faults-that-were-followed-by-doubt": "conditionally-bounded",
     "how-often-each-sensor-is-in-doubt": "conditionally-bounded",

@@ -107,11 +107,17 @@ def check_snapshots(
         assert groups == lead_to(query, changes, _micros(time))
 
 
-def expect(oracle: Oracle, query: Query, now: int) -> dict[Any, Any]:
-    """What DuckDB answers at a time."""
+def expect(oracle: Oracle, query: Query, now: int, first: int) -> dict[Any, Any]:
+    """What DuckDB answers at a time; without GROUP BY, from the first timestamp on, one row also
+    over nothing."""
     moment = f"make_timestamp({now})"
     asked = replace(query, rest=query.rest.replace("NOW()", moment))
-    return oracle.groups(asked, asked.text(2), now)
+    found = oracle.groups(asked, asked.text(2), now)
+    if query.group or now < first:
+        return found
+    names = [c[0] for c in query.columns]
+    rows = oracle.base.execute(asked.text(2)).fetchall()
+    return split_groups(query, [dict(zip(names, row, strict=True)) for row in rows])
 
 
 def check(seed: int) -> str:
@@ -119,24 +125,34 @@ def check(seed: int) -> str:
     return str(compare(random, add_row(random, add_windows(random, make_query(random)))))
 
 
-def compare(random: Random, query: Query) -> Tier:
-    """Assert that an aggregate over windows, if it is bounded, is answered as DuckDB does."""
+def check_without_groups(seed: int) -> str:
+    """One random query without GROUP BY and without windows."""
+    random = Random(seed)
+    query = make_query(random)
+    shown = tuple(c for c in query.columns if c[0].startswith("x"))
+    return str(compare(random, replace(query, columns=shown, group=()), windows=False))
+
+
+def compare(random: Random, query: Query, *, windows: bool = True) -> Tier:
+    """Assert that an aggregate over windows, if it is bounded, is answered as DuckDB does; so are
+    the changes of one without windows."""
     text, data = query.text(1), make_data(random)
     union = parse_sql(text, CATALOG, name="q", file="q.sql")
     verdict = check_query(union, CATALOG)
-    if not union.ends or verdict.plans is None or verdict.tier is Tier.UNSATISFIABLE:
-        assert verdict.tier is not Tier.UNBOUNDED  # no witness is looked for
+    if verdict.plans is None or verdict.tier is Tier.UNSATISFIABLE or windows != bool(union.ends):
+        assert verdict.tier is not Tier.UNBOUNDED or not windows  # no witness is looked for
         return verdict.tier
-    assert choose_emit(union) is Emit.CHANGES
+    assert choose_emit(union) is (Emit.CHANGES if windows else Emit.ANSWERS)
     assert find_pattern(union, extend_catalog(CATALOG, union)) is UpdatePattern.STR
     bound = bound_changes(verdict, CATALOG)
-    assert bound == verdict.bound
+    assert not windows or bound == verdict.bound
     case = Case(CATALOG, union, data, MARKERS)
     oracle = Oracle(case)
     read = {o.table for q in union.disjuncts for o in q.occurrences} & {"s", "t"}
-    last = max([-1, *(row[-1] for name in read for row in data[name][1])])
-    expected = [expect(oracle, query, m) for m in range(last + 1)]
-    if "MEDIAN" not in text and expected:  # DuckDB rounds those of decimals
+    times = [row[-1] for name in read for row in data[name][1]]
+    last, first = max(times, default=-1), min(times, default=0)
+    expected = [expect(oracle, query, m, first) for m in range(last + 1)]
+    if "MEDIAN" not in text and expected and query.group:  # DuckDB rounds those of decimals
         printed = print_sql(union, CATALOG, dialect="duckdb", comments=False)
         printed = printed.replace("NOW()", f"make_timestamp({last})")
         asked = replace(query, rest=query.rest.replace("NOW()", f"make_timestamp({last})"))
@@ -163,6 +179,12 @@ def compare(random: Random, query: Query) -> Tier:
         ranges = random.choice([2, 3, 5])
         rows, _ = replay_here(patch, job, Path(folder, "n.parquet"), **options, ranges=ranges)
         assert rows == whole, text
+        if not windows:
+            plain = replace(job, emit=Emit.ANSWERS)
+            for n in (1, ranges):
+                options["ranges"] = n
+                told, _ = replay_here(patch, plain, Path(folder, "f"), **options, final=True)
+                assert same(split_groups(query, told), expected[-1] if expected else {}), text
         snapshots = replace(job, emit=Emit.SNAPSHOTS)
         shown, _ = replay_here(patch, snapshots, Path(folder, "s.parquet"), **options)
         check_snapshots(query, shown, whole)
@@ -175,3 +197,9 @@ def compare(random: Random, query: Query) -> Tier:
 @given(seed=SEEDS)
 def test_sliding_groups_equal_duckdb_at_every_time(seed: int) -> None:
     event(check(seed))
+
+
+@budget(0.2)
+@given(seed=SEEDS)
+def test_changes_of_one_row_equal_duckdb_from_the_first_time_on(seed: int) -> None:
+    event(check_without_groups(seed))

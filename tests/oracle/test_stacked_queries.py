@@ -273,7 +273,7 @@ def _micros(moment: Any) -> int:
     return int((moment.replace(tzinfo=None) - EPOCH).total_seconds() * 1_000_000 + 0.5)
 
 
-@budget(0.2)
+@budget(0.15)
 @given(seed=SEEDS)
 def test_queries_over_final_groups_equal_duckdb(seed: int) -> None:
     check(seed)

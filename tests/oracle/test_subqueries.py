@@ -291,13 +291,13 @@ def check_groups(seed: int) -> None:
     event(str(verdict.tier))
 
 
-@budget(0.15)
+@budget(0.08)
 @given(seed=SEEDS)
 def test_rows_of_nested_queries_equal_duckdb(seed: int) -> None:
     check_rows(seed)
 
 
-@budget(0.15)
+@budget(0.08)
 @given(seed=SEEDS)
 def test_groups_of_nested_queries_equal_duckdb(seed: int) -> None:
     check_groups(seed)

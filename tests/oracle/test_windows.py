@@ -173,7 +173,7 @@ def compare(random: Random, text: str, data: Tables, catalog: Catalog = CATALOG)
         )
         options = {"statics": statics, "rows_per_range": 1}
         whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
-        read = {o.table for d in union.disjuncts for o in d.occurrences}
+        read = {member.stream for plan in verdict.plans for member in plan.form.members}
         last = max((row[-1] for n in read & {"s", "t"} for row in data[n][1]), default=-1)
         for marker in range(last + 1 if emit in CHANGING else MARKERS):
             check_marker(emit, whole, marker, expected, text)

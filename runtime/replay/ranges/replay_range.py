@@ -24,9 +24,15 @@ from ontoweir.runtime.engine.advance_rows import (
     advance_parts,
     advance_rows,
     count_markers,
+    first_time,
     reference_checks,
 )
-from ontoweir.runtime.engine.aggregate_chunk import PartRows, advance_groups, finish_groups
+from ontoweir.runtime.engine.aggregate_chunk import (
+    PartRows,
+    advance_groups,
+    finish_groups,
+    known_groups,
+)
 from ontoweir.runtime.engine.close_groups import add_matches, advance_closing, drop_final
 from ontoweir.runtime.engine.count_emitted import count_emitted, count_own
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
@@ -68,7 +74,7 @@ class GroupTask:
     `found`: the folder of that task, with so many `parts`.
     `before`: what all ranges before have found (merge_group_deltas), but for groups that are final.
     `folder`: where answers and progress are written.
-    `closed_us`: the last timestamp that the ranges before have finished.
+    `closed_us`: the last timestamp that the ranges before have finished; `begun`: they had any.
     """
 
     index: int
@@ -77,6 +83,7 @@ class GroupTask:
     before: PartRows
     folder: str
     closed_us: int | None = None
+    begun: bool = False
 
 
 RangeTask: TypeAlias = HistoryTask | GroupTask
@@ -136,12 +143,13 @@ class PreparedWork:
 @dataclass(frozen=True, slots=True)
 class GroupDelta:
     """What a chunk has for a GroupTask: new matches, and of the state but the groups how many rows
-    it has, and which."""
+    it has, and which; `first_us`: of first_time."""
 
     matches: PartRows
     rows: int
     sizes: Sequence[str]
     now_us: int | None
+    first_us: int | None
 
 
 _prepared: dict[str, PreparedWork] = {}
@@ -229,6 +237,7 @@ def _replay(
     span = (task.start_us, task.stop_us)
     chunks = held.enter_context(closing(read_chunks(work, histories, checks, state.cursors, span)))
     later = held.enter_context(write_behind())
+    told = progress_file(task.folder, task.index)
     for chunk, admitted in chunks:
         parts, write = progress.parts, _nothing
         if task.level is not None:
@@ -242,7 +251,8 @@ def _replay(
                 matches = drop_final(work.aggregates, closes, matches, chunk.now_us)
             file = part_file(task.folder, task.index, parts)
             rest = state.rows - count_own(work, state)
-            delta = GroupDelta(fresh, rest, _list_sizes(work, state), chunk.now_us)
+            first = first_time(work, admitted)
+            delta = GroupDelta(fresh, rest, _list_sizes(work, state), chunk.now_us, first)
             write = partial(_replace, file, pickle.dumps(delta))
             parts += 1
         else:
@@ -267,12 +277,10 @@ def _replay(
         )
         most = max(most, state.rows)
         check_bound(work, state)
-        file = progress_file(task.folder, task.index)
-        later(partial(_report, write, file, progress, on_progress))
+        later(partial(_report, write, told, progress, on_progress))
     if at_end:
         write, progress = _finish(work, task, state.groups, progress)
-        file = progress_file(task.folder, task.index)
-        later(partial(_report, write, file, progress, on_progress))
+        later(partial(_report, write, told, progress, on_progress))
     state = replace(state, cursors={})
     return RangeOutcome(task.index, state, progress, most, dict(rejected), matches)
 
@@ -284,8 +292,7 @@ def _group(
     assert work.aggregates is not None
     closes = work.aggregates.closing
     if closes is None:
-        _, groups = advance_groups(work.aggregates, task.before or (), GroupState())
-        groups = groups.settle()
+        groups = known_groups(work.aggregates, task.before, begun=task.begun)
     else:
         known = GroupState(closed=task.closed_us)
         groups = add_matches(work.aggregates, task.before or (), known)
@@ -302,7 +309,7 @@ def _group(
             ) from error
         if closes is None:
             fresh = drop_known(work.aggregates, delta.matches, task.before)
-            answers, groups = advance_groups(work.aggregates, fresh, groups)
+            answers, groups = advance_groups(work.aggregates, fresh, groups, delta.first_us)
         else:
             now = delta.now_us
             answers, groups = advance_closing(work.aggregates, closes, delta.matches, groups, now)
@@ -350,10 +357,7 @@ def _report(
 
 
 def check_bound(work: ExecutionContext, state: ExecutionState) -> None:
-    """
-    Raises:
-        RunError: the state has more rows than its bound.
-    """
+    """Raise RunError if the state has more rows than its bound."""
     _check_rows(work, state.rows, _list_sizes(work, state))
 
 

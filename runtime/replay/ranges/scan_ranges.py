@@ -182,9 +182,11 @@ class _Scan:
         tasks: list[RangeTask] = []
         before: PartRows = ()
         closed: int | None = None
+        begun = False
         for outcome in outcomes:
             parts = outcome.progress.parts
-            tasks.append(GroupTask(outcome.index, place, parts, before, folder, closed))
+            tasks.append(GroupTask(outcome.index, place, parts, before, folder, closed, begun))
+            begun = begun or outcome.progress.markers > 0
             before = merge_group_deltas(self.work.aggregates, before, outcome.matches)
             closing, now = self.work.aggregates.closing, outcome.progress.now_us
             if closing is not None and now is not None:

@@ -141,6 +141,41 @@ def test_having_brings_and_takes_groups_of_a_window(run: Run, folder: Path) -> N
     ]
 
 
+NONE = "SELECT COUNT(*) AS n, MAX(a) AS most, AVG(a) AS mean FROM s WHERE"
+
+
+def test_without_groups_there_is_a_row_over_nothing(run: Run, folder: Path) -> None:
+    assert replay(run, folder, f"{NONE} a > 99") == ['"n","most","mean","at"']
+    assert replay(run, folder, f"{NONE} a > 99", "--final")[1:] == ["0,,,00:00"]
+    assert replay(run, folder, f"{NONE} a > 99", "--emit", "changes")[1:] == ['0,,,"+",00:00']
+    assert replay(run, folder, f"{NONE} a > 99", "--emit", "snapshots")[1:] == ["0,,,00:00"]
+    having = "SELECT SUM(a) AS s FROM s WHERE a > 99 HAVING COUNT(*) > 0"
+    assert replay(run, folder, having, "--final") == ['"s","at"']
+
+
+def test_the_row_over_nothing_ends_with_the_first_match(run: Run, folder: Path) -> None:
+    assert replay(run, folder, f"{NONE} a = 12", "--emit", "changes")[1:] == [
+        '0,,,"+",00:00',
+        '0,,,"-",00:01',
+        '1,12,12,"+",00:01',
+    ]
+    assert replay(run, folder, f"{NONE} a = 12", "--final")[1:] == ["1,12,12,00:01"]
+    assert replay(run, folder, f"{NONE} a < 11", "--emit", "changes")[1:] == ['1,10,10,"+",00:00']
+
+
+def test_a_window_that_shows_nothing_has_a_row(run: Run, folder: Path) -> None:
+    sql = f"SELECT COUNT(*) AS n, MIN(a) AS least {WINDOW} AND a > 10"
+    assert replay(run, folder, sql)[1:] == [
+        '0,,"+",00:00',
+        '0,,"-",00:01',
+        '2,11,"+",00:01',
+        '2,11,"-",00:04',
+        '0,,"+",00:04',
+        '0,,"-",00:06',
+        '1,13,"+",00:06',
+    ]
+
+
 def test_times_are_values(run: Run, folder: Path) -> None:
     assert replay(run, folder, "SELECT DISTINCT ts FROM s WHERE a > 10") == [
         '"ts","at"',

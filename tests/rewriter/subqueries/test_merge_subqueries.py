@@ -1,6 +1,7 @@
 """Subqueries, WITH and views: as which flat query they are read, and what is refused, where."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -232,3 +233,13 @@ def test_what_is_refused_says_where(sql: str, line: int, what: str) -> None:
         read(sql)
     assert caught.value.source is not None
     assert caught.value.source.line == line
+
+
+def test_groups_of_streams_of_different_units_are_final_together() -> None:
+    coarse = replace(CATALOG.streams["t"], step_us=4)
+    fine = replace(CATALOG.streams["s"], step_us=6)
+    catalog = replace(CATALOG, streams={"s": fine, "t": coarse})
+    sql = "SELECT FLOOR(ts TO SECOND) AS b, COUNT(*) AS n FROM both GROUP BY b"
+    assert parse_sql(sql, catalog, name="q", file="q.sql").step_us == 2
+    # answers one by one are not of one time
+    assert parse_sql("SELECT k FROM both", catalog, name="q", file="q.sql").step_us is None
