@@ -55,8 +55,8 @@ def name_aggregates(tree: "exp.Query") -> "exp.Query":
         if name in _SKETCHES:
             raise SqlRefusal(
                 f"{node.sql('spark')}, a sketch,",
-                why="what a sketch answers depends on the order in which it is filled and merged, "
-                "so that a live run and a replay would differ",
+                why="what the usual sketches answer depends on the order in which they are filled "
+                "and merged, so that a live run and a replay would differ",
                 fix="write QUANTILE(x, p), exact; of many values QUANTILE(ROUND(x, 1), p), which "
                 "counts each rounded value",
                 line=line_of(node),

@@ -68,7 +68,7 @@ def test_quantiles_of_one_column_are_told_apart() -> None:
         ("PERCENTILE(x, 0.5)", "which lies between two values"),
         ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)", "which lies between two values"),
         ("APPROX_PERCENTILE(x, 0.5)", "a sketch"),
-        ("approx_quantile(x, 0.5)", "depends on the order in which it is filled"),
+        ("approx_quantile(x, 0.5)", "depends on the order in which they are filled"),
     ],
 )
 def test_what_is_refused(call: str, says: str) -> None:
