@@ -138,7 +138,8 @@ def _tuples(form: NormalForm, member: int, wait: int | None) -> Factor:
 def _steps(steps: int | None, member: Member) -> str:
     if steps is None or member.spacing == 1:
         return f"{steps} steps"
-    return f"{member.timestamps(steps)} timestamps in {steps} steps"
+    count = member.timestamps(steps)
+    return f"{count} timestamp{'' if count == 1 else 's'} in {steps} steps"
 
 
 def _cost(factors: Sequence[Factor]) -> tuple[int, int, int]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from ontoweir.mappings.model.catalog import (
     ANSWERS,
@@ -86,6 +87,7 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
             keys if apart and set(rest) <= shown else (),
             tuple(type(r)((domains.named(r.columns[0]),), r.relation, r.to) for r in references),
             base.source,
+            unit_us=_find_unit(union, closing, base.step_us, catalog),
         ),
         behind,
     )
@@ -105,10 +107,7 @@ def _find_times(
     """The columns of a group's row that are so long before the time when it is final, in µs."""
     aggregation, bucket = union.aggregation, closing.bucket
     assert aggregation is not None
-    alone = all(
-        sum(o.table in catalog.streams for o in q.occurrences) == 1 for q in union.disjuncts
-    )
-    if not alone or not _is_aligned(bucket, step_us):
+    if not _ends_at_once(union, catalog) or not _is_aligned(bucket, step_us):
         return {}
     shown = set(aggregation.columns)
     if aggregation.panes is not None:
@@ -130,6 +129,26 @@ def _find_times(
         elif isinstance(other.buckets, FixedBuckets):
             found[name] = other.behind_us + other.buckets.width_us
     return {n: us for n, us in found.items() if n in shown}
+
+
+def _find_unit(union: SpjUnion, closing: Closing, step_us: int, catalog: Catalog) -> int | None:
+    """Of which all times at which groups are final are multiples, if it is more than a step."""
+    bucket = closing.bucket
+    if not _ends_at_once(union, catalog) or not _is_aligned(bucket, step_us):
+        return None
+    if bucket.sliding is not None:
+        parts = (bucket.sliding.slide_us, bucket.sliding.size_us, bucket.sliding.origin_us)
+    elif isinstance(bucket.buckets, FixedBuckets):
+        parts = (bucket.buckets.width_us, bucket.buckets.origin_us, 0)
+    else:
+        return None
+    unit_us = gcd(*parts, bucket.behind_us)
+    return unit_us if unit_us > step_us else None
+
+
+def _ends_at_once(union: SpjUnion, catalog: Catalog) -> bool:
+    """Whether a group is final when its bucket ends: no match has rows of other times."""
+    return all(sum(o.table in catalog.streams for o in q.occurrences) == 1 for q in union.disjuncts)
 
 
 def _is_aligned(bucket: TimeBucket, step_us: int) -> bool:
