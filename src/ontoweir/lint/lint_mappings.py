@@ -258,7 +258,7 @@ class _Prober:
                         table = catalog.table(tables[attribute.alias])
                         names = read_columns(table, [attribute.column])
                         for column in table.columns if isinstance(table, Stream) else ():
-                            if column.name in names:
+                            if column.name in names and column.bucket is None:
                                 made = UnboundedColumn(table.name, column.name, column.source)
                                 unbounded[made] = None
             self.columns[key] = tuple(unbounded)

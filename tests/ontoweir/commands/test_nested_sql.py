@@ -41,7 +41,7 @@ def test_the_verdict_is_that_of_the_whole(run: Run, project: Path, slower: Path)
     assert told["verdict"] == inner["verdict"] == "bounded"
     assert told["bound"]["rows"] > inner["bound"]["rows"] > 0
     text = run("check", project, "--sql", slower, "--verbose").out
-    assert "\n  reads hourly: stateless, ≤ 900 rows" in text
+    assert "\n  reads hourly: window-bounded, ≤ 900 rows" in text
 
 
 def test_hours_that_are_slower_than_the_hour_before(run: Run, project: Path, slower: Path) -> None:
