@@ -12,6 +12,8 @@ from ontoweir.mappings.model.expression import Call, Function, Value
 
 _WIDEST = 76
 """So many digits have Arrow's widest decimals."""
+_PARTS = 128
+"""Half of them lie between a half and 1."""
 
 
 def compute_number(call: Call, given: "list[pa.Array]") -> "pa.Array":
@@ -34,6 +36,8 @@ def compute_number(call: Call, given: "list[pa.Array]") -> "pa.Array":
             return _modulo(call, *given)
         case Function.POWER:
             return pc.power(*given)
+        case Function.ROUND_RELATIVE:
+            return _round_relative(given[0])
         case Function.SQRT:
             return pc.sqrt(given[0])
         case Function.NEGATE:
@@ -57,6 +61,17 @@ def compute_number(call: Call, given: "list[pa.Array]") -> "pa.Array":
             return pc.min_element_wise(*given, skip_nulls=True)
         case _:
             raise AssertionError(f"{call.function} is no function of numbers")
+
+
+def _round_relative(values: "pa.Array") -> "pa.Array":
+    """Doubles to the middles of 64 parts between powers of 2, which are doubles themselves: exact,
+    so everywhere the same. 0, infinities and NaN stay."""
+    numbers = pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False)
+    part, exponent = np.frexp(np.abs(numbers))  # of a half to less than 1
+    middle = np.ldexp((np.floor(part * _PARTS) + 0.5) / _PARTS, exponent)
+    stays = (numbers == 0) | ~np.isfinite(numbers)
+    made = pa.array(np.where(stays, numbers, np.copysign(middle, numbers)))
+    return pc.if_else(pc.is_valid(values), made, pa.scalar(None, pa.float64()))
 
 
 def _compute(call: Call, left: "pa.Array", right: "pa.Array") -> "pa.Array":

@@ -16,6 +16,7 @@ NUMBERS = frozenset(
         Function.CEIL,
         Function.ROUND,
         Function.ROUND_UP,
+        Function.ROUND_RELATIVE,
         Function.SQRT,
         Function.GREATEST,
         Function.LEAST,

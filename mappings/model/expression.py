@@ -31,6 +31,8 @@ class Function(StrEnum):
     """To a constant number of places; halves away from 0."""
     ROUND_UP = "ROUND_HALF_UP"
     """To a whole number; halves towards infinity."""
+    ROUND_RELATIVE = "ROUND_RELATIVE"
+    """To the middle of one of 64 equal parts between two powers of 2: by less than 1 %."""
     SQRT = "SQRT"
     GREATEST = "GREATEST"
     """Of the arguments that are not NULL."""

@@ -92,6 +92,10 @@ def _read(tree: exp.Expr, scope: Scope) -> Expression:
             return read_cast(tree, read, refuse_expression)
         case exp.Case() | exp.If() | exp.Coalesce() | exp.Nullif() | exp.Greatest() | exp.Least():
             return _read_choice(tree, read)
+        case exp.Anonymous() if (
+            tree.name.upper() == "ROUND_RELATIVE" and len(tree.expressions) == 1
+        ):
+            return build.double_of(Function.ROUND_RELATIVE, read(tree.expressions[0]))
         case exp.Anonymous() if name := find_name(tree.name, scope.catalog.functions):
             return _call(scope.catalog.functions[name], tree, read)
         case _:

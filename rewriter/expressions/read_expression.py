@@ -9,6 +9,8 @@ from ontoweir.rewriter.expressions.type_call import USER
 from ontoweir.rewriter.model.query import Iri, Operation, Term, TermExpression
 from ontoweir.rewriter.syntax.node import Node
 
+ROUND_RELATIVE = "urn:ontoweir:roundRelative"
+"""ow:roundRelative(?x): a number, rounded by less than 1 %."""
 CASTS = {XSD + name for name in ("integer", "decimal", "double", "string", "boolean", "dateTime")}
 """Datatypes that values are cast to."""
 _ARGUMENTS = {
@@ -154,7 +156,8 @@ def _read_cast(
     given = _listed(node.get("expr", ()))
     if isinstance(iri, Iri) and iri.value.startswith(USER):
         return Operation(iri.value, tuple(map(read, given)))
-    if not isinstance(iri, Iri) or iri.value not in CASTS or len(given) != 1:
+    known = isinstance(iri, Iri) and iri.value in (*CASTS, ROUND_RELATIVE)
+    if not isinstance(iri, Iri) or not known or len(given) != 1:
         raise NotReadError(f"a function call, <{iri.value}>" if isinstance(iri, Iri) else "a call")
     return Operation(iri.value, (read(given[0]),))
 

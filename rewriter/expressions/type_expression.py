@@ -37,6 +37,7 @@ from ontoweir.mappings.model.expression import (
     fields_of,
 )
 from ontoweir.rewriter.expressions.not_exact import NotExactError
+from ontoweir.rewriter.expressions.read_expression import ROUND_RELATIVE
 from ontoweir.rewriter.expressions.read_pattern import constant_argument, read_pattern
 from ontoweir.rewriter.expressions.type_call import USER, type_call
 from ontoweir.rewriter.model.query import Iri, Literal, Operation, TermExpression, Variable
@@ -240,6 +241,7 @@ _PARTS = {
     "SECONDS": Function.SECONDS,
 }
 _NUMERIC = {
+    ROUND_RELATIVE: Function.ROUND_RELATIVE,
     "ABS": Function.ABS,
     "FLOOR": Function.FLOOR,
     "CEIL": Function.CEIL,
@@ -270,6 +272,8 @@ def _compare(function: Function, left: Expression, right: Expression) -> Express
 def _numeric(name: str, inner: Expression) -> Expression:
     if name == "ABS":
         return build.same_type(Function.ABS, inner)
+    if name == ROUND_RELATIVE:
+        return build.double_of(Function.ROUND_RELATIVE, inner)
     return build.rounded(_NUMERIC[name], inner)
 
 

@@ -32,10 +32,10 @@ class SqlAggregate(NamedTuple):
 
 def name_aggregates(tree: "exp.Query") -> "exp.Query":
     """The query with QUANTILE(x, p) in the place of QUANTILE_DISC(x, p), and of PERCENTILE_DISC(p)
-    WITHIN GROUP (ORDER BY x).
+    WITHIN GROUP (ORDER BY x); and QUANTILE(ROUND_RELATIVE(x), p) in that of APPROX_QUANTILE(x, p).
 
     Raises:
-        SqlRefusal: it has a quantile that lies between values, or an approximate one.
+        SqlRefusal: it has a quantile that lies between values.
     """
     from sqlglot import exp
 
@@ -52,18 +52,9 @@ def name_aggregates(tree: "exp.Query") -> "exp.Query":
                 "the middle there is MEDIAN(x), which lies between",
                 line=line_of(node),
             )
-        if name in _SKETCHES:
-            raise SqlRefusal(
-                f"{node.sql('spark')}, a sketch,",
-                why="what the usual sketches answer depends on the order in which they are filled "
-                "and merged, so that a live run and a replay would differ",
-                fix="write QUANTILE(x, p), exact; of many values QUANTILE(ROUND(x, 1), p), which "
-                "counts each rounded value",
-                line=line_of(node),
-            )
-        if name not in _DISC:
+        if name not in (*_DISC, *_SKETCHES):
             continue
-        made = _quantile(node)
+        made = _quantile(node) if name in _DISC else _approximate(node, name)
         if made is None:
             raise _beyond(node, node.sql("spark"), "write QUANTILE(x, 0.9) of a column")
         node.replace(made)
@@ -144,6 +135,25 @@ def _quantile(node: "exp.Expr") -> "exp.Quantile | None":
         return None
     made = exp.Quantile(this=value, quantile=fraction)
     made.meta["line"] = line_of(node) or 1
+    return made
+
+
+def _approximate(node: "exp.Expr", name: str) -> "exp.Quantile | None":
+    """The quantile of values that are rounded by less than 1 %; None: another accuracy is asked
+    for, or there is no fraction."""
+    from sqlglot import exp
+
+    given = list(node.expressions)
+    if isinstance(node, exp.ApproxQuantile):
+        more = [node.args.get(key) for key in ("quantile", "accuracy", "weight")]
+        given = [node.this, *(part for part in more if part is not None)]
+    if name == "APPROX_MEDIAN":
+        given.append(exp.Literal.number("0.5"))
+    if len(given) != 2:
+        return None
+    rounded = exp.Anonymous(this="ROUND_RELATIVE", expressions=[given[0]])
+    made = exp.Quantile(this=rounded, quantile=given[1])
+    rounded.meta["line"] = made.meta["line"] = line_of(node) or 1
     return made
 
 

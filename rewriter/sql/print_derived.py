@@ -21,8 +21,21 @@ def print_derived(tree: exp.Expr, types: Types) -> None:
         if declared is None or declared.expression is None:
             continue
         made = parse_one(write_expression(declared.expression, column.table), dialect="duckdb")
+        made = made.transform(_round_relative)
         if isinstance(column.parent, exp.Select) and column.arg_key == "expressions":
             made = exp.alias_(made, column.name, quoted=True)  # a column of a view
         elif isinstance(made, (exp.Binary, exp.Unary, exp.Between, exp.In)):
             made = exp.Paren(this=made)
         column.replace(made)
+
+
+def _round_relative(node: exp.Expr) -> exp.Expr:
+    """A node; ROUND_RELATIVE, for which databases have no function, in words of theirs."""
+    from sqlglot import exp, parse_one
+
+    if not isinstance(node, exp.Anonymous) or node.name != "ROUND_RELATIVE":
+        return node
+    x = node.expressions[0].sql("duckdb")
+    power = f"POWER(2, FLOOR(LOG2(ABS({x}))))"
+    middle = f"SIGN({x}) * (FLOOR(ABS({x}) / {power} * 64) + 0.5) / 64 * {power}"
+    return parse_one(f"CASE WHEN {x} = 0 THEN 0 ELSE {middle} END", dialect="duckdb")

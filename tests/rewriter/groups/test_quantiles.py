@@ -15,6 +15,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
 )
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.model.spj import Attribute, SpjQuery, output_attributes
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
@@ -46,6 +47,29 @@ def test_phrasings(call: str) -> None:
     assert str(made) == "QUANTILE(?of_1, 0.95)"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "APPROX_QUANTILE(x, 0.5)",
+        "approx_percentile(x, 0.5)",
+        "PERCENTILE_APPROX(x, 0.5)",
+        "APPROX_MEDIAN(x)",
+        "QUANTILE(ROUND_RELATIVE(x), 0.5)",
+    ],
+)
+def test_an_approximate_one_is_of_rounded_values(call: str) -> None:
+    union = parse_sql(f"SELECT {call} AS q FROM s", CATALOG, name="q", file="q.sql")
+    assert union.aggregation is not None
+    (made,) = union.aggregation.aggregates
+    assert (made.function, made.fraction) == (AggregateFunction.QUANTILE, Fraction(1, 2))
+    (of,) = {attribute.column for q in union.disjuncts for attribute in read_columns(q)}
+    assert of == "ROUND_RELATIVE(CAST(x AS DOUBLE))"
+
+
+def read_columns(query: SpjQuery) -> tuple[Attribute, ...]:
+    return tuple(a for _, output in query.outputs for a in output_attributes(output))
+
+
 def test_quantiles_of_one_column_are_told_apart() -> None:
     sql = "SELECT QUANTILE(x, 0.1) AS a FROM s HAVING QUANTILE(x, 0.2) > 1 AND QUANTILE(x, 0.1) > 0"
     with pytest.raises(QueryError, match="may hold of a group, and later not"):
@@ -67,8 +91,9 @@ def test_quantiles_of_one_column_are_told_apart() -> None:
         ("PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY x DESC)", "QUANTILE(x, 0.9) of a column"),
         ("PERCENTILE(x, 0.5)", "which lies between two values"),
         ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)", "which lies between two values"),
-        ("APPROX_PERCENTILE(x, 0.5)", "a sketch"),
-        ("approx_quantile(x, 0.5)", "depends on the order in which they are filled"),
+        ("PERCENTILE_APPROX(x, 0.5, 100)", "QUANTILE(x, 0.9) of a column"),
+        ("approx_quantile(g, 0.5)", "mixes types"),
+        ("approx_quantile(x, 2)", "write a number from 0 to 1"),
     ],
 )
 def test_what_is_refused(call: str, says: str) -> None:
@@ -93,7 +118,8 @@ def test_it_is_printed_as_what_lies_in_the_data(dialect: str, call: str) -> None
 
 
 def test_sparql() -> None:
-    text = f"{HEAD}SELECT ?k (ow:quantile(?v, 0.9) AS ?q) (ow:quantile(?v + 1, 1) AS ?r) {{"
+    text = f"{HEAD}SELECT ?k (ow:quantile(?v, 0.9) AS ?q) (ow:quantile(?v + 1, 1) AS ?r) "
+    text += "(ow:approxQuantile(?v, 0.5) AS ?s) {"
     text += "\nGRAPH ?t { ?x :v ?v ; :k ?k } } GROUP BY ?k HAVING(ow:quantile(?v, 0.9) > 3)"
     query = parse_query(text, name="q", file="q.rq")[0]
     assert query.aggregation is not None
@@ -101,7 +127,10 @@ def test_sparql() -> None:
     assert [(a.name, a.function.value, a.fraction) for a in made] == [
         ("q", "QUANTILE", Fraction(9, 10)),
         ("r", "QUANTILE", Fraction(1)),
+        ("s", "QUANTILE", Fraction(1, 2)),
     ]
+    assert query.computation is not None
+    assert "urn:ontoweir:roundRelative" in str(query.computation)
 
 
 @pytest.mark.parametrize(
