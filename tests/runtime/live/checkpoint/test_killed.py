@@ -93,7 +93,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
         pytest.skip("NOT TESTED: no small file system can be mounted here")
     yield place
-    subprocess.run(["umount", str(place)], check=True)
+    # lazily: the JVM of the last driver may still hold it while it ends
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 @pytest.mark.slow
