@@ -79,7 +79,7 @@ def ask(
     for t in windows:
         texts = _STEPS if draw.random() < 0.3 else _WINDOWS
         picked = [draw.choice(texts)]
-        if draw.random() < 0.2:
+        if draw.random() < 0.2 and not grouped:  # they are refused in aggregates
             picked.append(draw.choice(_DELAYS))
         p = draw.choice((2, 5, 7, 10))
         lines += [text.format(t=t, m=draw.choice(lengths), p=p) for text in picked]

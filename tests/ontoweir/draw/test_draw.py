@@ -18,6 +18,7 @@ from ontoweir.draw.draw_svg import print_svg
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.ontoweir.conftest import Run
 
@@ -108,11 +109,11 @@ def test_a_cycle_is_drawn_too() -> None:
 def forms(root: Path) -> list[tuple[NormalForm, Catalog]]:
     """Every disjunct of every example query."""
     workspace = Workspace(load_project(root / "examples" / "traffic"))
-    catalog = workspace.project.catalog
     unions = [workspace.compile(name).union for name in workspace.query_names()]
+    catalogs = [extend_catalog(workspace.project.catalog, union) for union in unions]
     return [
         (normalise_query(q, distinct=union.distinct, catalog=catalog), catalog)
-        for union in unions
+        for union, catalog in zip(unions, catalogs, strict=True)
         for q in union.disjuncts
     ]
 
