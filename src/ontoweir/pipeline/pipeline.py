@@ -38,6 +38,8 @@ from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
+from ontoweir.rewriter.blocks.make_answers import add_blocks
+from ontoweir.rewriter.blocks.read_answers import NoTimesError, read_answers
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import Watch
@@ -227,6 +229,24 @@ class Workspace:
         Raises:
             OntoweirError: the query, the ontology or the mappings are wrong.
         """
+        try:
+            return self._compile_branches(branches, catalog=catalog, quiet=quiet)
+        except NoTimesError as error:
+            first, file = branches[0], branches[0].source.file if branches[0].source else ""
+            text, values = first.inner[0].text, first.inner[0].values | error.values
+            branches = parse_query(text, name=first.name, file=file, values=values)
+            return self.compile_branches(branches, catalog=catalog, quiet=quiet)
+
+    def _compile_branches(
+        self,
+        branches: tuple[ConjunctiveQuery, ...],
+        *,
+        catalog: Catalog | None,
+        quiet: bool,
+        in_steps: bool = True,
+    ) -> CompiledQuery:
+        """`in_steps`: streams of different units are compiled in steps that they have in common,
+        else they are an error."""
         warnings: list[str] = []
 
         def warn(message: str, source: Source | None) -> None:
@@ -261,10 +281,11 @@ class Workspace:
             mappings = self._mappings_over(catalog)
             if self.skip_refused:
                 mappings = replace(mappings, on_refused=lambda r: missing.update({id(r): r}))
-            return unfold_query(
-                rewritten,
-                mappings,
-                catalog,
+            reading = read_answers(rewritten, mappings, catalog, compile_inner)
+            union = unfold_query(
+                reading.branches,
+                reading.mappings,
+                reading.catalog,
                 self.tbox,
                 observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.on_progress),
                 options=UnfoldOptions(
@@ -274,8 +295,17 @@ class Workspace:
                     self.tmappings,
                 ),
             )
+            return add_blocks(union, reading.blocks)
 
-        union = compile_in_steps(unfold, catalog or self.project.catalog)
+        def compile_inner(inner: tuple[ConjunctiveQuery, ...], catalog: Catalog) -> SpjUnion:
+            compiled = self._compile_branches(inner, catalog=catalog, quiet=True, in_steps=False)
+            missing.update({id(r): r for r in compiled.incomplete})
+            for text in compiled.warnings:
+                warn(text, None)
+            return compiled.union
+
+        whole = catalog or self.project.catalog
+        union = compile_in_steps(unfold, whole) if in_steps else unfold(whole)
         if self.warn_counts and (counted := describe_counts(union)) is not None:
             warn(counted, first.source)
         incomplete = tuple(missing.values())
