@@ -62,6 +62,7 @@ class _Search:
         self.in_order = True
         self.groups: list[Piece] = []
         self.reached: list[int] = []
+        self.has_late: list[bool] = []
         self.cuts: list[int] = [BEGINNING]
         self.since: list[int] = []
         self.pieces: list[Piece] = []
@@ -85,6 +86,7 @@ class _Search:
         self.untimed = int((~timed).sum())
         self.groups.append(piece)
         self.reached.append(self.reach)
+        self.has_late.append(bool(late.any()))
         if timed.any():
             self.reach = max(self.reach, int(times[timed].max()))
 
@@ -96,6 +98,7 @@ class _Search:
         disorder = Disorder(
             tuple(self.groups),
             tuple(self.reached),
+            tuple(self.has_late),
             tuple(self.cuts),
             tuple(self.since),
             self.lateness,

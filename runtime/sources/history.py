@@ -41,13 +41,15 @@ class Disorder:
     whose timestamps are at or after `cuts[g]` and before `cuts[g + 1]`, in the order of time, equal
     ones as they came; and the rows of row group g without a timestamp, first of all.
 
-    `groups`: the row groups, in order; `reach`: the last timestamp before each (µs); `since`: for
-    each piece by its number, the first row group that has rows of it or of a later one;
-    `lateness_us`: rows that come longer after a later timestamp are late.
+    `groups`: the row groups, in order; `reach`: the last timestamp before each (µs); `late`:
+    whether it has late rows; `since`: for each piece by its number, the first row group that has
+    rows of it or of a later one; `lateness_us`: rows that come longer after a later timestamp are
+    late.
     """
 
     groups: tuple[Piece, ...]
     reach: tuple[int, ...]
+    late: tuple[bool, ...]
     cuts: tuple[int, ...]
     since: tuple[int, ...]
     lateness_us: int

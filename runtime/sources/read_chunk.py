@@ -151,8 +151,8 @@ class _Reader:
             f"{stream.name}.{stream.timestamp} goes backwards, from {show_time(int(earlier[at]))} "
             f"to {show_time(int(times[at]))}",
             why="a stream is read in the order of its timestamps",
-            fix='declare by how much rows come late, e.g. lateness = "1 minute" with the timestamp in '
-            "the catalog, set sort = true in the stream's source, or sort the data",
+            fix='declare by how much rows come late, e.g. lateness = "1 minute" with the timestamp '
+            "in the catalog, set sort = true in the stream's source, or sort the data",
             source=Source(piece.shown, piece.first + self.ahead.offset + row),
         )
 

@@ -58,8 +58,13 @@ def find_late(times: Array, timed: Array, reach: int, lateness_us: int) -> tuple
         reach: the last timestamp before them.
         lateness_us: what is declared.
     """
-    seen = np.maximum.accumulate(np.concatenate([[reach], np.where(timed, times, reach)]))[:-1]
-    behind = np.where(timed, np.maximum(seen - times, 0), 0)
+    if not timed.all():
+        times = np.where(timed, times, reach)
+    seen = np.maximum.accumulate(times)
+    np.maximum(seen, reach, out=seen)
+    behind = seen - times
+    if not timed.all():
+        behind[~timed] = 0
     return behind > lateness_us, behind
 
 
@@ -80,35 +85,29 @@ def read_ordered(
         load: reads a row group.
     """
     low, high = disorder.cuts[group], disorder.cuts[group + 1]
-    parts: list[tuple[Array, pa.Table]] = []
+    parts: list[tuple[Array, Array, pa.Table]] = []
     first = disorder.since[group]
     if rest is not None and first <= rest.group <= group:
-        wanted = rest.times >= low  # all, if no piece was left out
-        parts.append((rest.times, rest.table))
-        if not wanted.all():
-            parts[0] = _select(rest.times, rest.table, wanted)
+        # all are wanted, if no piece was left out
+        parts.append((rest.times, rest.times >= low, rest.table))
         first = rest.group
     for number in range(first, group + 1):
         piece = disorder.groups[number]
         table = load(piece)
         times, timed = decode_piece(table, stream, piece)
-        late, _ = find_late(times, timed, disorder.reach[number], disorder.lateness_us)
-        wanted = timed & ~late & (times >= low)
-        if number == group:
+        wanted = timed & (times >= low)
+        if disorder.late[number]:
+            late, _ = find_late(times, timed, disorder.reach[number], disorder.lateness_us)
+            wanted &= ~late
+        if number == group and not timed.all():
             wanted |= ~timed
-        times = np.where(timed, times, np.iinfo(np.int64).min)
-        parts.append((times, table) if wanted.all() else _select(times, table, wanted))
-    times = np.concatenate([t for t, _ in parts])
-    table = concat_rows([t for _, t in parts]) if len(parts) > 1 else parts[0][1]
-    later = times >= high
-    rest = Rest(group + 1, *_select(times, table, later))
-    if later.any():
-        times, table = _select(times, table, ~later)
-    if not bool((times[1:] >= times[:-1]).all()):
-        table = table.take(pa.array(np.argsort(times, kind="stable")))
-    return table, rest
-
-
-def _select(times: Array, table: pa.Table, wanted: Array) -> tuple[Array, pa.Table]:
-    index = np.flatnonzero(wanted)
-    return times[index], table.take(pa.array(index))
+            times = np.where(timed, times, low - 1)
+        parts.append((times, wanted, table))
+    times = np.concatenate([t for t, _, _ in parts])
+    wanted = np.concatenate([w for _, w, _ in parts])
+    table = concat_rows([t for _, _, t in parts])
+    later = np.flatnonzero(wanted & (times >= high))
+    rest = Rest(group + 1, times[later], table.take(pa.array(later)))
+    now = np.flatnonzero(wanted & (times < high))
+    order = np.argsort(times[now], kind="stable")  # quick, as they are nearly in order
+    return table.take(pa.array(now[order])), rest
