@@ -1,7 +1,7 @@
 """Open the history of a stream: list its row groups, or stage what cannot be read as it is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,13 @@ from ontoweir.progress.replay_progress import ProgressListener, count_prepared
 from ontoweir.runtime.engine.configure_run import StreamColumns
 from ontoweir.runtime.ingest.find_filled import find_filled
 from ontoweir.runtime.ingest.prove_domains import prove_domains
+from ontoweir.runtime.lateness.find_disorder import find_disorder
+from ontoweir.runtime.lateness.order_pieces import order_pieces
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
-from ontoweir.runtime.sources.order_pieces import order_pieces
 from ontoweir.runtime.sources.read_source import locate_source
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
+from ontoweir.runtime.spark.read_view import VIEW
 from ontoweir.runtime.staging.keep_rows import keep_rows
 from ontoweir.runtime.staging.spool_stream import spool_stream
 from ontoweir.runtime.staging.stage_stream import stage_stream
@@ -62,6 +64,8 @@ def open_history(
     local = stream.data.format == "parquet" and located.files is not None
     direct = local and not stream.data.sort and stream.written is None
     files = located.files or ()
+    # what is sorted, as temporary views are, has no late rows
+    late = 0 if stream.data.sort or stream.data.format == VIEW else stream.lateness_us
     proven = prove_domains(files, wanted.enforced) if direct else frozenset()
     spare = wanted.spare(frozenset(proven))
     filled = find_filled(files, stream, wanted.tested) if direct else frozenset()
@@ -72,8 +76,8 @@ def open_history(
             files,
             stream,
             (*columns, stream.timestamp),
-            start_us=area.span[0],
-            stop_us=area.span[1],
+            start_us=None if late else area.span[0],
+            stop_us=None if late else area.span[1],
             spare=spare,
         )
     elif area.here or local or stream.written is not None:
@@ -96,6 +100,9 @@ def open_history(
         place = area.folder / name
         pieces = stage_stream(session, stream, located, columns, place, home, spare)
     verified = known if direct else None
-    return History(
-        stream, columns, order_pieces(pieces), not direct, filled=filled, verified=verified
-    )
+    ordered = order_pieces(pieces, late)
+    history = History(stream, columns, ordered, not direct, filled=filled, verified=verified)
+    if not late:
+        return history
+    ordered, disorder, rows = find_disorder(stream, ordered, area.span, staged=not direct)
+    return replace(history, pieces=ordered, disorder=disorder, late=rows)

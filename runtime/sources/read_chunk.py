@@ -4,20 +4,21 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, Source
-from ontoweir.runtime.columnar.decode_times import decode_times, show_time
+from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.coded_texts import concat_rows, find_coded
 from ontoweir.runtime.sources.convert_table import convert_table
 from ontoweir.runtime.sources.history import Cursor, History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent
+from ontoweir.runtime.sources.read_ordered import Rest, decode_piece, read_ordered
 from ontoweir.runtime.sources.read_source import BAD, unreadable
-from ontoweir.runtime.times.align_times import align_times
 
 BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4
@@ -120,16 +121,7 @@ class _Reader:
         table = self.groups.read(self.history, self.ahead.piece, limit, stop_us)
         table = table.slice(self.ahead.offset, limit)
         stream = self.history.stream
-        try:
-            decoded, timed = decode_times(table.column(stream.timestamp))
-        except ValueError as error:
-            raise DataError(
-                f"the timestamps of {stream.name} cannot be used: {error}",
-                why=f"column {stream.timestamp} is declared as its timestamp",
-                fix="name another column, or convert this one to timestamps in microseconds",
-                source=Source(piece.shown, piece.first + self.ahead.offset),
-            ) from error
-        times = align_times(decoded, stream)
+        times, timed = decode_piece(table, stream, piece, self.ahead.offset)
         if not timed.all():
             times = np.where(timed, times, BEGINNING)
             filled = np.maximum.accumulate(times) if len(times) else times
@@ -159,7 +151,8 @@ class _Reader:
             f"{stream.name}.{stream.timestamp} goes backwards, from {show_time(int(earlier[at]))} "
             f"to {show_time(int(times[at]))}",
             why="a stream is read in the order of its timestamps",
-            fix="set sort = true in the stream's source in the catalog, or sort the data",
+            fix='declare by how much rows come late, e.g. lateness = "1 minute" with the timestamp '
+            "in the catalog, set sort = true in the stream's source, or sort the data",
             source=Source(piece.shown, piece.first + self.ahead.offset + row),
         )
 
@@ -198,6 +191,7 @@ class RowGroups:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
         self._footers: OrderedDict[str, tuple[pq.FileMetaData, tuple[str, ...]]] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
+        self._rests: dict[str, Rest] = {}
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
 
     def close(self) -> None:
@@ -232,6 +226,20 @@ class RowGroups:
         return key
 
     def _load(self, history: History, piece: Piece) -> pa.Table:
+        if history.disorder is None:
+            return self._load_group(history, piece)
+        name = history.stream.name
+        table, rest = read_ordered(
+            history.disorder,
+            piece.group,
+            history.stream,
+            self._rests.pop(name, None),
+            partial(self._load_group, history),
+        )
+        self._rests[name] = rest
+        return table
+
+    def _load_group(self, history: History, piece: Piece) -> pa.Table:
         wanted = [*history.columns, history.stream.timestamp]
         if history.staged:
             wanted.append(BAD)

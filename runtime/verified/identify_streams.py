@@ -18,9 +18,9 @@ Identity: TypeAlias = tuple[object, ...]
 def identify_streams(catalog: Catalog, names: Iterable[str]) -> dict[str, Identity]:
     """The identities of those streams, by name, whose rows need not be verified twice.
 
-    A stream has one if its history is local Parquet files that are read as they are, if the
-    relations that it references are local files too (or views of such), and if none of them changed
-    within the last two seconds (identify_files).
+    A stream has one if its history is local Parquet files that are read as they are, none of whose
+    rows may be late, if the relations that it references are local files too (or views of such),
+    and if none of them changed within the last two seconds (identify_files).
 
     Args:
         catalog: the declarations.
@@ -29,7 +29,7 @@ def identify_streams(catalog: Catalog, names: Iterable[str]) -> dict[str, Identi
     found: dict[str, Identity] = {}
     for name in names:
         stream = catalog.streams[name]
-        if stream.data.format != "parquet" or stream.data.sort:
+        if stream.data.format != "parquet" or stream.data.sort or stream.lateness_us:
             continue
         files = _identify_files(catalog, stream, stream.data)
         tables = _identify_relations(catalog, stream)
