@@ -55,7 +55,7 @@ def cut_subselects(
         QueryError: one is inside GRAPH, or wrong itself.
     """
     text = tokens.text
-    spans = list(_find(query, tokens, file)) if "where" in query else []
+    spans = list(_find(query, tokens, file)) if query.name == "SelectQuery" else []
     if not spans:
         return text, ()
     taken = {t.text[1:] for t in tokens.tokens if t.kind == "var"}
