@@ -1,11 +1,12 @@
 """Open the history of a stream: list its row groups, or stage what cannot be read as it is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.errors import RunError
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.progress.replay_progress import ProgressListener, count_prepared
 from ontoweir.runtime.engine.configure_run import StreamColumns
 from ontoweir.runtime.ingest.find_filled import find_filled
@@ -15,7 +16,7 @@ from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
 from ontoweir.runtime.sources.order_pieces import order_pieces
 from ontoweir.runtime.sources.read_source import locate_source
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
-from ontoweir.runtime.staging.keep_rows import keep_rows
+from ontoweir.runtime.staging.keep_rows import Kept, keep_rows
 from ontoweir.runtime.staging.spool_stream import spool_stream
 from ontoweir.runtime.staging.stage_stream import stage_stream
 
@@ -52,7 +53,8 @@ def open_history(
 
     Raises:
         DataError: files are missing, or cannot be read.
-        RunError: Spark failed.
+        RunError: Spark failed, or only it can read rows now of which another reader has told which
+            are rejected.
     """
     stream = wanted.stream
     name = stream.name
@@ -66,7 +68,7 @@ def open_history(
     spare = wanted.spare(frozenset(proven))
     filled = find_filled(files, stream, wanted.tested) if direct else frozenset()
     columns = wanted.select(spare, without=filled)
-    pieces: tuple[Piece, ...] | None = None
+    made: Kept | None = None
     if direct:
         pieces = list_pieces(
             files,
@@ -76,18 +78,27 @@ def open_history(
             stop_us=area.span[1],
             spare=spare,
         )
-    elif area.here or local or stream.written is not None:
+        made = Kept(pieces)
+    elif reads_here(stream, area.here):
         report = count_prepared(area.progress, name)
 
-        def spool(folder: Path) -> tuple[Piece, ...] | None:
+        def spool(
+            folder: Path, columns: Sequence[str], spare: Set[str]
+        ) -> tuple[Piece, ...] | None:
             return spool_stream(stream, located, columns, folder, spare, report)
 
         if stream.data.keep and located.files is not None:
             project = Path(catalog.file).parent
-            pieces = keep_rows(stream, located, columns, spare, project, spool)
-        else:
-            pieces = spool(area.folder / name)
-    if pieces is None:
+            made = keep_rows(stream, located, columns, spare, project, spool)
+        elif (spooled := spool(area.folder / name, columns, spare)) is not None:
+            made = Kept(spooled)
+    if made is None:
+        if known is not None:
+            raise RunError(
+                f"{stream.name} can only be read by Spark now",
+                why="another reader has verified its rows, which counts them in its own way",
+                fix="start the replay with --verify",
+            )
         home = area.spark()
         session = home.newSession()
         session.conf.set("spark.sql.session.timeZone", "UTC")
@@ -95,7 +106,24 @@ def open_history(
         session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
         place = area.folder / name
         pieces = stage_stream(session, stream, located, columns, place, home, spare)
-    verified = known if direct else None
+        return History(stream, columns, order_pieces(pieces), staged=True, repeats=False)
+    if known is not None and not direct:
+        parts = tuple({piece.file: None for piece in made.pieces})
+        filled = find_filled(parts, stream, wanted.tested)
+        columns = wanted.select(spare, without=filled)
     return History(
-        stream, columns, order_pieces(pieces), not direct, filled=filled, verified=verified
+        stream,
+        columns,
+        order_pieces(made.pieces),
+        not direct,
+        filled=filled,
+        verified=known,
+        kept=made.files,
     )
+
+
+def reads_here(stream: Stream, here: bool) -> bool:
+    """Whether a stream's rows, if they are local files, are read without Spark wherever that is
+    possible; `here`: text is.
+    """
+    return here or stream.data.format == "parquet" or stream.written is not None

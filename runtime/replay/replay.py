@@ -24,7 +24,7 @@ from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.replay.choose_engine import EngineChoice, choose_engine
 from ontoweir.runtime.replay.keep_last import LastRows
-from ontoweir.runtime.replay.open_history import StagingArea, open_history
+from ontoweir.runtime.replay.open_history import StagingArea, open_history, reads_here
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks, Scanned, ScanOutput, scan_ranges
 from ontoweir.runtime.replay.refuse_rejects import refuse_rejects
@@ -42,6 +42,7 @@ from ontoweir.runtime.statics.load_statics import Session, load_statics
 from ontoweir.runtime.verified.keep_verified import keep_verified
 from ontoweir.runtime.verified.recall_statistics import recall_statistics
 from ontoweir.runtime.verified.recall_verified import recall_verified
+from ontoweir.runtime.verified.verification import ensure_kept
 from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def replay_history(
             if request.verification is not None:
                 relations = tuple(recall_statistics(request.verification, config.relations).rows)
                 request.verification.ensure_unchanged(job.catalog, tuple(verified), relations)
+            for history in work.histories:
+                ensure_kept(history)
             writer.commit()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -120,7 +123,11 @@ def _configure(job: QueryJob, request: ReplayRequest) -> tuple[RunConfig, dict[s
     config = configure_run([job], job.catalog)
     if request.verification is None:
         return config, {}
-    known = request.verification.known.keys() & config.streams.keys()
+    known = {
+        name
+        for name, columns in config.streams.items()
+        if name in request.verification.known and reads_here(columns.stream, request.text_here)
+    }
     trusting = configure_run([job], job.catalog, known)
     wanted = {}
     for name in known:

@@ -8,6 +8,7 @@ import numpy as np
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.identify_file import FileIdentity
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 
 
@@ -38,7 +39,9 @@ class History:
     from the declared files directly (always so live); `spare`:
     columns that no query asks for, which are NULL where the data lacks them; `filled`: columns that
     are not read, as all that is asked of them is that they are not NULL, and none is; `verified`:
-    which rows are rejected, where that is known (None: rows are held to what is declared)."""
+    which rows are rejected, where that is known (None: rows are held to what is declared);
+    `repeats`: another replay of the same files finds the same rows in the same places, which what
+    Spark has staged need not do; `kept`: how its files were, if an earlier replay has made them."""
 
     stream: Stream
     columns: tuple[str, ...]
@@ -47,6 +50,8 @@ class History:
     spare: frozenset[str] = frozenset()
     filled: frozenset[str] = frozenset()
     verified: VerifiedRows | None = None
+    repeats: bool = True
+    kept: tuple[FileIdentity, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -67,7 +72,7 @@ class History:
             piece = self.pieces[index]
             rows = min(piece.rows - offset, count - done)
             first = piece.first - 1 + offset
-            for reason, numbers in self.verified.find(piece.file, first, rows):
+            for reason, numbers in self.verified.find(piece.shown, first, rows):
                 found.setdefault(reason, []).append(numbers + done)
             index, offset, done = index + 1, 0, done + rows
         return [(reason, np.concatenate(parts)) for reason, parts in found.items()]

@@ -233,7 +233,7 @@ class RowGroups:
 
     def _load(self, history: History, piece: Piece) -> pa.Table:
         wanted = [*history.columns, history.stream.timestamp]
-        if history.staged:
+        if history.staged and history.verified is None:
             wanted.append(BAD)
         try:
             with pa.OSFile(piece.file) as source:  # pages of a mapped file cost more than a copy

@@ -107,11 +107,7 @@ def write_rows(
     schema = pa.schema([*types, (stream.timestamp, pa.int64()), *more])
     text = [name for name, kind in types if pa.types.is_string(kind)]
     with pq.ParquetWriter(
-        str(part),
-        schema,
-        compression="none",
-        use_dictionary=[*text, BAD, *marks],
-        write_statistics=[stream.timestamp],
+        str(part), schema, compression="none", use_dictionary=[*text, BAD, *marks]
     ) as writer:
         for table in rows:
             writer.write_table(table.select(schema.names))
