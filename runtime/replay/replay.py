@@ -35,6 +35,7 @@ from ontoweir.runtime.replay.run_here import in_process
 from ontoweir.runtime.replay.run_ranges import on_spark
 from ontoweir.runtime.results.render_results import MULTIPLICITY
 from ontoweir.runtime.results.write_results import ResultWriter
+from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.spark.count_cores import count_cores
 from ontoweir.runtime.spark.refuse_connect import is_connect
@@ -47,6 +48,11 @@ from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_CHUNK_BYTES = 32 << 20
+"""Of the columns in use."""
+_FEWEST, _MOST = 50_000, 1_000_000
+"""Rows of a chunk."""
 
 
 def replay_history(
@@ -208,8 +214,14 @@ def _make_context(
         loaded,
         key=uuid.uuid4().hex,
         span=area.span,
-        rows_per_chunk=request.rows_per_chunk,
+        rows_per_chunk=request.rows_per_chunk or _portion(histories),
     )
+
+
+def _portion(histories: Sequence[History]) -> int:
+    """About how many rows a task holds at once: every chunk takes some milliseconds of its own."""
+    rows, size = sum(h.rows for h in histories), sum(h.size for h in histories)
+    return max(_FEWEST, min(_MOST, _CHUNK_BYTES * rows // max(size, 1)))
 
 
 def _load_missing(

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -169,9 +170,11 @@ class _Reader:
         if not parts:
             table = pa.table({n: pa.array([], pa.null()) for n in self.history.columns})
             return Slice(np.zeros(0, np.int64), np.zeros(0, np.bool_), table)
-        times = np.concatenate([p.times for p in parts])
-        timed = np.concatenate([p.timed for p in parts])
-        table = concat_rows([p.table for p in parts])
+        times, timed, table = parts[0].times, parts[0].timed, parts[0].table
+        if len(parts) > 1:
+            times = np.concatenate([p.times for p in parts])
+            timed = np.concatenate([p.timed for p in parts])
+            table = concat_rows([p.table for p in parts])
         if limit is None:
             return Slice(times, timed, table)
         count = int(np.searchsorted(times, limit, side="left"))
@@ -191,14 +194,15 @@ class _Reader:
 
 class RowGroups:
     """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
-    files say of themselves, as their row groups are read one by one. While one is looked at,
-    a thread (with Arrow's, for columns) reads the next ones of its stream; `close` waits for it."""
+    files say of themselves, as their row groups are read one by one. While one is looked at, two
+    threads (with Arrow's, for columns) read the next ones of its stream; `close` waits for them."""
 
     def __init__(self) -> None:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
         self._footers: OrderedDict[str, tuple[pq.FileMetaData, tuple[str, ...]]] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-group")
+        self._lock = Lock()
 
     def close(self) -> None:
         """Read no more."""
@@ -252,9 +256,10 @@ class RowGroups:
         self, source: "pa.OSFile", history: History, name: str
     ) -> "tuple[pq.FileMetaData, tuple[str, ...]]":
         """What a file says of itself, and the columns that are read with their dictionaries."""
-        if name not in self._footers:
-            footer = pq.read_metadata(source)
-            self._footers[name] = footer, find_coded(footer, history.stream)
-            while len(self._footers) > _CACHED_FOOTERS:
-                self._footers.popitem(last=False)
-        return self._footers[name]
+        with self._lock:
+            if name not in self._footers:
+                footer = pq.read_metadata(source)
+                self._footers[name] = footer, find_coded(footer, history.stream)
+                while len(self._footers) > _CACHED_FOOTERS:
+                    self._footers.popitem(last=False)
+            return self._footers[name]
