@@ -14,6 +14,7 @@ from ontoweir.runtime.ingest.prove_domains import prove_domains
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
 from ontoweir.runtime.sources.order_pieces import order_pieces
+from ontoweir.runtime.sources.read_chunk import MAPPED
 from ontoweir.runtime.sources.read_source import locate_source
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.staging.keep_rows import Kept, keep_rows
@@ -108,8 +109,8 @@ def open_history(
         pieces = stage_stream(session, stream, located, columns, place, home, spare)
         return History(stream, columns, order_pieces(pieces), staged=True, repeats=False)
     if known is not None and not direct:
-        parts = tuple({piece.file: None for piece in made.pieces})
-        filled = find_filled(parts, stream, wanted.tested)
+        parts = [file for file in {p.file: 0 for p in made.pieces} if not file.endswith(MAPPED)]
+        filled = find_filled(parts, stream, wanted.tested) if parts else frozenset()
         columns = wanted.select(spare, without=filled)
     return History(
         stream,

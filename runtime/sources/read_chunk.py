@@ -25,6 +25,8 @@ _CACHED_GROUPS = 4
 _AHEAD = 4
 """Row groups of a stream that are read ahead at most."""
 _CACHED_FOOTERS = 16
+MAPPED = ".arrow"
+"""How files are called that Arrow maps to memory: rows that are read once, soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,18 @@ class _Reader:
         return self.cursor.moved(self.history, count, last_us)
 
 
+def _map_rows(piece: Piece, wanted: Sequence[str]) -> pa.Table:
+    """
+    Raises:
+        DataError: its file cannot be read.
+    """
+    try:
+        with pa.memory_map(piece.file) as source, pa.ipc.open_file(source) as file:
+            return pa.Table.from_batches([file.get_batch(piece.group)]).select(wanted)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise unreadable(piece.shown, error) from error
+
+
 class RowGroups:
     """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
     files say of themselves, as their row groups are read one by one. While one is looked at, two
@@ -239,6 +253,8 @@ class RowGroups:
         wanted = [*history.columns, history.stream.timestamp]
         if history.staged and history.verified is None:
             wanted.append(BAD)
+        if piece.file.endswith(MAPPED):
+            return _map_rows(piece, wanted)
         try:
             with pa.OSFile(piece.file) as source:  # pages of a mapped file cost more than a copy
                 footer, coded = self._read_footer(source, history, piece.file)

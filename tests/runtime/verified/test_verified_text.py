@@ -87,9 +87,10 @@ def test_the_next_replays_read_less(
     assert replays.read >= {"k", "a", "t", "v"}
     assert {"S repeats the key (k, ts)", "S.v is NaN", "S.a is not in R.a"} <= {*first[1].rejected}
     same(replays.run(catalog, JOIN, known=False), first)
+    once = {"k"} if form in ("csv", "json") else set[str]()  # of which no statistics are made
     for size in (37, 1000):
         same(replays.run(catalog, JOIN, rows_per_chunk=size), first)
-        assert replays.read == READ[JOIN]
+        assert replays.read == READ[JOIN] | once
     for sql in (SITES, TIMES, WHOLE):
         if sql == WHOLE and "parquet" in form:
             replays.run(catalog, sql)  # whose doubles need not be whole
