@@ -136,6 +136,8 @@ class Verdict:
     parts: tuple[PartVerdict, ...] = ()
     blocks: tuple["Verdict", ...] = ()
     """On the queries whose answers it reads, in the order of the union's blocks."""
+    waiting: tuple[Bound, ...] = ()
+    """What of the bound are rows of streams that wait because earlier ones may still come."""
 
     def __repr__(self) -> str:
         return show_verdict(self)

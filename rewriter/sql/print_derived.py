@@ -36,6 +36,7 @@ def _round_relative(node: exp.Expr) -> exp.Expr:
     if not isinstance(node, exp.Anonymous) or node.name != "ROUND_RELATIVE":
         return node
     x = node.expressions[0].sql("duckdb")
-    power = f"POWER(2, FLOOR(LOG2(ABS({x}))))"
+    near = f"POWER(2, FLOOR(LOG2(ABS({x}))))"  # rounds up just below a power of 2
+    power = f"(CASE WHEN {near} > ABS({x}) THEN {near} / 2 ELSE {near} END)"
     middle = f"SIGN({x}) * (FLOOR(ABS({x}) / {power} * 64) + 0.5) / 64 * {power}"
     return parse_one(f"CASE WHEN {x} = 0 THEN 0 ELSE {middle} END", dialect="duckdb")

@@ -21,7 +21,7 @@ from ontoweir.rewriter.model.query import (
     filter_variables,
 )
 from ontoweir.rewriter.model.spj import Op
-from ontoweir.rewriter.windows.window import BEGINS, ENDS, Grid, Kept, Shown, meet_us
+from ontoweir.rewriter.windows.window import BEGINS, ENDS, Grid, Shown, meet_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +139,18 @@ def _read(f: TimeFilter, windows: dict[Variable, Shown]) -> None:
         now, time, op, offset = time, now, op.flipped(), -offset
     if not isinstance(now, Now) or not isinstance(time, Variable) or isinstance(time, Now):
         raise _refuse("NOW() compared with no time of a GRAPH", f)
-    shown, kept = windows[time], Kept.NOTED
+    shown = windows[time]
     after = offset // timedelta(microseconds=1)
     match op:  # NOW() op time + after
         case Op.LT | Op.LE:
-            kept = shown.end(after, now.grid, strict=op is Op.LT)
+            shown.end(after, now.grid, strict=op is Op.LT)
         case Op.GE | Op.GT:
-            kept = shown.begin(after, now.grid, strict=op is Op.GT)
+            shown.begin(after, now.grid, strict=op is Op.GT)
         case Op.EQ if after == 0 and now.grid is None:
-            kept = shown.end(after, None, strict=False)
+            shown.end(after, None, strict=False)
         case Op.EQ | Op.NE:
             raise _refuse(f"NOW() {op.value} a time", f)
-    if kept is Kept.NOTHING or shown.is_empty:
+    if shown.is_empty:
         raise _refuse(f"a window of ?{time.name} that shows nothing", f)
 
 

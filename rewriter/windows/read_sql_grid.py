@@ -10,11 +10,11 @@ from ontoweir.mappings.model.parse_duration import UNITS_US, parse_duration
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.windows.window import Grid
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-Grid = FixedBuckets | CalendarBuckets
 _CALENDAR = ("day", "week", "month", "quarter", "year")
 _NAMES = ("TUMBLE", "TUMBLE_START", "TUMBLE_END", "TIME_BUCKET", "DATE_TRUNC", "DATE_BIN")
 _MONDAY_US = 946_857_600_000_000

@@ -18,7 +18,7 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_sql_grid
-from ontoweir.rewriter.windows.window import BEGINS, ENDS, Grid, Kept, Shown, meet_us
+from ontoweir.rewriter.windows.window import BEGINS, ENDS, Grid, Shown, meet_us
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -199,10 +199,10 @@ def _read_window(node: "exp.Expr", windows: _Windows) -> None:
     alias = next(iter(times))
     shown, text = windows.shown[alias], node.sql("spark")
     if total.now == 1:  # NOW() - time + us > 0: so long after it
-        kept = shown.begin(-total.us, total.grid, strict=strict)
+        shown.begin(-total.us, total.grid, strict=strict)
     else:
-        kept = shown.end(total.us, total.grid, strict=strict)
-    if kept is Kept.NOTHING or shown.is_empty:
+        shown.end(total.us, total.grid, strict=strict)
+    if shown.is_empty:
         raise _refuse(node, f"the window {text}, which shows nothing,")
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import reduce
 
 from ontoweir.mappings.model.time_bucket import (
@@ -19,13 +18,6 @@ Grid = FixedBuckets | CalendarBuckets
 """The times at which a window with a step moves: where buckets begin."""
 
 
-class Kept(Enum):
-    """What became of a comparison with NOW()."""
-
-    NOTED = "it says when a row begins, or ends, to be shown"
-    NOTHING = "no row meets it"
-
-
 @dataclass(slots=True)
 class Shown:
     """How long the rows of a member are shown: from their own time on, and from all of `begins`,
@@ -34,20 +26,15 @@ class Shown:
     begins: list[TimeBucket] = field(default_factory=list)
     ends: list[TimeBucket] = field(default_factory=list)
 
-    def end(self, after_us: int, grid: Grid | None, *, strict: bool) -> Kept:
-        """NOW(), or the last time of the grid, is earlier than a row's time and so much more."""
-        edge = _edge(after_us + (not strict), grid)
-        if edge.latest_us <= 0:
-            return Kept.NOTHING
-        self.ends = _with_edge(self.ends, edge, min)
-        return Kept.NOTED
+    def end(self, after_us: int, grid: Grid | None, *, strict: bool) -> None:
+        """NOW(), or the last time of the grid, is earlier than a row's time and so many µs."""
+        self.ends = _with_edge(self.ends, _edge(after_us + (not strict), grid), min)
 
-    def begin(self, after_us: int, grid: Grid | None, *, strict: bool) -> Kept:
-        """NOW(), or the last time of the grid, is later than a row's time and so much more."""
+    def begin(self, after_us: int, grid: Grid | None, *, strict: bool) -> None:
+        """NOW(), or the last time of the grid, is later than a row's time and so many µs."""
         edge = _edge(after_us + strict, grid)
         if edge.latest_us > 0:  # else it always holds
             self.begins = _with_edge(self.begins, edge, max)
-        return Kept.NOTED
 
     @property
     def length_us(self) -> int | None:

@@ -14,7 +14,8 @@ from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
 
-_DELTA = "_delta"
+DELTA = "_delta"
+"""The column of held changes that says how many begin, or (below 0) end."""
 _TIME = "_time"
 
 
@@ -44,11 +45,6 @@ class ChangeFeed:
     def written(self) -> pa.Schema:
         """The columns that are written."""
         return pa.schema([f for f in self.schema if f.name != OP or not self.snapshots])
-
-    @property
-    def delta(self) -> str:
-        """What of held changes says how many begin, or end."""
-        return _DELTA
 
 
 def make_sliding_feed(work: AggregateWork, *, snapshots: bool = False) -> ChangeFeed:
@@ -122,10 +118,10 @@ def advance_changes(
     names = [*feed.variables, _TIME]
     codes, count = code_rows(events, names)
     deltas = np.zeros(count, dtype=np.int64)
-    np.add.at(deltas, codes, events.column(_DELTA).to_numpy())
+    np.add.at(deltas, codes, events.column(DELTA).to_numpy())
     first = np.zeros(count, dtype=np.int64)
     first[codes[::-1]] = np.arange(events.num_rows)[::-1]
-    merged = events.take(pa.array(first)).drop_columns([_DELTA])
+    merged = events.take(pa.array(first)).drop_columns([DELTA])
     times = merged.column(_TIME).cast(pa.int64()).to_numpy()
     rows, _ = code_rows(merged, feed.variables)
     if feed.distinct and feed.ends:
@@ -134,7 +130,7 @@ def advance_changes(
         changes = np.where(times <= now, deltas, 0)
         kept = np.where(times > now, deltas, 0)
     still = np.flatnonzero(kept)
-    rest = merged.take(pa.array(still)).append_column(_DELTA, pa.array(kept[still]))
+    rest = merged.take(pa.array(still)).append_column(DELTA, pa.array(kept[still]))
     return _show(feed, merged, changes), rest if rest.num_rows else None
 
 
@@ -178,11 +174,11 @@ def _make_events(feed: ChangeFeed, answers: pa.Table) -> pa.Table:
         else answers.column(MULTIPLICITY)
     )
     begins = answers.select([*names, AT]).rename_columns([*names, _TIME])
-    begins = begins.append_column(_DELTA, weights)
+    begins = begins.append_column(DELTA, weights)
     if not feed.ends:
         return begins
     ends = answers.select([*names, UNTIL]).rename_columns([*names, _TIME])
-    ends = ends.append_column(_DELTA, pc.negate(weights))
+    ends = ends.append_column(DELTA, pc.negate(weights))
     return pa.concat_tables([begins, ends])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.runtime.changes.change_feed import ChangeFeed, advance_changes
+from ontoweir.runtime.changes.change_feed import DELTA, ChangeFeed, advance_changes
 from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
@@ -37,7 +37,7 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
         return rows.append_column(MULTIPLICITY, pa.array(np.ones(rows.num_rows, dtype=np.int64)))
     codes, count = code_rows(held, feed.variables)
     often = np.zeros(count, dtype=np.int64)
-    np.subtract.at(often, codes, held.column(feed.delta).to_numpy())
+    np.subtract.at(often, codes, held.column(DELTA).to_numpy())
     if feed.distinct:
         often = np.minimum(often, 1)
     first = np.zeros(count, dtype=np.int64)

@@ -40,6 +40,7 @@ from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.spark.count_cores import count_cores
 from ontoweir.runtime.spark.refuse_connect import is_connect
 from ontoweir.runtime.statics.load_statics import Session, load_statics
+from ontoweir.runtime.times.late_rows import late_reason
 from ontoweir.runtime.verified.keep_verified import keep_verified
 from ontoweir.runtime.verified.recall_statistics import recall_statistics
 from ontoweir.runtime.verified.recall_verified import recall_verified
@@ -97,6 +98,7 @@ def replay_history(
             area = StagingArea(_once(spark), folder, _span(request), request.text_here, progress)
             work = _make_context(config, verified, request, area, statics or {})
             choice, scanned = _replay(config, work, request, area, writer)
+            scanned = _add_late(work, scanned)
             if not request.most_rejected:
                 refuse_rejects(work.histories, scanned.rejected)
             if request.verification is not None:
@@ -116,7 +118,9 @@ def replay_history(
         bound_rows=job.bound,
         seconds=seconds,
         tuples_per_second=scanned.tuples / seconds if seconds > 0 else 0.0,
+        late=sum(h.late.rows for h in work.histories),
         rejected=scanned.rejected,
+        late_rows={h.stream.name: h.late for h in work.histories if h.late.rows},
         ranges=scanned.ranges,
         one_range_because=scanned.reason,
         engine="spark" if choice.spark else "driver",
@@ -190,6 +194,13 @@ def _replay(
     if request.verification is not None and watch is not None:
         keep_verified(request.verification, config.catalog, work.histories, watch)
     return choice, scanned
+
+
+def _add_late(work: ExecutionContext, scanned: Scanned) -> Scanned:
+    """What was scanned, and the rows that were left out because they came late."""
+    reasons = {late_reason(h.stream): h.late.rows for h in work.histories if h.late.rows}
+    tuples = scanned.tuples + sum(reasons.values())
+    return dataclasses.replace(scanned, tuples=tuples, rejected={**scanned.rejected, **reasons})
 
 
 def _make_context(

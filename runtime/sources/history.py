@@ -10,6 +10,7 @@ from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.identify_file import FileIdentity
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
+from ontoweir.runtime.times.late_rows import NOT_LATE, LateRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,28 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Disorder:
+    """How the pieces of a history are made whose rows come late, but no later than declared.
+
+    The piece of `group` g has those rows of the row groups up to number g, late ones left out,
+    whose timestamps are at or after `cuts[g]` and before `cuts[g + 1]`, in the order of time, equal
+    ones as they came; and the rows of row group g without a timestamp, first of all.
+
+    `groups`: the row groups, in order; `reach`: the last timestamp before each (µs); `late`:
+    whether it has late rows; `since`: for each piece by its number, the first row group that has
+    rows of it or of a later one; `lateness_us`: rows that come longer after a later timestamp are
+    late.
+    """
+
+    groups: tuple[Piece, ...]
+    reach: tuple[int, ...]
+    late: tuple[bool, ...]
+    cuts: tuple[int, ...]
+    since: tuple[int, ...]
+    lateness_us: int
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """A stream's history: what to read, and which columns; `staged`: its rows do not come
     from the declared files directly (always so live); `spare`:
@@ -41,7 +64,9 @@ class History:
     are not read, as all that is asked of them is that they are not NULL, and none is; `verified`:
     which rows are rejected, where that is known (None: rows are held to what is declared);
     `repeats`: another replay of the same files finds the same rows in the same places, which what
-    Spark has staged need not do; `kept`: how its files were, if an earlier replay has made them."""
+    Spark has staged need not do; `kept`: how its files were, if an earlier replay has made them;
+    `disorder`: how the pieces are made, where they are no row groups of files; `late`: the rows
+    that they lack."""
 
     stream: Stream
     columns: tuple[str, ...]
@@ -52,6 +77,8 @@ class History:
     verified: VerifiedRows | None = None
     repeats: bool = True
     kept: tuple[FileIdentity, ...] = ()
+    disorder: Disorder | None = None
+    late: LateRows = NOT_LATE
 
     @property
     def rows(self) -> int:
@@ -78,11 +105,14 @@ class History:
         return [(reason, np.concatenate(parts)) for reason, parts in found.items()]
 
     def place(self, cursor: "Cursor", position: int) -> Source:
-        """Where the row is that comes `position` rows after a cursor."""
+        """Where the row is that comes `position` rows after a cursor; of rows that were put into
+        order, the file alone."""
         index, offset = cursor.piece, cursor.offset + position
         while offset >= self.pieces[index].rows:
             offset -= self.pieces[index].rows
             index += 1
+        if self.disorder is not None:
+            return Source(self.pieces[index].shown)
         return Source(self.pieces[index].shown, self.pieces[index].first + offset)
 
 

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 
 import numpy as np
@@ -11,14 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, Source
-from ontoweir.runtime.columnar.decode_times import decode_times, show_time
+from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.coded_texts import concat_rows, find_coded
 from ontoweir.runtime.sources.convert_table import convert_table
 from ontoweir.runtime.sources.history import Cursor, History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent
+from ontoweir.runtime.sources.read_ordered import Rest, decode_piece, read_ordered
 from ontoweir.runtime.sources.read_source import BAD, unreadable
-from ontoweir.runtime.times.align_times import align_times
 
 BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4
@@ -123,16 +124,7 @@ class _Reader:
         table = self.groups.read(self.history, self.ahead.piece, limit, stop_us)
         table = table.slice(self.ahead.offset, limit)
         stream = self.history.stream
-        try:
-            decoded, timed = decode_times(table.column(stream.timestamp))
-        except ValueError as error:
-            raise DataError(
-                f"the timestamps of {stream.name} cannot be used: {error}",
-                why=f"column {stream.timestamp} is declared as its timestamp",
-                fix="name another column, or convert this one to timestamps in microseconds",
-                source=Source(piece.shown, piece.first + self.ahead.offset),
-            ) from error
-        times = align_times(decoded, stream)
+        times, timed = decode_piece(table, stream, piece, self.ahead.offset)
         if not timed.all():
             times = np.where(timed, times, BEGINNING)
             filled = np.maximum.accumulate(times) if len(times) else times
@@ -162,7 +154,8 @@ class _Reader:
             f"{stream.name}.{stream.timestamp} goes backwards, from {show_time(int(earlier[at]))} "
             f"to {show_time(int(times[at]))}",
             why="a stream is read in the order of its timestamps",
-            fix="set sort = true in the stream's source in the catalog, or sort the data",
+            fix='declare by how much rows come late, e.g. lateness = "1 minute" with the timestamp '
+            "in the catalog, set sort = true in the stream's source, or sort the data",
             source=Source(piece.shown, piece.first + self.ahead.offset + row),
         )
 
@@ -209,18 +202,22 @@ def _map_rows(piece: Piece, wanted: Sequence[str]) -> pa.Table:
 class RowGroups:
     """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
     files say of themselves, as their row groups are read one by one. While one is looked at, two
-    threads (with Arrow's, for columns) read the next ones of its stream; `close` waits for them."""
+    threads (with Arrow's, for columns) read the next ones of its stream, or, where pieces are made
+    of what is left of those before, one; `close` waits for them."""
 
     def __init__(self) -> None:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
         self._footers: OrderedDict[str, tuple[pq.FileMetaData, tuple[str, ...]]] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
+        self._rests: dict[str, Rest] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-group")
+        self._in_turn = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
         self._lock = Lock()
 
     def close(self) -> None:
         """Read no more."""
         self._pool.shutdown(cancel_futures=True)
+        self._in_turn.shutdown(cancel_futures=True)
 
     def read(self, history: History, index: int, rows: int, stop_us: int | None) -> pa.Table:
         """A row group's columns in use. Read ahead are about so many rows, none from `stop_us` on.
@@ -246,10 +243,25 @@ class RowGroups:
         piece = history.pieces[index]
         key = (history.stream.name, piece.file, piece.group)
         if key not in self._groups and key not in self._ahead:
-            self._ahead[key] = self._pool.submit(self._load, history, piece)
+            pool = self._pool if history.disorder is None else self._in_turn
+            self._ahead[key] = pool.submit(self._load, history, piece)
         return key
 
     def _load(self, history: History, piece: Piece) -> pa.Table:
+        if history.disorder is None:
+            return self._load_group(history, piece)
+        name = history.stream.name
+        table, rest = read_ordered(
+            history.disorder,
+            piece.group,
+            history.stream,
+            self._rests.pop(name, None),
+            partial(self._load_group, history),
+        )
+        self._rests[name] = rest
+        return table
+
+    def _load_group(self, history: History, piece: Piece) -> pa.Table:
         wanted = [*history.columns, history.stream.timestamp]
         if history.staged and history.verified is None:
             wanted.append(BAD)

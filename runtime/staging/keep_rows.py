@@ -120,9 +120,8 @@ def keep_rows(
         if pieces is not None:
             shown = {os.path.basename(piece.file): piece.shown for piece in pieces}
             written = [str(folder / name) for name in shown]
-            seen = None
-            if written and before is not None and await_tick(folder, written):
-                seen = describe_files([*files, *written])
+            waited = written and before is not None and await_tick(folder, written)
+            seen = describe_files([*files, *written]) if waited else None
             parts = tuple(
                 (name, file, digest)
                 for (name, file), (_, digest) in zip(shown.items(), _digest(written), strict=True)

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import duckdb
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ontoweir.mappings.expressions.compute_numbers import compute_number
@@ -58,6 +58,7 @@ def test_what_stays() -> None:
 
 
 @given(st.lists(st.floats(1e-9, 1e9) | st.floats(-1e9, -1e-9) | st.just(0.0), min_size=1))
+@example([math.nextafter(1.0, 0), 1.0, math.nextafter(8.0, 0), math.nextafter(-1024.0, 0), 2.0**20])
 def test_printed_sql_computes_the_same(values: list[float]) -> None:
     union = parse_sql("SELECT n, ROUND_RELATIVE(x) AS y FROM s", CATALOG, name="q", file="q.sql")
     printed = print_sql(union, CATALOG, dialect="duckdb", comments=False)
