@@ -213,7 +213,7 @@ def _split_terms(
     taken = {*aggregation.columns, *aggregation.variables, *aggregation.row}
     columns: dict[str, tuple[Output, tuple[str, ...]]] = {}
     for name, term in zip(aggregation.group, terms, strict=True):
-        if isinstance(term.output, LiteralOutput | NullOutput):
+        if isinstance(term.output, LiteralOutput) and term.output.language is None:
             columns[name] = term.output, (name,)
             continue
         names = []

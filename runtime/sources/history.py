@@ -8,6 +8,7 @@ import numpy as np
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.identify_file import FileIdentity
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.times.late_rows import NOT_LATE, LateRows
 
@@ -62,6 +63,8 @@ class History:
     columns that no query asks for, which are NULL where the data lacks them; `filled`: columns that
     are not read, as all that is asked of them is that they are not NULL, and none is; `verified`:
     which rows are rejected, where that is known (None: rows are held to what is declared);
+    `repeats`: another replay of the same files finds the same rows in the same places, which what
+    Spark has staged need not do; `kept`: how its files were, if an earlier replay has made them;
     `disorder`: how the pieces are made, where they are no row groups of files; `late`: the rows
     that they lack."""
 
@@ -72,6 +75,8 @@ class History:
     spare: frozenset[str] = frozenset()
     filled: frozenset[str] = frozenset()
     verified: VerifiedRows | None = None
+    repeats: bool = True
+    kept: tuple[FileIdentity, ...] = ()
     disorder: Disorder | None = None
     late: LateRows = NOT_LATE
 
@@ -94,7 +99,7 @@ class History:
             piece = self.pieces[index]
             rows = min(piece.rows - offset, count - done)
             first = piece.first - 1 + offset
-            for reason, numbers in self.verified.find(piece.file, first, rows):
+            for reason, numbers in self.verified.find(piece.shown, first, rows):
                 found.setdefault(reason, []).append(numbers + done)
             index, offset, done = index + 1, 0, done + rows
         return [(reason, np.concatenate(parts)) for reason, parts in found.items()]

@@ -40,7 +40,8 @@ class Written:
 
 
 def _write(folder: Path, times: Sequence[int | None], lateness: int, random: Random) -> Written:
-    files, at = [], 0
+    files: list[str] = []
+    at = 0
     while at < len(times) or not files:
         size = random.randint(1, max(1, len(times)))
         part = times[at : at + size]
