@@ -33,6 +33,7 @@ from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
@@ -205,6 +206,7 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
     tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
     tree, catalog, times = read_sql_times(tree, catalog)
     buckets += (*times, *windows.columns)
+    tree = expand_variances(tree, catalog)
     tree, catalog, derived = derive_query_columns(tree, catalog)
     tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
     union = read_select_tree(tree, catalog, nulls=aggregation is not None)

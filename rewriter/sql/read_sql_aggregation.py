@@ -58,7 +58,7 @@ def read_sql_aggregation(
 
 class _Reader:
     """One SELECT; `names`: of the grouped columns in the results; `arguments`: of the columns that
-    are aggregated in the matches."""
+    are aggregated in the matches; `again`: the columns that show a grouped column once more."""
 
     def __init__(self, tree: "exp.Select", catalog: Catalog, file: str) -> None:
         self.tree = tree
@@ -67,6 +67,7 @@ class _Reader:
         self.grouped = _grouped(tree, self.scope)
         self.names: dict[SourceColumn, str] = {}
         self.arguments: dict[SourceColumn, str] = {}
+        self.again = set[str]()
         self.columns: list[str] = []
         self.aggregates: list[Aggregate] = []
         self.known: dict[AggregateKey, str] = {}
@@ -94,7 +95,7 @@ class _Reader:
                 made = self._aggregate(name, inner)
                 self.aggregates.append(made)
                 self.known.setdefault(made.key, name)
-            elif inner.find(exp.AggFunc):
+            elif inner.find(exp.AggFunc) or name in self.again:
                 computed[name] = inner
             elif not isinstance(inner, exp.Column):
                 what = f"{inner.sql('spark')} in SELECT"
@@ -123,8 +124,9 @@ class _Reader:
         if key not in self.grouped:
             raise _ungrouped(inner)
         if key in self.names:
-            raise _beyond(item, f"{inner.sql()} selected twice", "select it once")
-        self.names[key] = name
+            self.again.add(name)
+        else:
+            self.names[key] = name
 
     def _aggregate(self, name: str, call: "exp.Expr") -> Aggregate:
         function, column, fraction = read_sql_aggregate(call)

@@ -14,6 +14,7 @@ from ontoweir.mappings.model.time_bucket import (
 from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import ENDS, is_growing, make_column
+from ontoweir.rewriter.windows.join_buckets import join_buckets, list_equal
 from ontoweir.rewriter.windows.read_sql_grid import (
     is_grid,
     read_interval,
@@ -32,8 +33,8 @@ _SLIDING = ("HOP", "HOP_START", "HOP_END", "CUMULATE", "CUMULATE_START", "CUMULA
 def read_sql_buckets(
     tree: "exp.Query", catalog: Catalog
 ) -> "tuple[exp.Query, Catalog, tuple[tuple[str, Column], ...]]":
-    """A query in which buckets of time, in SELECT, GROUP BY and HAVING, are columns; the catalog
-    with these columns; and the columns, with their streams.
+    """A query in which buckets of time, in SELECT, GROUP BY and HAVING, and in equations of two,
+    are columns; the catalog with these columns; and the columns, with their streams.
 
     Raises:
         SqlRefusal: what is truncated is not a stream's timestamp; or by no known unit or width.
@@ -42,7 +43,7 @@ def read_sql_buckets(
 
     if not isinstance(tree, exp.Select):
         return tree, catalog, ()
-    tree = tree.copy()
+    tree = join_buckets(tree)
     found = [n for place in _places(tree) for n in place.walk() if _is_bucket(n)]
     if not found:
         return tree, catalog, ()
@@ -94,7 +95,7 @@ def _follows(item: "exp.Expr", names: Set[tuple[str, str]]) -> bool:
 def _places(tree: "exp.Select") -> "list[exp.Expr]":
     group, having = tree.args.get("group"), tree.args.get("having")
     more = [*(() if group is None else group.expressions), *([having] if having else [])]
-    return [*tree.expressions, *more]
+    return [*tree.expressions, *more, *(side for both in list_equal(tree) for side in both)]
 
 
 def _is_bucket(node: "exp.Expr") -> bool:

@@ -33,7 +33,7 @@ from ontoweir.rewriter.subqueries.join_inner import (
 )
 from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
-from ontoweir.rewriter.windows.read_window_tables import read_window_tables
+from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -90,7 +90,8 @@ def merge_subqueries(
 
     names = {i.name.lower() for i in tree.find_all(exp.Identifier)}
     views = {v.lower() for v in catalog.views}
-    if not tree.find(exp.With, exp.Subquery) and not names & views:
+    inside = tree.find(exp.With, exp.Subquery) or names & views
+    if not inside and not any(_shows_all(select) for select in tree.find_all(exp.Select)):
         return (tree,), catalog
     merger = _Merger(catalog, read_answers)
     return merger.read(tree.copy(), _Around()), merger.catalog
@@ -128,6 +129,7 @@ class _Merger:
         """A SELECT as SELECTs over tables, whose rows, or matches, are its own together."""
         around = replace(around, is_set=around.is_set or is_set(select))
         inner = self._open_subqueries(select, around)
+        windows = list_window_columns(select)
         flat = cast("exp.Select", read_window_tables(select))
         items: dict[str, Columns] = {}
         for item in list_items(flat):
@@ -142,7 +144,8 @@ class _Merger:
             items[alias] = ()
             if alias not in inner:
                 table = find_table(_name(item), self.catalog, line_of(item))
-                items[alias] = tuple((c, None) for c in column_names(table))
+                own = [(c, None) for c in column_names(table)]
+                items[alias] = (*own, *windows.get(alias, ()))
         if not items:
             read_from(select, self.catalog)  # which says that there is no FROM
         if prod(len(parts) for parts in inner.values()) > MAX_ALTERNATIVES:
@@ -305,6 +308,11 @@ class _Merger:
             if line is not None:
                 named.meta["line"] = line
         return made
+
+
+def _shows_all(select: "exp.Select") -> bool:
+    """Whether it has `*`, or `x.*`."""
+    return any(item.is_star for item in select.expressions)
 
 
 def _take_named(tree: "exp.Query", around: _Around) -> _Around:

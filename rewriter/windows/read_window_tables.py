@@ -52,6 +52,25 @@ def read_window_tables(tree: "exp.Query") -> "exp.Query":
     return tree
 
 
+def list_window_columns(select: "exp.Select") -> "dict[str, list[tuple[str, exp.Expr]]]":
+    """The columns that tables of windows have besides those of their streams, by their aliases.
+
+    Raises:
+        SqlRefusal: a table of windows has other arguments.
+    """
+    from sqlglot import exp
+
+    found: dict[str, list[tuple[str, exp.Expr]]] = {}
+    for table in select.copy().find_all(exp.Table):
+        if (call := _call_of(table)) is not None:
+            alias, kind, given = _read(table, call)
+            found[alias] = [
+                (name, exp.Anonymous(this=kind + end, expressions=[g.copy() for g in given]))
+                for name, end in _ENDS.items()
+            ]
+    return found
+
+
 def _call_of(table: "exp.Expr") -> "exp.Anonymous | None":
     """The function that a table of FROM is, if it is one of windows."""
     from sqlglot import exp

@@ -18,6 +18,7 @@ from types import ModuleType
 
 from ontoweir.errors import QueryError
 from tests.oracle import (
+    test_bucket_joins,
     test_bucket_shapes,
     test_buckets,
     test_expressions_in_queries,
@@ -29,6 +30,7 @@ from tests.oracle import (
     test_subqueries,
     test_sums_of_doubles,
     test_units,
+    test_variances,
     test_windows,
 )
 from tests.sparql_counts import (
@@ -55,6 +57,8 @@ _MODULES = (
     test_sums_of_doubles,
     test_units,
     test_windows,
+    test_bucket_joins,
+    test_variances,
 )
 
 
@@ -84,6 +88,8 @@ KINDS: dict[str, Callable[[int], object]] = {
     "stacked": test_stacked_queries.check,
     "nested-rows": test_subqueries.check_rows,
     "nested-groups": test_subqueries.check_groups,
+    "bucket-joins": test_bucket_joins.check,
+    "variances": test_variances.check,
     "having": test_having.check_running,
     "having-buckets": test_having.check_buckets,
     "expressions": test_expressions_in_queries.check,

@@ -120,7 +120,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT y, count(*) FROM a\nGROUP BY x", 1, "y neither grouped nor aggregated"),
         ("SELECT count(*) FROM a GROUP BY x", 1, "GROUP BY x that is not selected"),
         ("SELECT x, sum(DISTINCT y) FROM a GROUP BY x", 1, "SUM"),
-        ("SELECT stddev(x) FROM a", 1, "STDDEV"),
+        ("SELECT skewness(x) FROM a", 1, "SKEWNESS"),
         ("SELECT count(*) AS n, sum(x) AS n FROM a", 1, "two columns called n"),
         ("SELECT x, count(*) FROM a GROUP BY ROLLUP (x)", 1, "GROUP BY an expression"),
         ("SELECT x, count(*) FROM a GROUP BY x HAVING count(*) < 3", 1, "HAVING"),
@@ -172,7 +172,6 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM a, A", 1, "occurs twice"),
         ("SELECT x FROM a; SELECT x FROM b", 1, "2 SQL statements"),
         ("SELECT count(*) FROM a UNION ALL SELECT x FROM b", 1, "one SELECT without UNION"),
-        ("SELECT x AS k, x AS j, count(*) FROM a GROUP BY x", 1, "x selected twice"),
         ("SELECT count(*) AS n, x FROM a GROUP BY 3", 1, "GROUP BY position 3"),
         ("SELECT count(*) AS n FROM a GROUP BY 1", 1, "GROUP BY an expression"),
         (

@@ -1,0 +1,78 @@
+"""Rows of two streams in one bucket of time: joined, replayed and live, as DuckDB has them; and
+tables of windows that are joined on where these begin and end."""
+
+from random import Random
+
+import pytest
+from hypothesis import event, given
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.test_sql_nulls import CATALOG, Query, make_data
+from tests.oracle.test_sql_nulls import compare as compare_groups
+from tests.oracle.test_windows import compare
+
+SLIDING = "INTERVAL '1' HOUR, INTERVAL '2' HOUR"
+
+
+def draw_join(random: Random) -> str:
+    """FROM and WHERE; both read it alike."""
+    width = random.randint(1, 5)
+    s, t = (f"time_bucket(INTERVAL '{width}' MICROSECOND, {x}.ts)" for x in "st")
+    if random.random() < 0.3:
+        s, t = t, s
+    conditions = [f"{s} = {t}"]
+    ties = "s.h = t.h", "s.a <= t.a", "s.g = t.g", "s.a <> t.a", "s.b < t.b", "s.ts < t.ts"
+    conditions += random.sample(ties, k=random.randint(0, 2))
+    if random.random() < 0.2:
+        conditions[0] = f"({conditions[0]} OR s.ts = t.ts)"
+    return f"s, t WHERE {' AND '.join(conditions)}"
+
+
+def check(seed: int) -> str:
+    random = Random(seed)
+    if random.random() < 0.5:
+        shown = random.sample(["s.a", "t.g", "s.ts", "t.ts", "t.h", "s.b"], k=random.randint(1, 3))
+        columns = ", ".join(f"{c} AS c{n}" for n, c in enumerate(shown))
+        text = f"SELECT {columns} FROM {draw_join(random)}"
+        return str(compare(random, text, make_data(random)).tier)
+    groups = (
+        ("g0", "s.h", "s.h"),
+        ("n", "COUNT(*)", "COUNT(*)"),
+        ("m", "MAX(t.a)", "MAX(t.a)"),
+        ("q", "SUM(s.b)", "SUM(s.b)"),
+    )
+    query = Query(groups, ("s.h",), draw_join(random))
+    return str(compare_groups(random, query, CATALOG, make_data(random)).tier)
+
+
+@budget(0.2)
+@given(seed=SEEDS)
+def test_rows_of_one_bucket_equal_duckdb(seed: int) -> None:
+    event(check(seed))
+
+
+def test_tables_of_windows_are_joined() -> None:
+    """As the equation of their buckets, from which follows how long a row waits."""
+    s, t = (
+        f"TABLE(TUMBLE(TABLE {n}, DESCRIPTOR(ts), INTERVAL '4' MICROSECOND)) {n}2" for n in "st"
+    )
+    on = "s2.window_start = t2.window_start AND s2.window_end = t2.window_end AND s2.a = t2.a"
+    text = f"SELECT s2.g, s2.window_start FROM {s} JOIN {t} ON {on}"
+    bound = check_query(parse_sql(text, CATALOG, name="q", file="q.sql"), CATALOG).bound
+    assert bound is not None
+    assert bound.rows == 2 * 20 * 3
+
+
+@pytest.mark.parametrize(
+    "on",
+    [
+        "date_trunc('hour', s.ts) = date_trunc('day', t.ts)",
+        f"HOP_START(s.ts, {SLIDING}) = HOP_START(t.ts, {SLIDING})",
+    ],
+)
+def test_other_buckets_are_not_compared(on: str) -> None:
+    with pytest.raises(QueryError, match="outside"):
+        parse_sql(f"SELECT s.g FROM s, t WHERE {on}", CATALOG, name="q", file="q.sql")
