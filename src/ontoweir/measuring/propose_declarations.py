@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import (
     Column,
-    DateType,
     DecimalType,
     IntType,
     Reference,
@@ -164,7 +163,7 @@ def _domain(column: Column, measured: "MeasuredColumn") -> tuple[Column, str] | 
                 return None
             evidence = f"{column.name} has {show_values(measured.values)}"
             return replace(column, enum=measured.values), evidence
-        case IntType() | DecimalType() | DateType():
+        case IntType() | DecimalType():  # days go on
             low, high = measured.minimum, measured.maximum
             if low is None or high is None or _is_inside(column, low, high):
                 return None
@@ -185,8 +184,6 @@ def _is_inside(column: Column, low: Scalar, high: Scalar) -> bool:
         return True
     if column.minimum is None or column.maximum is None:
         return False
-    if isinstance(column.type, DateType):
-        return str(column.minimum) <= str(low) and str(high) <= str(column.maximum)
     limits = (column.minimum, low, high, column.maximum)
     least, first, last, most = (Decimal(str(v)) for v in limits)
     return least <= first and last <= most

@@ -123,7 +123,9 @@ def about(micros: int) -> str:
 
 def _print_declarations(measurement: Measurement, project: str, console: Console) -> None:
     if not measurement.judged:
-        console.print("Everything that the data keeps is declared already.")
+        known = any(m.first_us is not None for m in measurement.streams.values())
+        said = "Everything that the data keeps is declared already." if known else "No rows."
+        console.print(said)
         return
     console.print("[bold]What the data keeps, and is not declared[/bold]")
     for judged in measurement.judged:
