@@ -1,7 +1,7 @@
 """The stream that the final answers of a query are, and what follows for it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from math import gcd
 
 from ontoweir.mappings.model.catalog import (
@@ -11,6 +11,7 @@ from ontoweir.mappings.model.catalog import (
     Column,
     ColumnType,
     IntType,
+    Lag,
     Stream,
 )
 from ontoweir.mappings.model.expression import Field
@@ -45,9 +46,9 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
     """What follows for the answers of a query, as a stream; None: they are not final.
 
     Their types; the domains of the columns that are grouped, and of MIN, MAX and COUNT; the group
-    as a key; how many are final at one time, where that is limited; and where a bucket begins and
-    ends, if it is of a fixed width and the query reads one stream: then a group is final when its
-    bucket ends.
+    as a key; how long after others' rows they come; how many are final at one time, where that is
+    limited; and where a bucket begins and ends, if it is of a fixed width and the query reads one
+    stream: then a group is final when its bucket ends.
 
     Args:
         union: an aggregate query.
@@ -87,10 +88,26 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
             keys if apart and set(rest) <= shown else (),
             tuple(type(r)((domains.named(r.columns[0]),), r.relation, r.to) for r in references),
             base.source,
+            lags=tuple(_list_lags(union, closing, domains, shown, catalog)),
             unit_us=_find_unit(union, closing, base.step_us, catalog),
         ),
         behind,
     )
+
+
+def _list_lags(
+    union: SpjUnion, closing: Closing, domains: "_Domains", shown: Set[str], catalog: Catalog
+) -> Iterator[Lag]:
+    """How long after the rows of others a group is final that joins them by what it is grouped by:
+    as long after as its rows come, and what is left of their bucket, in whole steps."""
+    assert union.aggregation is not None
+    if not _ends_at_once(union, catalog):
+        return  # rows of a match wait for each other
+    longest = closing.bucket.longest_us + domains.stream.step_us
+    for lag in domains.stream.lags:
+        names = tuple(map(domains.named, lag.columns))
+        if shown >= set(names) and set(union.aggregation.group) >= set(names):
+            yield replace(lag, columns=names, within_us=lag.within_us + longest)
 
 
 def _list_types(union: SpjUnion, catalog: Catalog) -> dict[str, ColumnType]:

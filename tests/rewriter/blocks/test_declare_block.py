@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import (
     Catalog,
@@ -12,6 +13,7 @@ from ontoweir.mappings.model.catalog import (
     DataSource,
     FloatType,
     IntType,
+    Lag,
     Reference,
     Relation,
     Stream,
@@ -207,3 +209,38 @@ def test_duplicates_count_inside_although_not_outside() -> None:
     inner = "SELECT date_trunc('hour', ts) AS h, COUNT(*) AS n FROM (SELECT DISTINCT k, ts FROM s)"
     with pytest.raises(QueryError, match="whose rows are counted"):
         read(f"{inner} GROUP BY h", outer)
+
+
+def with_lag() -> Catalog:
+    """Rows of s come at most two hours after those of t that they join on v."""
+    lag = Lag("t", ("v",), ("v",), 2 * HOUR)
+    return replace(
+        CATALOG, streams={**CATALOG.streams, "s": replace(CATALOG.streams["s"], lags=(lag,))}
+    )
+
+
+JOINED = "FROM s, t AS z WHERE z.ts <= s.ts AND s.ts <= z.ts + INTERVAL '1' HOUR"
+BY_VALUE = "SELECT v, date_trunc('hour', ts) AS hour, COUNT(*) AS n FROM s GROUP BY v, hour"
+
+
+def test_a_lag_passes_to_groups_with_what_is_left_of_their_bucket() -> None:
+    stream = read(BY_VALUE, catalog=with_lag()).stream
+    assert stream.lags == (Lag("t", ("v",), ("v",), 3 * HOUR + STEP),)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        HOURLY.format("MAX(v) AS v"),  # rows of other values are in the group, too
+        f"SELECT s.v, date_trunc('hour', s.ts) AS hour, COUNT(*) AS n {JOINED} GROUP BY s.v, hour",
+    ],
+)
+def test_twin_of_other_values_and_of_joins_it_does_not(inner: str) -> None:
+    assert read(inner, catalog=with_lag()).stream.lags == ()
+
+
+def test_a_query_rests_on_a_lag_of_what_it_reads() -> None:
+    outer = "SELECT t.k FROM t, x WHERE t.ts <= x.at AND t.v = x.v"
+    for catalog, bounded in ((CATALOG, False), (with_lag(), True)):
+        union = parse_sql(f"WITH x AS ({BY_VALUE}) {outer}", catalog, name="q", file="q.sql")
+        assert (check_query(union, catalog).plans is not None) is bounded
