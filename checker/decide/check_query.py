@@ -73,17 +73,18 @@ def check_query(
     """
     with watching(watch):
         inner = tuple(
-            check_query(b.union, catalog, statistics=statistics, timed=timed, disprove=False)
-            for b in union.blocks
+            check_query(q, catalog, statistics=statistics, timed=timed, disprove=False)
+            for block in union.blocks
+            for q in block.queries
         )
-        catalog = extend_catalog(catalog, union)
+        base, catalog = catalog, extend_catalog(catalog, union)
         known = statistics or Statistics()
         disprove = disprove and not inner  # a witness would be made of answers, not of rows
         apart = expand_unions(union, MAX_EXPANDED)
         verdict = _decide(union, catalog, known, timed, disprove and apart is None, size)
         if apart is not None and not verdict.plans:
             verdict = _decide(apart, catalog, known, timed, disprove, size)
-        return join_blocks(verdict, inner) if inner else verdict
+        return join_blocks(verdict, inner, base) if inner else verdict
 
 
 def _decide(
