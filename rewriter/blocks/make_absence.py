@@ -72,8 +72,8 @@ def make_absence(
         made = _compare(made, trees.line) if part.compared else made
         nulls += _take_nulls(made, trees.nulls, extend_catalog(catalog, made))
         kept = tuple(n for n in made.variables if n not in trees.nulls)
-        word = "with" if part.present else "without"
-        hits = replace(_choose(made, kept), name=f"{free}: what it is {word}")
+        word = "there" if part.present else "absent"
+        hits = replace(_choose(made, kept), name=f"{free}, what must be {word}")
         parts.append(AbsencePart(hits, (), part.present))
     if found.ends or found.begins or any(p.hits.ends or p.hits.begins for p in parts):
         raise SqlRefusal(
@@ -82,8 +82,17 @@ def make_absence(
             fix="compare the timestamps of the rows instead: t.ts > s.ts - INTERVAL '10' MINUTE",
             line=trees.line,
         )
-    times = tuple(n for n in found.variables if n.startswith(f"{TIME} "))
-    block, behind = declare_absence(replace(found, name=free), parts, trees.keys, times, catalog)
+    times = [n for n in found.variables if n.startswith(f"{TIME} ")]
+    same = {n: _find_same(n, trees.keys, [found, *(p.hits for p in parts)]) for n in times}
+    apart = {n for n in found.variables if same.get(n, n) == n}
+    found = _choose(found, [n for n in found.variables if n in apart])
+    parts = [
+        replace(p, hits=_choose(p.hits, [n for n in p.hits.variables if n in apart])) for p in parts
+    ]
+    keys = [n for n in trees.keys if n in apart]
+    block, behind = declare_absence(
+        replace(found, name=free), parts, keys, list(dict.fromkeys(same.values())), catalog
+    )
     shown = {c.name for c in block.stream.columns}
     stream = replace(
         block.stream,
@@ -96,6 +105,12 @@ def make_absence(
         tuple((n, behind.get(n)) for n in visible),
         replace(catalog, streams=streams),
     )
+
+
+def _find_same(name: str, keys: Sequence[str], unions: Sequence[SpjUnion]) -> str:
+    """The first key that is the same as a variable, in all disjuncts of some queries."""
+    outputs = [dict(q.outputs) for union in unions for q in union.disjuncts]
+    return next(k for k in keys if all(o[k] == o[name] for o in outputs))
 
 
 def _take_nulls(union: SpjUnion, names: Sequence[str], catalog: Catalog) -> list[Column]:

@@ -325,8 +325,8 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class AbsencePart:
-    """`hits`: keys beside which something is there, all of which are known when the latest of
-    `deadlines` is over; it must not be there, or must (`present`)."""
+    """`hits`: keys beside which something is there, all of them known when the latest of `deadlines`
+    is over; it must not be there, or must (`present`)."""
 
     hits: "SpjUnion"
     deadlines: tuple[Deadline, ...]
@@ -387,7 +387,7 @@ class SpjUnion:
     step_us: int | None = None
     """The steps of time of a query over streams of different units (None: their unit)."""
     blocks: tuple[Block, ...] = ()
-    """The streams that are answers of other queries."""
+    """The streams that are made of answers of other queries."""
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:
