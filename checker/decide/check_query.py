@@ -16,6 +16,7 @@ from ontoweir.checker.normalise.simplify_union import simplify_union
 from ontoweir.checker.plans.bound_open_groups import bound_open_groups
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
+from ontoweir.checker.sizes.bound_open_steps import bound_open_steps
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.checker.split.split_by_keys import split_by_keys
 from ontoweir.checker.verdict.verdict import (
@@ -30,7 +31,6 @@ from ontoweir.checker.witness.witness import Witness
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.contain_spj import is_contained
-from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.buckets.find_closing import Closing, close_by_time, find_closing
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
@@ -72,19 +72,34 @@ def check_query(
         QueryError: a comparison mixes types.
     """
     with watching(watch):
-        inner = tuple(
-            check_query(q, catalog, statistics=statistics, timed=timed, disprove=False)
-            for block in union.blocks
-            for q in block.queries
-        )
-        base, catalog = catalog, extend_catalog(catalog, union)
-        known = statistics or Statistics()
-        disprove = disprove and not inner  # a witness would be made of answers, not of rows
-        apart = expand_unions(union, MAX_EXPANDED)
-        verdict = _decide(union, catalog, known, timed, disprove and apart is None, size)
-        if apart is not None and not verdict.plans:
-            verdict = _decide(apart, catalog, known, timed, disprove, size)
-        return join_blocks(verdict, inner, base) if inner else verdict
+        verdict = _check_blocks(union, catalog, statistics or Statistics(), timed, disprove, size)
+    waiting = bound_open_steps(union, catalog) if timed else ()
+    if verdict.bound is None or not waiting:
+        return verdict
+    return replace(verdict, bound=total_bound([verdict.bound, *waiting]), waiting=waiting)
+
+
+def _check_blocks(
+    union: SpjUnion,
+    catalog: Catalog,
+    known: Statistics,
+    timed: bool,
+    disprove: bool,
+    size: int,
+) -> Verdict:
+    """The verdict, without the rows that wait for earlier ones."""
+    inner = [
+        _check_blocks(query, catalog, known, timed, False, size)
+        for block in union.blocks
+        for query in block.queries
+    ]
+    base, catalog = catalog, extend_catalog(catalog, union)
+    disprove = disprove and not inner  # a witness would be made of answers, not of rows
+    apart = expand_unions(union, MAX_EXPANDED)
+    verdict = _decide(union, catalog, known, timed, disprove and apart is None, size)
+    if apart is not None and not verdict.plans:
+        verdict = _decide(apart, catalog, known, timed, disprove, size)
+    return join_blocks(verdict, inner, base) if inner else verdict
 
 
 def _decide(
@@ -271,51 +286,6 @@ def _without_redundant(query: SpjQuery, catalog: Catalog) -> SpjQuery:
         return remove_redundant_occurrences(query, catalog, limit=MAX_STEPS)
     except QueryError:
         return query
-
-
-def has_plan(union: SpjUnion, catalog: Catalog, *, timed: bool = True) -> bool:
-    """Whether a query is bounded, and nothing else of its verdict."""
-    return not any(True for _ in _undecided(union, catalog, timed))
-
-
-def undecided_forms(
-    union: SpjUnion, catalog: Catalog, *, timed: bool = True
-) -> tuple[NormalForm, ...]:
-    """The disjuncts, of an aggregate query those of its parts, that have no plan."""
-    return tuple(_undecided(union, catalog, timed))
-
-
-def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[NormalForm]:
-    catalog = extend_catalog(catalog, union)
-    union = simplify_union(union, catalog)
-    if union.aggregation is None:
-        yield from _lacking([union], catalog, timed, whole=True)
-        return
-    forms: list[list[NormalForm]] = []
-    for split in split_by_keys(union, catalog):
-        forms.append(list(_lacking([part.union for part in split], catalog, timed, whole=False)))
-        if not forms[-1]:
-            return
-    yield from min(forms, key=len)
-
-
-def _lacking(
-    unions: Sequence[SpjUnion], catalog: Catalog, timed: bool, *, whole: bool
-) -> Iterator[NormalForm]:
-    """The disjuncts without a plan; `whole`: a query that may be split further."""
-    for one in unions:
-        if one.distinct:
-            one = close_by_time(reduce_union(one, catalog), catalog)
-        checker = DisjunctChecker(one, catalog, Statistics(), timed)
-        for query in one.disjuncts:
-            form = checker.normal(query)
-            if not form.satisfiable or checker.holds(query):
-                continue
-            if find_contradiction(query, catalog) is not None:
-                continue
-            splits = checker.splits(query) if whole else iter(())
-            if not any(all(map(checker.holds, parts)) for parts in splits):
-                yield form
 
 
 def bound_union(

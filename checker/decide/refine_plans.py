@@ -6,7 +6,7 @@ from dataclasses import replace
 from ontoweir.checker.decide.check_query import bound_union, check_query
 from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.normal_form import Statistics
-from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.model.plan import SynopsisPlan, total_bound
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.plans.choose_plan import choose_plan
 from ontoweir.checker.verdict.verdict import Bounded, DisjunctVerdict, Unsatisfiable, Verdict
@@ -44,6 +44,7 @@ def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> 
             assert plan is None, "statistics only tighten a plan"
             refined.append(Unsatisfiable(d.query))
     disjuncts = share_waits(refined, catalog)
-    return replace(
-        verdict, disjuncts=disjuncts, bound=bound_union(verdict.union, disjuncts, catalog)
-    )
+    bound = bound_union(verdict.union, disjuncts, catalog)
+    if bound is not None:
+        bound = total_bound([bound, *verdict.waiting])
+    return replace(verdict, disjuncts=disjuncts, bound=bound)

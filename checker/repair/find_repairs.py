@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 
-from ontoweir.checker.decide.check_query import check_query, has_plan, undecided_forms
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.decide.has_plan import has_plan, undecided_forms
 from ontoweir.checker.repair.changes import (
     AddWindow,
     Change,

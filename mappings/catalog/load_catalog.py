@@ -5,10 +5,9 @@ from decimal import Decimal
 
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_columns import read_columns
-from ontoweir.mappings.catalog.read_time_format import read_time_format
+from ontoweir.mappings.catalog.read_timestamp import read_timestamp
 from ontoweir.mappings.catalog.read_views import read_views
 from ontoweir.mappings.model.catalog import (
-    Align,
     Catalog,
     DataSource,
     Lag,
@@ -17,9 +16,7 @@ from ontoweir.mappings.model.catalog import (
     Stream,
 )
 from ontoweir.mappings.model.column_types import (
-    epoch_us,
     name_column_type,
-    parse_instant,
     type_family,
 )
 from ontoweir.mappings.model.parse_duration import parse_duration
@@ -31,7 +28,6 @@ _STREAM = (
     *("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns"),
     "on_bad_file",
 )
-_TIME = ("column", "unit", "idle", "start", "align", "format", "zone", "from")
 _RELATION = (*_COMMON, "max_rows")
 
 
@@ -87,29 +83,7 @@ def _read_stream(table: TomlTable) -> Stream:
     table.refuse_unknown(_STREAM)
     table.need("source", '{ format = "parquet", path = "…" }')
     table.need("timestamp", '{ column = "ts", unit = "1 second" }')
-    time = table.table("timestamp")
-    time.refuse_unknown(_TIME)
-    time.need("column", '"ts"')
-    time.need("unit", '"5 minutes"')
-    column, unit = time.text("column") or "", time.text("unit") or ""
-    step = parse_duration(unit)
-    if step is None or step <= 0:
-        raise time.error(
-            "unit",
-            f"the unit of time {unit!r} is not a positive duration",
-            why="one step of the flow of time has a fixed length",
-            fix='write a number and a unit, e.g. "5 minutes", or an ISO duration, e.g. "PT5M"',
-        )
-    idle = time.text("idle")
-    patience = None if idle is None else parse_duration(idle)
-    if idle is not None and (patience is None or patience <= 0):
-        raise time.error(
-            "idle",
-            f"{idle!r} is not a positive duration",
-            why="it is how long, by the clock, others wait for a stream that says nothing",
-            fix='write a number and a unit, e.g. "1 minute", or leave it out: then they wait',
-        )
-    start = _read_start(time, step)
+    time = read_timestamp(table)
     bad = table.text("on_bad_file") or "stop"
     if bad not in ("stop", "quarantine"):
         raise table.error(
@@ -118,11 +92,10 @@ def _read_stream(table: TomlTable) -> Stream:
             why="a file that cannot be read stops a live run, or is moved away",
             fix='write "stop" or "quarantine"',
         )
-    columns = tuple(c for c in read_columns(table) if c.name != column)
-    written = read_time_format(time, column)
-    for part in () if written is None else written.columns:
+    columns = tuple(c for c in read_columns(table) if c.name != time.column)
+    for part in () if time.written is None else time.written.columns:
         if any(c.name == part for c in columns):
-            raise time.error(
+            raise table.table("timestamp").error(
                 "from",
                 f"{part!r} is a column of {table.path[-1]!r}, and in from",
                 why="it holds the timestamp, which is read once",
@@ -131,59 +104,21 @@ def _read_stream(table: TomlTable) -> Stream:
     return Stream(
         name=table.path[-1],
         data=_read_source(table.table("source"), static=False),
-        timestamp=column,
-        step_us=step,
+        timestamp=time.column,
+        step_us=time.step_us,
         max_per_timestamp=table.count("max_per_timestamp", least=1),
         columns=columns,
-        keys=_read_keys(table, [column, *(c.name for c in columns)]),
-        references=_read_references(table, [column, *(c.name for c in columns)]),
+        keys=_read_keys(table, [time.column, *(c.name for c in columns)]),
+        references=_read_references(table, [time.column, *(c.name for c in columns)]),
         source=table.lines.place(*table.path),
-        idle_us=patience,
-        lags=_read_lags(table, [c.name for c in columns], step),
-        start_us=start,
+        idle_us=time.idle_us,
+        lags=_read_lags(table, [c.name for c in columns], time.step_us),
+        start_us=time.start_us,
         on_bad_file=bad,
-        align=_read_align(time),
-        written=written,
+        align=time.align,
+        written=time.written,
+        lateness_us=time.lateness_us,
     )
-
-
-def _read_align(time: TomlTable) -> Align:
-    """What becomes of timestamps between two steps."""
-    match time.text("align") or "error":
-        case "error":
-            return "error"
-        case "floor":
-            return "floor"
-        case "round":
-            return "round"
-        case other:
-            raise time.error(
-                "align",
-                f"align is {other!r}",
-                why="a timestamp between two steps is refused, or moved to a step",
-                fix='write "error", "floor" (the step before) or "round" (the nearest step)',
-            )
-
-
-def _read_start(time: TomlTable, step_us: int) -> int | None:
-    """The declared first timestamp, in microseconds since 1970."""
-    value = time.values.get("start")
-    if value is None:
-        return None
-    start = None
-    if not isinstance(value, (bool, int, float, list, dict)):
-        try:
-            start = epoch_us(parse_instant(str(value)))
-        except ValueError:
-            start = None
-    if start is None or start % step_us:
-        raise time.error(
-            "start",
-            f"{value!r} is not a timestamp of this stream",
-            why="it is the first timestamp that the stream has, a whole number of steps since 1970",
-            fix='write e.g. start = "2014-08-01T00:00:00"',
-        )
-    return start
 
 
 def _read_lags(table: TomlTable, known: list[str], step_us: int) -> tuple[Lag, ...]:

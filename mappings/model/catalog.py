@@ -145,7 +145,8 @@ class Stream:
     `on_bad_file`: live, "stop" when a file cannot be read, or "quarantine": it is moved away;
     `align`: what becomes of timestamps between two steps;
     `written`: how timestamps are written (None: as their column's type has them; text is ISO 8601,
-    whole numbers are microseconds).
+    whole numbers are microseconds);
+    `lateness_us`: a row comes at most so long (application time) after one with a later timestamp.
     """
 
     name: str
@@ -164,6 +165,7 @@ class Stream:
     align: Align = "error"
     written: TimeFormat | None = None
     unit_us: int | None = None
+    lateness_us: int = 0
 
     @property
     def grid_us(self) -> int:

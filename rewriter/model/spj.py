@@ -1,6 +1,5 @@
-"""Select-project-join queries over the catalog: what the rewriter hands to the checker.
-
-[S] Def. 4: Π_L( σ_P( R1 × … × S1 × … ) ). Π is duplicate-preserving (bag) or -eliminating (set).
+"""Select-project-join queries over the catalog: what the rewriter hands to the checker. [S] Def. 4:
+Π_L( σ_P( R1 × … × S1 × … ) ). Π is duplicate-preserving (bag) or -eliminating (set).
 """
 
 from dataclasses import dataclass
@@ -325,8 +324,8 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class AbsencePart:
-    """`hits`: keys beside which something is there, all of them known when the latest of `deadlines`
-    is over; it must not be there, or must (`present`)."""
+    """`hits`: keys beside which something is there, all known when the last of `deadlines` is over;
+    it must not be there, or must (`present`)."""
 
     hits: "SpjUnion"
     deadlines: tuple[Deadline, ...]

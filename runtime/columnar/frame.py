@@ -244,6 +244,8 @@ def add_up(values: Array, codes: Array, count: int, events: Array | None = None)
     Raises:
         TooGreat: a sum does not fit 64 bits.
     """
+    if len(values) and values.dtype == np.int64 and values.min() == values.max() == 1:
+        return np.bincount(codes, minlength=count)
     near = sum_sizes(values) <= _LIMIT
     totals = np.zeros(count, dtype=np.int64 if near else object)
     np.add.at(totals, codes, values if near else values.astype(object))

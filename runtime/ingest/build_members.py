@@ -306,11 +306,12 @@ class MemberBuilder:
                     mine = self.grains[attribute]
                     if grain != mine and (grain > 1 or (grain and not mine)):
                         good &= (add_exact(column, more) % grain == 0).astype(np.bool_)
-                if group.kind is not Kind.STRING:
-                    if domain.low is not None:
-                        good &= column >= _limit(domain.low, column, -1)
-                    if domain.high is not None:
-                        good &= column <= _limit(domain.high, column, 1)
+                if group.kind is not Kind.STRING and len(column):
+                    low, high = domain.low, domain.high  # which all values often keep
+                    if low is not None and not column.min() >= (least := _limit(low, column, -1)):
+                        good &= column >= least
+                    if high is not None and not column.max() <= (most := _limit(high, column, 1)):
+                        good &= column <= most
                 if domain.values is not None:
                     good &= self._among(domain.values, group.kind).holds(column)
                 for table, name in self.within[attribute]:

@@ -52,12 +52,14 @@ def least_rows(frame: Frame, by: Sequence[Name]) -> Frame:
     if not count:
         return frame
     values, events = frame[frontier(0)], frame[EVENT]
-    least = values[first_of(codes, count)]
+    greatest = FOREVER if values.dtype == np.int64 else np.inf
+    least = np.full(count, greatest, dtype=values.dtype)
     np.minimum.at(least, codes, values)
     hit = np.flatnonzero(values == least[codes])
-    earliest = np.full(count, FOREVER, dtype=np.int64)
-    np.minimum.at(earliest, codes[hit], events[hit])
-    hit = hit[events[hit] == earliest[codes[hit]]]
+    if bool((events[hit[1:]] < events[hit[:-1]]).any()):
+        earliest = np.full(count, FOREVER, dtype=np.int64)
+        np.minimum.at(earliest, codes[hit], events[hit])
+        hit = hit[events[hit] == earliest[codes[hit]]]
     kept = frame.take(hit[first_of(codes[hit], count)])
     return kept.with_columns({WEIGHT: np.ones(count, np.int64)})
 

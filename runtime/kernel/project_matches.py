@@ -68,11 +68,13 @@ class MergedMarkers:
             return None
         self._left -= size
         codes, count = group_codes([projected[n] for n in by], frame.rows)
-        some = np.empty(count, dtype=np.int64)
-        some[codes] = np.arange(frame.rows)  # of several rows of a key, any of them
-        columns = {name: projected[name][some] for name in by}
-        columns[EVENT] = projected[EVENT][some]
-        np.maximum.at(columns[EVENT], codes, projected[EVENT])
+        last = np.empty(count, dtype=np.int64)
+        last[codes] = np.arange(frame.rows)
+        columns = {name: projected[name][last] for name in by}
+        events = projected[EVENT]
+        columns[EVENT] = events[last]
+        if bool((events[1:] < events[:-1]).any()):
+            np.maximum.at(columns[EVENT], codes, events)
         added = {name: add_up(column, codes, count) for name, column in numbers.items()}
         return Frame(count, {**columns, **added})
 

@@ -34,6 +34,7 @@ from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Chunk, Slice
+from ontoweir.runtime.times.late_rows import NOT_LATE
 
 _NOTHING = KnownSources()
 
@@ -144,7 +145,7 @@ def _take_in(
     rejects: list[Reject] = []
     buffered, counts = dict(state.buffered_rows), dict(state.arrived)
     times, last_arrival = dict(state.max_event_time), dict(state.last_arrival)
-    offsets, files = dict(state.offsets), dict(state.files)
+    offsets, files, late = dict(state.offsets), dict(state.files), dict(state.late)
     for history in job.histories:
         name = history.stream.name
         whole = () if any(p.startswith(f"{name}{PARTITION_OF}") for p in last_arrival) else (name,)
@@ -161,6 +162,8 @@ def _take_in(
         for partition, last in taken.max_event_time.items():
             times[partition] = max(times.get(partition, last), last)
         offsets.update(taken.offsets)
+        if len(taken.late):
+            late[name] = late.get(name, NOT_LATE).add(taken.late)
         if taken.files is not None:
             files[name] = taken.files
         if taken.rows.num_rows:
@@ -176,6 +179,7 @@ def _take_in(
         offsets=offsets,
         files=files,
         arrived=counts,
+        late=late,
     )
     return after, rejects
 
@@ -210,22 +214,22 @@ def _rejected(history: History, rows: Slice, admitted: Mapping[str, Admitted]) -
 
 def _watermark(job: LiveJob, state: LiveState, now: float) -> int | None:
     """The last finished timestamp (µs): before what every partition has reached that does not idle
-    (before the last of all, where all idle)."""
+    (before the last of all, where all idle), by as much as its rows may come late."""
     times, last_arrival = state.max_event_time, state.last_arrival
     active, last = [], []
     for history in job.histories:
         name = history.stream.name
-        idle_timeout = job.idle_seconds.get(name)
+        idle_timeout, lateness = job.idle_seconds.get(name), history.stream.lateness_us
         mine = partitions_of(name, last_arrival)
         if not mine:
             return None
         for partition in mine:
             if idle_timeout is not None and now - last_arrival[partition] >= idle_timeout:
-                last += [times[partition]] if partition in times else []
+                last += [times[partition] - lateness] if partition in times else []
                 continue
             if partition not in times:
                 return None
-            active.append(times[partition])
+            active.append(times[partition] - lateness)
     if active:
         return min(active) - 1
     return max(last) - 1 if last else None

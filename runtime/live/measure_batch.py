@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from ontoweir.checker.sizes.bound_open_steps import count_open_rows
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.live.measure_state import measure_state, text_bytes
 from ontoweir.runtime.live.model.live_job import PARTITION_OF, LiveJob, LiveState, partitions_of
+from ontoweir.runtime.times.late_rows import NOT_LATE
 
 
 def measure_batch(
@@ -25,8 +27,10 @@ def measure_batch(
         `tuples_per_second`; `finished`: the last finished timestamp; `waiting`: rows that wait for
         a marker. By stream: `tuples` (total), `waiting`, `last`: the last timestamp of each
         partition, `lag_seconds`: by how much the slowest partition's is behind the time of day
-        (None: nothing came), `holds_back`: whether the others wait for it. By query: `state_rows`,
-        `state_bytes`, `bound_rows`, and of each synopsis rows and bytes with their bounds.
+        (None: nothing came), `holds_back`: whether the others wait for it, `open_rows_bound`: how
+        many rows may wait because earlier ones may come, `late`: how late those came that were too
+        late (LateRows). By query: `state_rows`, `state_bytes`, `bound_rows`, and of each synopsis
+        rows and bytes with their bounds.
     """
     did = {name: count - before.totals[name] for name, count in state.totals.items()}
     slowest = min(state.max_event_time.values(), default=None)
@@ -47,6 +51,8 @@ def measure_batch(
             },
             "lag_seconds": lag,
             "holds_back": len(last) < max(1, len(partitions)) or min(last.values()) == slowest,
+            "open_rows_bound": count_open_rows(history.stream) if history.stream.lateness_us else 0,
+            "late": state.late.get(name, NOT_LATE).describe(),
         }
     return {
         "batch": state.batch,

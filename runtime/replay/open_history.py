@@ -1,21 +1,25 @@
 """Open the history of a stream: list its row groups, or stage what cannot be read as it is."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.errors import RunError
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.progress.replay_progress import ProgressListener, count_prepared
 from ontoweir.runtime.engine.configure_run import StreamColumns
 from ontoweir.runtime.ingest.find_filled import find_filled
 from ontoweir.runtime.ingest.prove_domains import prove_domains
+from ontoweir.runtime.lateness.find_disorder import find_disorder
+from ontoweir.runtime.lateness.order_pieces import order_pieces
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
-from ontoweir.runtime.sources.order_pieces import order_pieces
-from ontoweir.runtime.sources.read_source import locate_source
+from ontoweir.runtime.sources.read_chunk import MAPPED
+from ontoweir.runtime.sources.read_source import Located, locate_source
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
-from ontoweir.runtime.staging.keep_rows import keep_rows
+from ontoweir.runtime.spark.read_view import VIEW
+from ontoweir.runtime.staging.keep_rows import Kept, keep_rows
 from ontoweir.runtime.staging.spool_stream import spool_stream
 from ontoweir.runtime.staging.stage_stream import stage_stream
 
@@ -52,7 +56,8 @@ def open_history(
 
     Raises:
         DataError: files are missing, or cannot be read.
-        RunError: Spark failed.
+        RunError: Spark failed, or only it can read rows now of which another reader has told which
+            are rejected.
     """
     stream = wanted.stream
     name = stream.name
@@ -62,40 +67,94 @@ def open_history(
     local = stream.data.format == "parquet" and located.files is not None
     direct = local and not stream.data.sort and stream.written is None
     files = located.files or ()
+    # what is sorted, as temporary views are, has no late rows
+    late = 0 if stream.data.sort or stream.data.format == VIEW else stream.lateness_us
     proven = prove_domains(files, wanted.enforced) if direct else frozenset()
     spare = wanted.spare(frozenset(proven))
     filled = find_filled(files, stream, wanted.tested) if direct else frozenset()
     columns = wanted.select(spare, without=filled)
-    pieces: tuple[Piece, ...] | None = None
+    made: Kept | None = None
     if direct:
-        pieces = list_pieces(
-            files,
-            stream,
-            (*columns, stream.timestamp),
-            start_us=area.span[0],
-            stop_us=area.span[1],
-            spare=spare,
+        start_us, stop_us = (None, None) if late else area.span
+        wide = (*columns, stream.timestamp)
+        made = Kept(
+            list_pieces(files, stream, wide, start_us=start_us, stop_us=stop_us, spare=spare)
         )
-    elif area.here or local or stream.written is not None:
-        report = count_prepared(area.progress, name)
-
-        def spool(folder: Path) -> tuple[Piece, ...] | None:
-            return spool_stream(stream, located, columns, folder, spare, report)
-
-        if stream.data.keep and located.files is not None:
-            project = Path(catalog.file).parent
-            pieces = keep_rows(stream, located, columns, spare, project, spool)
-        else:
-            pieces = spool(area.folder / name)
-    if pieces is None:
-        home = area.spark()
-        session = home.newSession()
-        session.conf.set("spark.sql.session.timeZone", "UTC")
-        # what folders' names hold is text, also where all of it looks like numbers
-        session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-        place = area.folder / name
-        pieces = stage_stream(session, stream, located, columns, place, home, spare)
-    verified = known if direct else None
-    return History(
-        stream, columns, order_pieces(pieces), not direct, filled=filled, verified=verified
+    elif reads_here(stream, area.here):
+        made = _spool(catalog, stream, located, (columns, spare), area)
+    repeats = made is not None
+    if made is None:
+        made = Kept(_stage(stream, located, columns, spare, area, known))
+    elif known is not None and not direct:
+        parts = [file for file in {p.file: 0 for p in made.pieces} if not file.endswith(MAPPED)]
+        filled = find_filled(parts, stream, wanted.tested) if parts else frozenset()
+        columns = wanted.select(spare, without=filled)
+    history = History(
+        stream,
+        columns,
+        order_pieces(made.pieces, late),
+        not direct,
+        filled=filled,
+        verified=known,
+        repeats=repeats,
+        kept=made.files,
     )
+    if not late:
+        return history
+    ordered, disorder, rows = find_disorder(stream, history.pieces, area.span, staged=not direct)
+    return replace(history, pieces=ordered, disorder=disorder, late=rows)
+
+
+def _spool(
+    catalog: Catalog,
+    stream: Stream,
+    located: Located,
+    wanted: tuple[Sequence[str], Set[str]],
+    area: StagingArea,
+) -> Kept | None:
+    """Rows that this process writes to files of their own (None: only Spark can); `wanted`: the
+    columns, and those of them that are spare."""
+    report = count_prepared(area.progress, stream.name)
+
+    def spool(folder: Path, columns: Sequence[str], spare: Set[str]) -> tuple[Piece, ...] | None:
+        return spool_stream(stream, located, columns, folder, spare, report)
+
+    if stream.data.keep and located.files is not None:
+        return keep_rows(stream, located, *wanted, Path(catalog.file).parent, spool)
+    pieces = spool(area.folder / stream.name, *wanted)
+    return None if pieces is None else Kept(pieces)
+
+
+def _stage(
+    stream: Stream,
+    located: Located,
+    columns: Sequence[str],
+    spare: Set[str],
+    area: StagingArea,
+    known: VerifiedRows | None,
+) -> tuple[Piece, ...]:
+    """Rows that Spark writes to files of their own.
+
+    Raises:
+        RunError: another reader has told which are rejected.
+    """
+    if known is not None:
+        raise RunError(
+            f"{stream.name} can only be read by Spark now",
+            why="another reader has verified its rows, which counts them in its own way",
+            fix="start the replay with --verify",
+        )
+    home = area.spark()
+    session = home.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    # what folders' names hold is text, also where all of it looks like numbers
+    session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+    place = area.folder / stream.name
+    return stage_stream(session, stream, located, columns, place, home, spare)
+
+
+def reads_here(stream: Stream, here: bool) -> bool:
+    """Whether a stream's rows, if they are local files, are read without Spark wherever that is
+    possible; `here`: text is.
+    """
+    return here or stream.data.format == "parquet" or stream.written is not None

@@ -12,8 +12,10 @@ import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.times.late_rows import LateRows, late_reason
 from ontoweir.runtime.times.suggest_format import suggest_format
 from ontoweir.runtime.verified.find_wrong import WrongDeclaration, find_wrong
 
@@ -30,7 +32,7 @@ def refuse_rejects(histories: Sequence[History], rejected: Mapping[str, int]) ->
     Raises:
         DataError: one did; with the declaration that would read them.
     """
-    for wrong in find_wrong([(h.stream, h.rows) for h in histories], rejected):
+    for wrong in find_wrong([(h.stream, h.rows + h.late.rows) for h in histories], rejected):
         stream = wrong.stream
         history = next(h for h in histories if h.stream == stream)
         seen = _sample(history) if wrong.is_time else []
@@ -38,12 +40,14 @@ def refuse_rejects(histories: Sequence[History], rejected: Mapping[str, int]) ->
             f"{wrong}, such as {seen[0]!r}" if seen else str(wrong),
             why="where half or more have one thing wrong, the declaration is, and answers over the "
             "rest would mislead; nothing is written",
-            fix=_suggest(wrong, seen),
+            fix=_suggest(wrong, seen, history.late),
             source=stream.source,
         )
 
 
-def _suggest(wrong: WrongDeclaration, seen: Sequence[str]) -> str:
+def _suggest(wrong: WrongDeclaration, seen: Sequence[str], late: LateRows) -> str:
+    if wrong.reason == late_reason(wrong.stream):
+        return f'declare lateness = "{show_duration(late.needed_us)}", which all of them keep'
     if not wrong.is_time:
         return "correct what the catalog declares of it: the type, domain, key or reference"
     form = suggest_format(seen)

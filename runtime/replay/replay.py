@@ -24,7 +24,7 @@ from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.replay.choose_engine import EngineChoice, choose_engine
 from ontoweir.runtime.replay.keep_last import LastRows
-from ontoweir.runtime.replay.open_history import StagingArea, open_history
+from ontoweir.runtime.replay.open_history import StagingArea, open_history, reads_here
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks, Scanned, ScanOutput, scan_ranges
 from ontoweir.runtime.replay.refuse_rejects import refuse_rejects
@@ -35,17 +35,25 @@ from ontoweir.runtime.replay.run_here import in_process
 from ontoweir.runtime.replay.run_ranges import on_spark
 from ontoweir.runtime.results.render_results import MULTIPLICITY
 from ontoweir.runtime.results.write_results import ResultWriter
+from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.spark.count_cores import count_cores
 from ontoweir.runtime.spark.refuse_connect import is_connect
 from ontoweir.runtime.statics.load_statics import Session, load_statics
+from ontoweir.runtime.times.late_rows import late_reason
 from ontoweir.runtime.verified.keep_verified import keep_verified
 from ontoweir.runtime.verified.recall_statistics import recall_statistics
 from ontoweir.runtime.verified.recall_verified import recall_verified
+from ontoweir.runtime.verified.verification import ensure_kept
 from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_CHUNK_BYTES = 32 << 20
+"""Of the columns in use."""
+_FEWEST, _MOST = 50_000, 1_000_000
+"""Rows of a chunk."""
 
 
 def replay_history(
@@ -90,11 +98,14 @@ def replay_history(
             area = StagingArea(_once(spark), folder, _span(request), request.text_here, progress)
             work = _make_context(config, verified, request, area, statics or {})
             choice, scanned = _replay(config, work, request, area, writer)
+            scanned = _add_late(work, scanned)
             if not request.most_rejected:
                 refuse_rejects(work.histories, scanned.rejected)
             if request.verification is not None:
                 relations = tuple(recall_statistics(request.verification, config.relations).rows)
                 request.verification.ensure_unchanged(job.catalog, tuple(verified), relations)
+            for history in work.histories:
+                ensure_kept(history)
             writer.commit()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -107,7 +118,9 @@ def replay_history(
         bound_rows=job.bound,
         seconds=seconds,
         tuples_per_second=scanned.tuples / seconds if seconds > 0 else 0.0,
+        late=sum(h.late.rows for h in work.histories),
         rejected=scanned.rejected,
+        late_rows={h.stream.name: h.late for h in work.histories if h.late.rows},
         ranges=scanned.ranges,
         one_range_because=scanned.reason,
         engine="spark" if choice.spark else "driver",
@@ -120,7 +133,11 @@ def _configure(job: QueryJob, request: ReplayRequest) -> tuple[RunConfig, dict[s
     config = configure_run([job], job.catalog)
     if request.verification is None:
         return config, {}
-    known = request.verification.known.keys() & config.streams.keys()
+    known = {
+        name
+        for name, columns in config.streams.items()
+        if name in request.verification.known and reads_here(columns.stream, request.text_here)
+    }
     trusting = configure_run([job], job.catalog, known)
     wanted = {}
     for name in known:
@@ -179,6 +196,13 @@ def _replay(
     return choice, scanned
 
 
+def _add_late(work: ExecutionContext, scanned: Scanned) -> Scanned:
+    """What was scanned, and the rows that were left out because they came late."""
+    reasons = {late_reason(h.stream): h.late.rows for h in work.histories if h.late.rows}
+    tuples = scanned.tuples + sum(reasons.values())
+    return dataclasses.replace(scanned, tuples=tuples, rejected={**scanned.rejected, **reasons})
+
+
 def _make_context(
     config: RunConfig,
     verified: Mapping[str, VerifiedRows],
@@ -201,8 +225,14 @@ def _make_context(
         loaded,
         key=uuid.uuid4().hex,
         span=area.span,
-        rows_per_chunk=request.rows_per_chunk,
+        rows_per_chunk=request.rows_per_chunk or _portion(histories),
     )
+
+
+def _portion(histories: Sequence[History]) -> int:
+    """About how many rows a task holds at once: every chunk takes some milliseconds of its own."""
+    rows, size = sum(h.rows for h in histories), sum(h.size for h in histories)
+    return max(_FEWEST, min(_MOST, _CHUNK_BYTES * rows // max(size, 1)))
 
 
 def _load_missing(

@@ -24,7 +24,8 @@ class ReplayRequest:
         expand: repeat rows instead of a column `multiplicity` (bag semantics).
         final: of an aggregate query, write the last row of each group alone.
         text_here: local text is read in this process where it can be, not by Spark.
-        rows_per_chunk: about how many rows a task holds at once.
+        rows_per_chunk: about how many rows a task holds at once (None: the more, the less their
+            columns take).
         rows_per_range: a range of history, which one Spark task replays, has at least about so
             many rows.
         ranges: how many ranges Spark replays at most (None: as many as it has cores).
@@ -41,7 +42,7 @@ class ReplayRequest:
     expand: bool = False
     final: bool = False
     text_here: bool = True
-    rows_per_chunk: int = 500_000
+    rows_per_chunk: int | None = None
     rows_per_range: int = 2_000_000
     ranges: int | None = None
     engine: Engine = "auto"

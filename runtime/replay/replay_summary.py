@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ontoweir.runtime.replay.replay_request import Engine
+from ontoweir.runtime.times.late_rows import LateRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +14,10 @@ class ReplaySummary:
     `markers`: distinct timestamps; `tuples`: rows read in the replayed span, those rejected
     included; `results`: rows written; `state_rows_max`: the most state rows after any chunk (with
     SELECT DISTINCT and several ranges, without answers that ranges before have emitted);
-    `late`: always 0 in a replay; `rejected`: tuples not admitted, by reason; `ranges`: of how many
-    ranges of time, each a Spark task; `one_range_because`: why there was only one; `engine`: what
-    replayed, and `engine_because`: why.
+    `late`: tuples that came later than their stream declares, which are among the rejected ones,
+    and `late_rows`: how late, by stream; `rejected`: tuples not admitted, by reason; `ranges`: of
+    how many ranges of time, each a Spark task; `one_range_because`: why there was only one;
+    `engine`: what replayed, and `engine_because`: why.
     """
 
     markers: int
@@ -27,6 +29,7 @@ class ReplaySummary:
     tuples_per_second: float
     late: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict)
+    late_rows: Mapping[str, LateRows] = field(default_factory=dict)
     ranges: int = 1
     one_range_because: str | None = None
     engine: Engine = "driver"

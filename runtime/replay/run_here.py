@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.replay.keep_pages import keep_pages
 from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
     RangeTask,
@@ -29,6 +30,7 @@ def in_process(work: ExecutionContext, watch: RejectWatch | None = None) -> Iter
     Raises:
         RunError: a file cannot be read or written, or memory is short.
     """
+    keep_pages()
     prepared = replace(prepare_work(work), watch=watch)
 
     def run(tasks: Sequence[RangeTask], on_progress: Callable[[], None]) -> list[RangeOutcome]:

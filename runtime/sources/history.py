@@ -8,7 +8,9 @@ import numpy as np
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.identify_file import FileIdentity
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
+from ontoweir.runtime.times.late_rows import NOT_LATE, LateRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,38 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Disorder:
+    """How the pieces of a history are made whose rows come late, but no later than declared.
+
+    The piece of `group` g has those rows of the row groups up to number g, late ones left out,
+    whose timestamps are at or after `cuts[g]` and before `cuts[g + 1]`, in the order of time, equal
+    ones as they came; and the rows of row group g without a timestamp, first of all.
+
+    `groups`: the row groups, in order; `reach`: the last timestamp before each (µs); `late`:
+    whether it has late rows; `since`: for each piece by its number, the first row group that has
+    rows of it or of a later one; `lateness_us`: rows that come longer after a later timestamp are
+    late.
+    """
+
+    groups: tuple[Piece, ...]
+    reach: tuple[int, ...]
+    late: tuple[bool, ...]
+    cuts: tuple[int, ...]
+    since: tuple[int, ...]
+    lateness_us: int
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """A stream's history: what to read, and which columns; `staged`: its rows do not come
     from the declared files directly (always so live); `spare`:
     columns that no query asks for, which are NULL where the data lacks them; `filled`: columns that
     are not read, as all that is asked of them is that they are not NULL, and none is; `verified`:
-    which rows are rejected, where that is known (None: rows are held to what is declared)."""
+    which rows are rejected, where that is known (None: rows are held to what is declared);
+    `repeats`: another replay of the same files finds the same rows in the same places, which what
+    Spark has staged need not do; `kept`: how its files were, if an earlier replay has made them;
+    `disorder`: how the pieces are made, where they are no row groups of files; `late`: the rows
+    that they lack."""
 
     stream: Stream
     columns: tuple[str, ...]
@@ -47,6 +75,10 @@ class History:
     spare: frozenset[str] = frozenset()
     filled: frozenset[str] = frozenset()
     verified: VerifiedRows | None = None
+    repeats: bool = True
+    kept: tuple[FileIdentity, ...] = ()
+    disorder: Disorder | None = None
+    late: LateRows = NOT_LATE
 
     @property
     def rows(self) -> int:
@@ -67,17 +99,20 @@ class History:
             piece = self.pieces[index]
             rows = min(piece.rows - offset, count - done)
             first = piece.first - 1 + offset
-            for reason, numbers in self.verified.find(piece.file, first, rows):
+            for reason, numbers in self.verified.find(piece.shown, first, rows):
                 found.setdefault(reason, []).append(numbers + done)
             index, offset, done = index + 1, 0, done + rows
         return [(reason, np.concatenate(parts)) for reason, parts in found.items()]
 
     def place(self, cursor: "Cursor", position: int) -> Source:
-        """Where the row is that comes `position` rows after a cursor."""
+        """Where the row is that comes `position` rows after a cursor; of rows that were put into
+        order, the file alone."""
         index, offset = cursor.piece, cursor.offset + position
         while offset >= self.pieces[index].rows:
             offset -= self.pieces[index].rows
             index += 1
+        if self.disorder is not None:
+            return Source(self.pieces[index].shown)
         return Source(self.pieces[index].shown, self.pieces[index].first + offset)
 
 

@@ -4,26 +4,30 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, Source
-from ontoweir.runtime.columnar.decode_times import decode_times, show_time
+from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.coded_texts import concat_rows, find_coded
 from ontoweir.runtime.sources.convert_table import convert_table
 from ontoweir.runtime.sources.history import Cursor, History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent
+from ontoweir.runtime.sources.read_ordered import Rest, decode_piece, read_ordered
 from ontoweir.runtime.sources.read_source import BAD, unreadable
-from ontoweir.runtime.times.align_times import align_times
 
 BEGINNING = -(1 << 62)
 _CACHED_GROUPS = 4
 _AHEAD = 4
 """Row groups of a stream that are read ahead at most."""
 _CACHED_FOOTERS = 16
+MAPPED = ".arrow"
+"""How files are called that Arrow maps to memory: rows that are read once, soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +124,7 @@ class _Reader:
         table = self.groups.read(self.history, self.ahead.piece, limit, stop_us)
         table = table.slice(self.ahead.offset, limit)
         stream = self.history.stream
-        try:
-            decoded, timed = decode_times(table.column(stream.timestamp))
-        except ValueError as error:
-            raise DataError(
-                f"the timestamps of {stream.name} cannot be used: {error}",
-                why=f"column {stream.timestamp} is declared as its timestamp",
-                fix="name another column, or convert this one to timestamps in microseconds",
-                source=Source(piece.shown, piece.first + self.ahead.offset),
-            ) from error
-        times = align_times(decoded, stream)
+        times, timed = decode_piece(table, stream, piece, self.ahead.offset)
         if not timed.all():
             times = np.where(timed, times, BEGINNING)
             filled = np.maximum.accumulate(times) if len(times) else times
@@ -159,7 +154,8 @@ class _Reader:
             f"{stream.name}.{stream.timestamp} goes backwards, from {show_time(int(earlier[at]))} "
             f"to {show_time(int(times[at]))}",
             why="a stream is read in the order of its timestamps",
-            fix="set sort = true in the stream's source in the catalog, or sort the data",
+            fix='declare by how much rows come late, e.g. lateness = "1 minute" with the timestamp '
+            "in the catalog, set sort = true in the stream's source, or sort the data",
             source=Source(piece.shown, piece.first + self.ahead.offset + row),
         )
 
@@ -169,9 +165,11 @@ class _Reader:
         if not parts:
             table = pa.table({n: pa.array([], pa.null()) for n in self.history.columns})
             return Slice(np.zeros(0, np.int64), np.zeros(0, np.bool_), table)
-        times = np.concatenate([p.times for p in parts])
-        timed = np.concatenate([p.timed for p in parts])
-        table = concat_rows([p.table for p in parts])
+        times, timed, table = parts[0].times, parts[0].timed, parts[0].table
+        if len(parts) > 1:
+            times = np.concatenate([p.times for p in parts])
+            timed = np.concatenate([p.timed for p in parts])
+            table = concat_rows([p.table for p in parts])
         if limit is None:
             return Slice(times, timed, table)
         count = int(np.searchsorted(times, limit, side="left"))
@@ -189,20 +187,37 @@ class _Reader:
         return self.cursor.moved(self.history, count, last_us)
 
 
+def _map_rows(piece: Piece, wanted: Sequence[str]) -> pa.Table:
+    """
+    Raises:
+        DataError: its file cannot be read.
+    """
+    try:
+        with pa.memory_map(piece.file) as source, pa.ipc.open_file(source) as file:
+            return pa.Table.from_batches([file.get_batch(piece.group)]).select(wanted)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise unreadable(piece.shown, error) from error
+
+
 class RowGroups:
     """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
-    files say of themselves, as their row groups are read one by one. While one is looked at,
-    a thread (with Arrow's, for columns) reads the next ones of its stream; `close` waits for it."""
+    files say of themselves, as their row groups are read one by one. While one is looked at, two
+    threads (with Arrow's, for columns) read the next ones of its stream, or, where pieces are made
+    of what is left of those before, one; `close` waits for them."""
 
     def __init__(self) -> None:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
         self._footers: OrderedDict[str, tuple[pq.FileMetaData, tuple[str, ...]]] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
+        self._rests: dict[str, Rest] = {}
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-group")
+        self._in_turn = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
+        self._lock = Lock()
 
     def close(self) -> None:
         """Read no more."""
         self._pool.shutdown(cancel_futures=True)
+        self._in_turn.shutdown(cancel_futures=True)
 
     def read(self, history: History, index: int, rows: int, stop_us: int | None) -> pa.Table:
         """A row group's columns in use. Read ahead are about so many rows, none from `stop_us` on.
@@ -228,13 +243,30 @@ class RowGroups:
         piece = history.pieces[index]
         key = (history.stream.name, piece.file, piece.group)
         if key not in self._groups and key not in self._ahead:
-            self._ahead[key] = self._pool.submit(self._load, history, piece)
+            pool = self._pool if history.disorder is None else self._in_turn
+            self._ahead[key] = pool.submit(self._load, history, piece)
         return key
 
     def _load(self, history: History, piece: Piece) -> pa.Table:
+        if history.disorder is None:
+            return self._load_group(history, piece)
+        name = history.stream.name
+        table, rest = read_ordered(
+            history.disorder,
+            piece.group,
+            history.stream,
+            self._rests.pop(name, None),
+            partial(self._load_group, history),
+        )
+        self._rests[name] = rest
+        return table
+
+    def _load_group(self, history: History, piece: Piece) -> pa.Table:
         wanted = [*history.columns, history.stream.timestamp]
-        if history.staged:
+        if history.staged and history.verified is None:
             wanted.append(BAD)
+        if piece.file.endswith(MAPPED):
+            return _map_rows(piece, wanted)
         try:
             with pa.OSFile(piece.file) as source:  # pages of a mapped file cost more than a copy
                 footer, coded = self._read_footer(source, history, piece.file)
@@ -252,9 +284,10 @@ class RowGroups:
         self, source: "pa.OSFile", history: History, name: str
     ) -> "tuple[pq.FileMetaData, tuple[str, ...]]":
         """What a file says of itself, and the columns that are read with their dictionaries."""
-        if name not in self._footers:
-            footer = pq.read_metadata(source)
-            self._footers[name] = footer, find_coded(footer, history.stream)
-            while len(self._footers) > _CACHED_FOOTERS:
-                self._footers.popitem(last=False)
-        return self._footers[name]
+        with self._lock:
+            if name not in self._footers:
+                footer = pq.read_metadata(source)
+                self._footers[name] = footer, find_coded(footer, history.stream)
+                while len(self._footers) > _CACHED_FOOTERS:
+                    self._footers.popitem(last=False)
+            return self._footers[name]

@@ -12,8 +12,8 @@ from ontoweir.runtime.columnar.frame import Array
 class VerifiedRows:
     """All rows of a stream's files keep what is declared, but for those that are rejected.
 
-    `rejects`: by reason, in the order in which it is looked for, and by file, the numbers (from 0,
-    ascending) of the file's rows.
+    `rejects`: by reason, in the order in which it is looked for, and by the file that messages name
+    (Piece.shown), the numbers (from 0, ascending) of its rows.
     """
 
     rejects: Mapping[str, Mapping[str, Array]]

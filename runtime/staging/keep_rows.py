@@ -1,8 +1,8 @@
 """Keep the rows that were made of a stream's files beside the project, for the next replay.
 
 They are used again if the files, what is declared of the stream, the program, and the kept rows
-themselves are as they were. That is seen by the identities of files (identify_files); where one is
-another, or too new, contents are compared, by SHA-256.
+themselves are as they were. That is seen by the identities of files (describe_files); where one is
+another, or was too new, contents are compared, by SHA-256.
 """
 
 import json
@@ -22,7 +22,12 @@ from ontoweir.cache.digest_file import digest_program
 from ontoweir.errors import RunError, Source
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.sources.history import Piece
-from ontoweir.runtime.sources.identify_file import FileIdentity, identify_files
+from ontoweir.runtime.sources.identify_file import (
+    FileIdentity,
+    await_tick,
+    describe_files,
+    identify_files,
+)
 from ontoweir.runtime.sources.read_source import Located, drop_empty, unreadable
 from ontoweir.runtime.staging.list_staged import list_staged
 
@@ -34,15 +39,30 @@ _MANIFEST = "manifest.json"
 class _Manifest:
     """Which folder has the rows, of what they were made, and what their files are.
 
-    `sources`: (path, hash); `parts`: (name, the file that messages name, hash), in order; `seen`:
-    how all of them were when their hashes were compared, if that was long enough after they had
-    changed.
+    `sources`: (path, hash); `parts`: (name, the file that messages name, hash), in order;
+    `columns`: those that the rows have; `spare`: of these, those that a file may lack; `seen`: how
+    all of the files were when their hashes were compared, if whatever changes them later shows.
     """
 
     folder: str
     sources: tuple[tuple[str, str], ...]
     parts: tuple[tuple[str, str, str], ...]
+    columns: tuple[str, ...]
+    spare: tuple[str, ...]
     seen: tuple[FileIdentity, ...] | None = None
+
+    def holds(self, columns: Sequence[str], spare: Set[str]) -> bool:
+        """Whether the rows have some columns, and every file has those that are not spare."""
+        return {*columns} <= {*self.columns} and {*self.spare} & {*columns} <= spare
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Row groups, and how their files were when they were compared with what an earlier replay has
+    written (none: this one has)."""
+
+    pieces: tuple[Piece, ...]
+    files: tuple[FileIdentity, ...] = ()
 
 
 def keep_rows(
@@ -51,9 +71,10 @@ def keep_rows(
     columns: Sequence[str],
     spare: Set[str],
     project: Path,
-    make: Callable[[Path], tuple[Piece, ...] | None],
-) -> tuple[Piece, ...] | None:
-    """The row groups of a stream's kept rows, which are made if there are none that are valid.
+    make: Callable[[Path, Sequence[str], Set[str]], tuple[Piece, ...] | None],
+) -> Kept | None:
+    """The row groups of a stream's kept rows, which are made if there are none that are valid. Rows
+    that are made again for more columns have those that were kept, too.
 
     Args:
         stream: whose rows they are.
@@ -61,7 +82,8 @@ def keep_rows(
         columns: those in use, without the timestamp.
         spare: of these, those that are NULL where a file lacks them.
         project: the folder of the project, in which they are kept.
-        make: writes the rows to Parquet files in a folder to be.
+        make: writes the rows to Parquet files in a folder to be, with some columns, of which those
+            that are spare may be missing.
 
     Returns:
         None: `make` makes none.
@@ -71,34 +93,50 @@ def keep_rows(
         RunError: the disk does not take them.
     """
     files = drop_empty(stream.data, located.files or ())
-    place = project / _FOLDER / f"{stream.name}-{_digest_declared(stream, columns, spare)[:20]}"
+    place = project / _FOLDER / f"{stream.name}-{_digest_declared(stream)[:20]}"
     known = _read_manifest(place / _MANIFEST)
-    now = None if known is None else identify_files([*files, *_list_parts(place, known)])
-    if known is not None and now is not None and known.seen == now:
-        return _list(stream, columns, place, known)
-    sources = _digest(files)
-    if known is not None and known.sources == sources and _is_whole(place, known):
-        if now is not None and now == identify_files([*files, *_list_parts(place, known)]):
-            with suppress(OSError):
-                _write_manifest(place / _MANIFEST, replace(known, seen=now))
-        return _list(stream, columns, place, known)
+    sources: tuple[tuple[str, str], ...] | None = None
+    if known is not None and known.holds(columns, spare):
+        held = _list_parts(place, known)
+        now = describe_files([*files, *held])
+        if now is not None and now == known.seen:
+            return _list(stream, columns, place, known, now)
+        sources = _digest(files)
+        if now is not None and known.sources == sources and _is_whole(place, known):
+            if now == identify_files([*files, *held]):
+                with suppress(OSError):
+                    _write_manifest(place / _MANIFEST, replace(known, seen=now))
+            return _list(stream, columns, place, known, now)
+    if known is not None:
+        more = [c.name for c in stream.columns if c.name in {*known.columns, *columns}]
+        spare = {c for c in more if c not in columns or c in spare}
+        columns = more
     folder = place / uuid.uuid4().hex
     try:
         place.mkdir(parents=True, exist_ok=True)
-        pieces = make(folder)
+        before = identify_files(files)
+        sources = _digest(files) if sources is None else sources
+        pieces = make(folder, columns, spare)
         if pieces is not None:
             shown = {os.path.basename(piece.file): piece.shown for piece in pieces}
-            hashes = _digest([str(folder / name) for name in shown])
+            written = [str(folder / name) for name in shown]
+            waited = written and before is not None and await_tick(folder, written)
+            seen = describe_files([*files, *written]) if waited else None
             parts = tuple(
-                (name, file, held)
-                for (name, file), (_, held) in zip(shown.items(), hashes, strict=True)
+                (name, file, digest)
+                for (name, file), (_, digest) in zip(shown.items(), _digest(written), strict=True)
             )
             # of files that changed while they were read, nothing is used again
             made_of = sources if _digest(files) == sources else ()
-            _write_manifest(place / _MANIFEST, _Manifest(folder.name, made_of, parts))
+            if seen is not None and (made_of != sources or not _stays(seen, before or (), written)):
+                seen = None
+            made = _Manifest(
+                folder.name, made_of, parts, tuple(columns), tuple(sorted(spare)), seen
+            )
+            _write_manifest(place / _MANIFEST, made)
             if known is not None:
                 shutil.rmtree(place / known.folder, ignore_errors=True)
-        return pieces
+        return None if pieces is None else Kept(pieces)
     except OSError as error:
         raise RunError(
             f"{place} cannot be written: {error.strerror or error}",
@@ -109,12 +147,19 @@ def keep_rows(
         ) from error
 
 
-def _digest_declared(stream: Stream, columns: Sequence[str], spare: Set[str]) -> str:
+def _digest_declared(stream: Stream) -> str:
     """A text that changes with whatever decides what is made of the files."""
-    types = [repr(c) for c in stream.columns if c.name in columns]
     said = [digest_program(), pa.__version__, repr(stream.data), stream.timestamp]
-    said += [repr(stream.written), *types]
-    return sha256("\n".join([*said, repr(sorted(spare))]).encode()).hexdigest()
+    said += [repr(stream.written), *map(repr, stream.columns)]
+    return sha256("\n".join(said).encode()).hexdigest()
+
+
+def _stays(
+    seen: tuple[FileIdentity, ...], before: tuple[FileIdentity, ...], written: Sequence[str]
+) -> bool:
+    """Whether files are still as they were: those that were read since before they were, and those
+    that were written since before they were hashed."""
+    return seen[: len(before)] == before and describe_files(written) == seen[len(before) :]
 
 
 def _digest(files: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -146,7 +191,8 @@ def _read_manifest(file: Path) -> _Manifest | None:
                 (str(path), int(device), int(node), int(size), int(written), int(changed), str(end))
                 for path, device, node, size, written, changed, end in held["seen"]
             )
-        return _Manifest(os.path.basename(held["folder"]), sources, parts, seen)
+        columns, spare = (tuple(map(str, held[names])) for names in ("columns", "spare"))
+        return _Manifest(os.path.basename(held["folder"]), sources, parts, columns, spare, seen)
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
@@ -156,6 +202,8 @@ def _write_manifest(file: Path, manifest: _Manifest) -> None:
         "folder": manifest.folder,
         "sources": manifest.sources,
         "parts": manifest.parts,
+        "columns": manifest.columns,
+        "spare": manifest.spare,
         "seen": manifest.seen,
     }
     new = file.with_name(f"{file.name}.{uuid.uuid4().hex}.tmp")
@@ -177,9 +225,14 @@ def _list_parts(place: Path, known: _Manifest) -> list[str]:
 
 
 def _list(
-    stream: Stream, columns: Sequence[str], place: Path, known: _Manifest
-) -> tuple[Piece, ...]:
+    stream: Stream,
+    columns: Sequence[str],
+    place: Path,
+    known: _Manifest,
+    files: tuple[FileIdentity, ...],
+) -> Kept:
+    """The kept rows; `files`: how the files were that they were made of, and are in."""
     pieces: list[Piece] = []
     for name, shown, _ in known.parts:
         pieces += list_staged([place / known.folder / name], stream, columns, shown)
-    return tuple(pieces)
+    return Kept(tuple(pieces), files)

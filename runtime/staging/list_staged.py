@@ -12,6 +12,13 @@ from ontoweir.runtime.sources.list_pieces import find_leaf, read_size, read_time
 from ontoweir.runtime.sources.read_source import unreadable
 
 
+def first_row(stream: Stream) -> int:
+    """The number (from 1) of the first row of each of a stream's files, in messages."""
+    options = {name.lower(): text for name, text in stream.data.options}
+    header = stream.data.format == "csv" and options.get("header", "").lower() == "true"
+    return 1 + header
+
+
 def list_staged(
     parts: Sequence[Path], stream: Stream, columns: Sequence[str], shown: str
 ) -> list[Piece]:
@@ -26,11 +33,9 @@ def list_staged(
     Raises:
         DataError: a part cannot be read.
     """
-    options = {name.lower(): text for name, text in stream.data.options}
-    header = stream.data.format == "csv" and options.get("header", "").lower() == "true"
     names = (*columns, stream.timestamp)
     pieces: list[Piece] = []
-    first = 1 + header
+    first = first_row(stream)
     for part in parts:
         try:
             with pq.ParquetFile(part) as opened:

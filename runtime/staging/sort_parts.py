@@ -38,7 +38,7 @@ def sort_parts(parts: Sequence[Path], time: str, target: Path, at_once: int = AT
     """
     cuts = _find_cuts(parts, time, at_once)
     spans = _part_rows(parts, time, cuts, target) if cuts else [list(parts)]
-    with _open(target, pq.read_schema(parts[0]), time) as writer:
+    with _open(target, pq.read_schema(parts[0])) as writer:
         for files in spans:
             rows = pa.concat_tables([_read(file) for file in files])
             if rows.num_rows:
@@ -55,7 +55,7 @@ def _part_rows(
     spans = [target.with_name(f"{target.name}-{n:06d}") for n in range(len(cuts) + 1)]
     schema = pq.read_schema(parts[0])
     with ExitStack() as stack:
-        writers = [stack.enter_context(_open(s, schema, time)) for s in spans]
+        writers = [stack.enter_context(_open(s, schema)) for s in spans]
         for part in parts:
             opened = stack.enter_context(pq.ParquetFile(part))
             for group in range(opened.num_row_groups):
@@ -71,12 +71,10 @@ def _part_rows(
     return [[span] for span in spans]
 
 
-def _open(target: Path, schema: pa.Schema, time: str) -> pq.ParquetWriter:
+def _open(target: Path, schema: pa.Schema) -> pq.ParquetWriter:
     """What writes rows that are read again soon: only texts by dictionaries, nothing packed."""
     texts = [field.name for field in schema if pa.types.is_string(field.type)]
-    return pq.ParquetWriter(
-        str(target), schema, compression="none", use_dictionary=texts, write_statistics=[time]
-    )
+    return pq.ParquetWriter(str(target), schema, compression="none", use_dictionary=texts)
 
 
 def _order(times: Array) -> Array:

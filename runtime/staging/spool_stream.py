@@ -7,13 +7,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import RunError, Source
-from ontoweir.mappings.model.catalog import Column, Stream
+from ontoweir.mappings.model.catalog import Column, Stream, StringType
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.sources.history import Piece
+from ontoweir.runtime.sources.read_chunk import MAPPED
 from ontoweir.runtime.sources.read_source import BAD, Located, drop_empty
 from ontoweir.runtime.staging.conform_parquet import conform_parquet
-from ontoweir.runtime.staging.list_staged import list_staged
+from ontoweir.runtime.staging.list_staged import first_row, list_staged
 from ontoweir.runtime.staging.sort_parts import sort_parts
+from ontoweir.runtime.staging.spool_arrow import spool_arrow
 from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.runtime.text.read_text import read_text_rows
 
@@ -27,7 +29,8 @@ def spool_stream(
     on_rows: Callable[[int], None] = lambda rows: None,
 ) -> tuple[Piece, ...] | None:
     """Write the columns in use, in their declared types, to `folder`: a file for each of the
-    source's, in order; of a source that is to be sorted, one, in the order of the timestamps.
+    source's, in order; of a source that is to be sorted, one, in the order of the timestamps. It is
+    Parquet, or, of text that is neither sorted nor kept, a file of Arrow's.
 
     The rows are those that stage_stream has Spark write; it says what the arguments are.
 
@@ -41,7 +44,9 @@ def spool_stream(
     if located.files is None or stream.data.format not in ("csv", "json", "parquet"):
         return None
     files = drop_empty(stream.data, located.files)
-    parts, pieces = [], []
+    parts: list[Path] = []
+    pieces: list[Piece] = []
+    once = not (stream.data.format == "parquet" or stream.data.sort or stream.data.keep)
     try:
         if stream.data.format == "parquet":
             conform_parquet(stream, files, columns, spare, folder)
@@ -49,8 +54,19 @@ def spool_stream(
         else:
             folder.mkdir(parents=True)
             for number, file in enumerate(files):
-                parts.append(folder / f"{number:06d}.parquet")
-                _spool_file(stream, file, columns, spare, parts[-1], on_rows)
+                declared = [c for c in stream.columns if c.name in columns]
+                rows = read_text_rows(
+                    stream.data, file, declared, stream.timestamp, spare, stream.written
+                )
+                parts.append(folder / f"{number:06d}{MAPPED if once else '.parquet'}")
+                if once:
+                    schema, start = _staged_schema(stream, declared), first_row(stream)
+                    place = parts[-1], file, start
+                    pieces += spool_arrow(stream, rows, schema, place, on_rows)
+                else:
+                    write_rows(stream, declared, rows, parts[-1], on_rows)
+        if once:
+            return tuple(pieces)
         if stream.data.sort and parts:
             whole = folder / "sorted"
             sort_parts(parts, stream.timestamp, whole)
@@ -75,17 +91,13 @@ def spool_stream(
     return tuple(pieces)
 
 
-def _spool_file(
-    stream: Stream,
-    file: str,
-    columns: Sequence[str],
-    spare: Set[str],
-    part: Path,
-    on_rows: Callable[[int], None],
-) -> None:
-    declared = [c for c in stream.columns if c.name in columns]
-    rows = read_text_rows(stream.data, file, declared, stream.timestamp, spare, stream.written)
-    write_rows(stream, declared, rows, part, on_rows)
+def _staged_schema(
+    stream: Stream, declared: Sequence[Column], marks: Sequence[str] = ()
+) -> pa.Schema:
+    """The declared columns, the timestamp, BAD, and some more columns of text."""
+    types = [(c.name, arrow_type(c.type)) for c in declared]
+    more = [(name, pa.string()) for name in (BAD, *marks)]
+    return pa.schema([*types, (stream.timestamp, pa.int64()), *more])
 
 
 def write_rows(
@@ -102,16 +114,10 @@ def write_rows(
     Raises:
         OSError: the disk does not take it.
     """
-    types = [(c.name, arrow_type(c.type)) for c in declared]
-    more = [(name, pa.string()) for name in (BAD, *marks)]
-    schema = pa.schema([*types, (stream.timestamp, pa.int64()), *more])
-    text = [name for name, kind in types if pa.types.is_string(kind)]
+    schema = _staged_schema(stream, declared, marks)
+    text = [c.name for c in declared if isinstance(c.type, StringType)]
     with pq.ParquetWriter(
-        str(part),
-        schema,
-        compression="none",
-        use_dictionary=[*text, BAD, *marks],
-        write_statistics=[stream.timestamp],
+        str(part), schema, compression="none", use_dictionary=[*text, BAD, *marks]
     ) as writer:
         for table in rows:
             writer.write_table(table.select(schema.names))

@@ -13,14 +13,17 @@ from ontoweir.runtime.spark.read_view import VIEW
 
 Identity: TypeAlias = tuple[object, ...]
 """What changes with whatever could change which rows are rejected; made of texts and numbers."""
+_READ_HERE = ("parquet", "csv", "json")
 
 
 def identify_streams(catalog: Catalog, names: Iterable[str]) -> dict[str, Identity]:
     """The identities of those streams, by name, whose rows need not be verified twice.
 
-    A stream has one if its history is local Parquet files that are read as they are, if the
-    relations that it references are local files too (or views of such), and if none of them changed
-    within the last two seconds (identify_files).
+    A stream has one if its history is local files that are read without Spark, in an order of their
+    own (rows that may be late are not), if the relations that it references are local files too (or
+    views of such), and if none of them changed within the last two seconds (identify_files). Rows
+    that are sorted, or are text, are written to other files first, and their places in these are
+    the same for each replay.
 
     Args:
         catalog: the declarations.
@@ -29,7 +32,7 @@ def identify_streams(catalog: Catalog, names: Iterable[str]) -> dict[str, Identi
     found: dict[str, Identity] = {}
     for name in names:
         stream = catalog.streams[name]
-        if stream.data.format != "parquet" or stream.data.sort:
+        if stream.data.format not in _READ_HERE or (stream.lateness_us and not stream.data.sort):
             continue
         files = _identify_files(catalog, stream, stream.data)
         tables = _identify_relations(catalog, stream)

@@ -7,11 +7,12 @@ from zlib import compress
 import numpy as np
 import pyarrow.parquet as pq
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.runtime.columnar.convert_column import holds_only
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.sources.read_source import locate_source
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.verified.identify_streams import identify_streams
 from ontoweir.runtime.verified.recall_verified import read_record
@@ -41,6 +42,7 @@ def keep_verified(
         for h in histories
         if h.stream.name in verification.known
         and h.verified is None
+        and h.repeats
         and h.stream.name not in watch.spoiled
         and watch.rows.get(h.stream.name, 0) == h.rows
     ]
@@ -49,7 +51,7 @@ def keep_verified(
         name = history.stream.name
         if now.get(name) != verification.known[name]:
             continue
-        safe = _hold_all(history)
+        safe = _hold_all(history.stream, catalog)
         enforced = {c.name for c in enforced_columns(history.stream)}
         read = frozenset(history.columns) - enforced - safe
         found = {read: VerifiedRows(watch.rejects(name))}
@@ -75,10 +77,13 @@ def _encode(numbers: Array) -> str:
     return b64encode(compress(steps.tobytes())).decode("ascii")
 
 
-def _hold_all(history: History) -> set[str]:
-    """The declared columns whose type in every file holds nothing but values of their own."""
-    good = {c.name: c for c in history.stream.columns}
-    for file in {p.file for p in history.pieces}:
+def _hold_all(stream: Stream, catalog: Catalog) -> set[str]:
+    """The declared columns whose type in every file holds nothing but values of their own: of text,
+    none."""
+    if stream.data.format != "parquet":
+        return set()
+    good = {c.name: c for c in stream.columns}
+    for file in locate_source(stream.data, stream.name, catalog.file).files or ():
         schema = pq.read_schema(file)
         there = {f.name: f.type for f in schema}
         good = {n: c for n, c in good.items() if n in there and holds_only(there[n], c.type)}

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from ontoweir.cache.open_cache import Cache
 from ontoweir.errors import RunError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.sources.identify_file import describe_files
 from ontoweir.runtime.verified.identify_streams import (
     Identity,
     identify_relations,
@@ -45,6 +47,21 @@ class Verification:
                 why="an earlier replay has verified them as they were before",
                 fix="start the replay again; it will verify them as they are",
             )
+
+
+def ensure_kept(history: History) -> None:
+    """Nothing, if the rows of a history that an earlier replay kept are as they were.
+
+    Raises:
+        RunError: a file changed after it was compared.
+    """
+    files = [path for path, *_ in history.kept]
+    if describe_files(files) != history.kept:
+        raise RunError(
+            f"the files of {history.stream.name} changed while they were replayed",
+            why="its rows were made of them by an earlier replay, and kept",
+            fix="start the replay again; it will make the rows again",
+        )
 
 
 def begin_verification(

@@ -57,6 +57,6 @@ def _spread(history: History, cursor: Cursor, index: Array) -> list[tuple[str, A
         stop = int(np.searchsorted(index, end))
         if stop > done:
             first = held.first - 1 + offset
-            found.append((held.file, index[done:stop] - position + first))
+            found.append((held.shown, index[done:stop] - position + first))
         piece, offset, position, done = piece + 1, 0, end, stop
     return found

@@ -18,6 +18,7 @@ from ontoweir.commands.common.arguments import ArgumentParser
 from ontoweir.commands.design.check import add_check
 from ontoweir.commands.design.explain import add_explain
 from ontoweir.commands.design.materialize import add_materialize
+from ontoweir.commands.design.measure import add_measure
 from ontoweir.commands.design.ontology import add_ontology
 from ontoweir.commands.design.plot import add_plot
 from ontoweir.commands.design.report import add_report
@@ -39,6 +40,7 @@ COMMANDS = (
     add_check,
     add_rewrite,
     add_materialize,
+    add_measure,
     add_replay,
     add_register,
     add_run,

@@ -7,10 +7,12 @@ with RAW, its text), PARTITION and OFFSET (Kafka), FILE and MODIFIED (files).
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, Reject
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.history import History
@@ -26,13 +28,15 @@ AGAIN = "duplicate: its offset was delivered before"
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Rows that can take part, those that cannot; by partition the last timestamp and offset."""
+    """Rows that can take part, those that cannot; by partition the last timestamp and offset; for
+    each row that is late, the lateness that its stream would have needed (µs)."""
 
     rows: pa.Table
     rejects: tuple[Reject, ...]
     max_event_time: Mapping[str, int]
     offsets: Mapping[str, int]
     files: FileGroup | None
+    late: Array
 
 
 def ingest(
@@ -81,13 +85,17 @@ def ingest(
         max_event_time = {} if reached is None else {history.stream.name: reached}
     elif PARTITION not in rows.column_names and rows.num_rows:
         max_event_time = {history.stream.name: pc.max(rows.column(time)).as_py()}
+    late = np.zeros(0, dtype=np.int64)
     if state.finished_us is not None:
-        drop(pc.less_equal(rows.column(time), state.finished_us), LATE)
+        over = pc.less_equal(rows.column(time), state.finished_us)
+        first_open = state.finished_us + 1 + history.stream.lateness_us
+        late = first_open - rows.column(time).filter(over).to_numpy()
+        drop(over, LATE)
     marks = {FAULT, PARTITION, OFFSET, FILE, MODIFIED}
     if RAW in rows.column_names and rows.column(RAW).null_count == rows.num_rows:
         marks.add(RAW)  # else it shows what a row held that is rejected later
     rows = rows.select([n for n in rows.column_names if n not in marks])
-    return Taken(rows, tuple(rejects), max_event_time, offsets, files)
+    return Taken(rows, tuple(rejects), max_event_time, offsets, files, late)
 
 
 def align_rows(rows: pa.Table, stream: Stream) -> pa.Table:

@@ -28,8 +28,9 @@ from ontoweir.runtime.live.checkpoint.sync_files import disk_threads, sync_file,
 from ontoweir.runtime.live.model.live_job import FileGroup, LiveJob, LiveOutcome, LiveState
 from ontoweir.runtime.pool.text_table import TEXT
 from ontoweir.runtime.sources.history import Cursor
+from ontoweir.runtime.times.late_rows import LateRows
 
-CHECKPOINT_VERSION = 7
+CHECKPOINT_VERSION = 8
 _MANIFEST = "manifest.json"
 _SEAL = "sha256"
 _KEPT = 2
@@ -90,6 +91,7 @@ def commit_batch(
             },
             "arrived": dict(state.arrived),
             "reasons": dict(state.reasons),
+            "late": {n: [late.needed_us, *late.counts] for n, late in state.late.items()},
             "texts": [_list_texts(query) for query in state.queries],
             "blocks": [_describe_blocks(query) for query in state.queries],
             "files": {n: hashlib.sha256(c).hexdigest() for n, c in contents.items()},
@@ -261,6 +263,7 @@ def _assemble(
         files={k: FileGroup(*group) for k, group in manifest["groups_of_files"].items()},
         arrived={k: int(v) for k, v in manifest["arrived"].items()},
         reasons={k: int(v) for k, v in manifest["reasons"].items()},
+        late={k: LateRows(held[0], tuple(held[1:])) for k, held in manifest["late"].items()},
     )
 
 

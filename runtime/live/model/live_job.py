@@ -12,6 +12,7 @@ from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.times.late_rows import LateRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ class LiveState:
     last Kafka offset of a partition; `files`, by stream: the files delivered last; `finished_us`:
     the watermark, all timestamps up to it are finished; `queries`: the synopses; `totals`: tuples,
     markers, late, rejected, results;
-    `arrived`: tuples by stream; `reasons`: rejected tuples by reason.
+    `arrived`: tuples by stream; `reasons`: rejected tuples by reason; `late`: by stream, how late
+    those came that were too late.
     """
 
     batch: int
@@ -89,6 +91,7 @@ class LiveState:
     files: Mapping[str, FileGroup] = field(default_factory=dict)
     arrived: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
+    late: Mapping[str, LateRows] = field(default_factory=dict)
 
     @property
     def waiting(self) -> int:

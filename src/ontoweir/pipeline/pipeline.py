@@ -342,7 +342,7 @@ class Workspace:
                 return None
             drafts[changes] = drafted
             try:
-                return self._recompile(compiled, drafted.query, query, changed)
+                return self.recompile(compiled, drafted.query, query, changed)
             except OntoweirError:
                 return None
 
@@ -371,10 +371,11 @@ class Workspace:
             for r in repairs
         )
 
-    def _recompile(
+    def recompile(
         self, compiled: CompiledQuery, text: str, before: str, catalog: Catalog
     ) -> SpjUnion:
-        """A query compiled again with another text, over a catalog declared otherwise.
+        """A query compiled again with another text than before, or over a catalog declared
+        otherwise.
 
         Raises:
             OntoweirError: it is not a query any more.

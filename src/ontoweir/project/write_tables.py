@@ -62,6 +62,8 @@ def _of_time(stream: Stream) -> list[str]:
         time.append(f"start = {quote(start.isoformat())}")
     if stream.align != "error":
         time.append(f"align = {quote(stream.align)}")
+    if stream.lateness_us:
+        time.append(f'lateness = "{show_duration(stream.lateness_us)}"')
     lines = [f"timestamp = {{ {', '.join(time)} }}"]
     if stream.max_per_timestamp is not None:
         lines.append(f"max_per_timestamp = {stream.max_per_timestamp}")

@@ -10,6 +10,7 @@ from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.decide.plan_unbounded import plan_unbounded
 from ontoweir.checker.decide.refine_plans import refine_plans
 from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.checker.model.plan import Bound
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
@@ -190,13 +191,13 @@ def make_job(
         refined = refine_plans(verdict, catalog, known)
     inner = [v for v in refined.blocks if v.plans is None]
     if refined.plans is not None and refined.bound is not None:
-        plans, bound = refined.plans, refined.bound.rows
-        if chosen in CHANGING:
-            bound = bound_changes(refined, catalog).rows
+        plans = refined.plans
+        kept = bound_changes(refined, catalog) if chosen in CHANGING else refined.bound
+        bound = _count_kept(kept, refined)
         parts = tuple((p.part, len(p.plans)) for p in refined.parts)
     elif asked.allow_unbounded and not inner:
-        kept = plan_unbounded(compiled.union, catalog, statistics=known)
-        plans, bound, parts = kept.plans, None, kept.parts
+        found = plan_unbounded(compiled.union, catalog, statistics=known)
+        plans, bound, parts = found.plans, None, found.parts
     else:
         raise refusal(compiled, refined)
     whole = replace(
@@ -228,12 +229,18 @@ def plan_job(verdict: Verdict, catalog: Catalog) -> "QueryJob":
         union=verdict.union,
         plans=verdict.plans or (),
         catalog=catalog,
-        bound=None if verdict.bound is None else verdict.bound.rows,
+        bound=None if verdict.bound is None else _count_kept(verdict.bound, verdict),
         declarations=verdict.declarations,
         parts=tuple((p.part, len(p.plans)) for p in verdict.parts),
         watched=_list_watched(verdict),
         blocks=blocks,
     )
+
+
+def _count_kept(bound: Bound, verdict: Verdict) -> int | None:
+    """The most rows of state: of a bound, without the rows that only wait to be read."""
+    waiting = sum(b.rows or 0 for b in verdict.waiting)
+    return None if bound.rows is None else bound.rows - waiting
 
 
 def _list_watched(verdict: Verdict) -> "tuple[WatchedKey, ...]":

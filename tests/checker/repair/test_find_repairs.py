@@ -9,7 +9,8 @@ from random import Random
 import pytest
 from hypothesis import event, given
 
-from ontoweir.checker.decide.check_query import check_query, has_plan
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.decide.has_plan import has_plan
 from ontoweir.checker.repair.changes import (
     AddOrder,
     AddWindow,

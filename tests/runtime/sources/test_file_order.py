@@ -17,9 +17,9 @@ from ontoweir.project.project import load_project
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
+from ontoweir.runtime.lateness.order_pieces import order_pieces
 from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
 from ontoweir.runtime.sources.history import Piece
-from ontoweir.runtime.sources.order_pieces import order_pieces
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ontoweir.errors import CatalogError
+from ontoweir.errors import CatalogError, DataError
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.sources import identify_file
@@ -27,6 +27,7 @@ k = { type = "int", min = 0, max = 5 }
 v = "decimal(6,2)"
 """
 SQL = "SELECT s.k, s.v FROM s WHERE s.k > 0"
+OTHER = "SELECT s.k FROM s WHERE s.k > 0"  # for which v may be missing
 LINES = ["k,v,ts", "1,1.25,2020-01-01 00:00:09", "2,7.125,2020-01-01 00:00:03", ""]
 
 
@@ -97,13 +98,21 @@ def test_a_second_replay_reads_what_is_kept(project: Path) -> None:
     rows, read = _run(project)
     assert (rows, read) == (sorted(map(str, first)), False)
     assert _kept(project) == [kept]
-    other = "SELECT s.k FROM s WHERE s.k > 0"  # for which v may be missing
-    assert [(len(rows), read) for rows, read in (_run(project, other), _run(project, other))] == [
-        (2, True),
-        (2, False),
-    ]
-    assert len(_kept(project)) == 2
-    assert not _run(project)[1]
+    rows, read = _run(project, OTHER)
+    assert (len(rows), read) == (2, False)
+    assert _kept(project) == [kept]
+
+
+def test_what_may_be_missing_is_kept_for_those_who_do_without_it(project: Path) -> None:
+    """Whoever asks for v has it from each file, or an error."""
+    shutil.rmtree(project / ".ontoweir")
+    assert [_run(project, OTHER)[1], _run(project, OTHER)[1]] == [True, False]
+    assert [_run(project)[1], _run(project)[1], _run(project, OTHER)[1]] == [True, False, False]
+    assert len(_kept(project)) == 1
+    (project / "s" / "b.csv").write_text("k,ts\n3,2020-01-01 00:00:05\n")
+    assert [_run(project, OTHER)[1], _run(project, OTHER)[1]] == [True, False]
+    with pytest.raises(DataError, match="no column"):
+        _run(project)
 
 
 def _change_bytes(project: Path) -> None:

@@ -1,0 +1,59 @@
+"""Whether a query is bounded, and nothing else of its verdict: what repairs ask again and again."""
+
+from collections.abc import Iterator, Sequence
+
+from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
+from ontoweir.checker.decide.check_query import reduce_union
+from ontoweir.checker.model.normal_form import NormalForm, Statistics
+from ontoweir.checker.normalise.simplify_union import simplify_union
+from ontoweir.checker.split.split_by_keys import split_by_keys
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
+from ontoweir.rewriter.buckets.find_closing import close_by_time
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.spj import SpjUnion
+
+
+def has_plan(union: SpjUnion, catalog: Catalog, *, timed: bool = True) -> bool:
+    """Whether a query is bounded, and nothing else of its verdict."""
+    return not any(True for _ in _undecided(union, catalog, timed))
+
+
+def undecided_forms(
+    union: SpjUnion, catalog: Catalog, *, timed: bool = True
+) -> tuple[NormalForm, ...]:
+    """The disjuncts, of an aggregate query those of its parts, that have no plan."""
+    return tuple(_undecided(union, catalog, timed))
+
+
+def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[NormalForm]:
+    catalog = extend_catalog(catalog, union)
+    union = simplify_union(union, catalog)
+    if union.aggregation is None:
+        yield from _lacking([union], catalog, timed, whole=True)
+        return
+    forms: list[list[NormalForm]] = []
+    for split in split_by_keys(union, catalog):
+        forms.append(list(_lacking([part.union for part in split], catalog, timed, whole=False)))
+        if not forms[-1]:
+            return
+    yield from min(forms, key=len)
+
+
+def _lacking(
+    unions: Sequence[SpjUnion], catalog: Catalog, timed: bool, *, whole: bool
+) -> Iterator[NormalForm]:
+    """The disjuncts without a plan; `whole`: a query that may be split further."""
+    for one in unions:
+        if one.distinct:
+            one = close_by_time(reduce_union(one, catalog), catalog)
+        checker = DisjunctChecker(one, catalog, Statistics(), timed)
+        for query in one.disjuncts:
+            form = checker.normal(query)
+            if not form.satisfiable or checker.holds(query):
+                continue
+            if find_contradiction(query, catalog) is not None:
+                continue
+            splits = checker.splits(query) if whole else iter(())
+            if not any(all(map(checker.holds, parts)) for parts in splits):
+                yield form

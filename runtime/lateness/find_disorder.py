@@ -1,0 +1,129 @@
+"""Find how rows that come late are put into the order of time, by one look at the timestamps."""
+
+from collections.abc import Sequence
+from contextlib import closing
+
+from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.history import Disorder, History, Piece
+from ontoweir.runtime.sources.read_chunk import BEGINNING, RowGroups
+from ontoweir.runtime.sources.read_ordered import decode_piece, find_late
+from ontoweir.runtime.times.late_rows import NOT_LATE, LateRows
+
+END = 1 << 62
+_IN_ORDER = "in order"
+"""What pieces are called that are no part of a file."""
+
+
+def find_disorder(
+    stream: Stream, groups: Sequence[Piece], span: tuple[int | None, int | None], *, staged: bool
+) -> tuple[tuple[Piece, ...], Disorder | None, LateRows]:
+    """Pieces in the order of time, how they are made (None: they are row groups, all in order),
+    and the rows that come later than the stream declares.
+
+    Args:
+        stream: with a lateness.
+        groups: its row groups, in the order in which they came.
+        span: [start, stop) in µs: what is replayed; late rows are counted inside.
+        staged: as History has it.
+
+    Raises:
+        DataError: a file cannot be read, or its timestamps are none.
+    """
+    search = _Search(stream, span)
+    slim = History(stream, (), tuple(groups), staged)
+    with closing(RowGroups()) as reader:
+        for index, piece in enumerate(groups):
+            if _lies_outside(piece, span):
+                assert piece.high is not None
+                search.pass_over(piece.high)
+                continue
+            ahead = sum(p.rows for p in groups[index : index + 3])
+            table = reader.read(slim, index, ahead, None)
+            search.see(piece, *decode_piece(table, stream, piece))
+    return search.finish()
+
+
+def _lies_outside(piece: Piece, span: tuple[int | None, int | None]) -> bool:
+    if piece.low is None or piece.high is None:
+        return False
+    start, stop = span
+    return (start is not None and piece.high < start) or (stop is not None and piece.low >= stop)
+
+
+class _Search:
+    """What was found up to a row group."""
+
+    def __init__(self, stream: Stream, span: tuple[int | None, int | None]) -> None:
+        self.lateness = stream.lateness_us
+        self.start, self.stop = span
+        self.reach = BEGINNING
+        self.late = NOT_LATE
+        self.in_order = True
+        self.groups: list[Piece] = []
+        self.reached: list[int] = []
+        self.has_late: list[bool] = []
+        self.cuts: list[int] = [BEGINNING]
+        self.since: list[int] = []
+        self.pieces: list[Piece] = []
+        self.waiting: list[tuple[int, Array]] = []
+        """Timestamps of pieces that are not made yet, by the row group that has them."""
+        self.untimed = 0
+        """Rows of the last row group without one."""
+
+    def pass_over(self, high: int) -> None:
+        """A row group outside of what is replayed, with its last timestamp."""
+        self.reach = max(self.reach, high)
+
+    def see(self, piece: Piece, times: Array, timed: Array) -> None:
+        """The next row group."""
+        if self.groups:
+            self._make_piece(max(self.cuts[-1], self.reach - self.lateness))
+        late, behind = find_late(times, timed, self.reach, self.lateness)
+        self._count(times[late], behind[late])
+        self.in_order = self.in_order and not behind.any()
+        self.waiting.append((len(self.groups), times[timed & ~late]))
+        self.untimed = int((~timed).sum())
+        self.groups.append(piece)
+        self.reached.append(self.reach)
+        self.has_late.append(bool(late.any()))
+        if timed.any():
+            self.reach = max(self.reach, int(times[timed].max()))
+
+    def finish(self) -> tuple[tuple[Piece, ...], Disorder | None, LateRows]:
+        """What was found."""
+        if self.in_order:
+            return tuple(self.groups), None, self.late
+        self._make_piece(END)
+        disorder = Disorder(
+            tuple(self.groups),
+            tuple(self.reached),
+            tuple(self.has_late),
+            tuple(self.cuts),
+            tuple(self.since),
+            self.lateness,
+        )
+        return tuple(self.pieces), disorder, self.late
+
+    def _make_piece(self, cut: int) -> None:
+        """What waits before a time, and is of the last row group or one before it."""
+        number, last = len(self.groups) - 1, self.groups[-1]
+        mine = [(n, t[t < cut]) for n, t in self.waiting]
+        self.since.append(min((n for n, t in self.waiting if len(t)), default=number))
+        self.cuts.append(cut)
+        later = ((n, t[t >= cut]) for n, t in self.waiting)
+        self.waiting = [(n, t) for n, t in later if len(t)]
+        rows = self.untimed + sum(len(t) for _, t in mine)
+        if rows:
+            low = min((int(t.min()) for _, t in mine if len(t)), default=None)
+            high = max((int(t.max()) for _, t in mine if len(t)), default=None)
+            size = last.size * rows // max(last.rows, 1)
+            self.pieces.append(Piece(_IN_ORDER, number, rows, last.shown, 1, {}, low, high, size))
+
+    def _count(self, times: Array, behind: Array) -> None:
+        """Late rows, of those that are replayed."""
+        if self.start is not None:
+            behind, times = behind[times >= self.start], times[times >= self.start]
+        if self.stop is not None:
+            behind = behind[times < self.stop]
+        self.late = self.late.add(behind)
