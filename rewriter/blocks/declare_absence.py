@@ -1,6 +1,6 @@
 """When it is final that rows are beside an answer, or are not; and the stream of such answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ontoweir.errors import QueryError
@@ -43,6 +43,8 @@ def declare_absence(
     keys: Sequence[str],
     times: Sequence[str],
     catalog: Catalog,
+    *,
+    shown: Collection[str] | None = None,
 ) -> tuple[Block, Mapping[str, int]]:
     """The answers of a query beside which rows are there, or are not, as a stream; and which of
     its columns are times so long before the stream's timestamp, in µs.
@@ -58,6 +60,8 @@ def declare_absence(
         keys: variables of `found`, on which it depends; `times` are among them.
         times: those that are the timestamps of all streams of `found`.
         catalog: the tables.
+        shown: the variables that answers show, which are columns of the stream, times too (None:
+            all, and a time so long before the stream's timestamp is none).
 
     Raises:
         QueryError: it is never final.
@@ -92,7 +96,9 @@ def declare_absence(
             for part in limited
         ),
     )
-    return _declare(_drop(found, dropped), absence, [n for n in times if n in kept], wide)
+    left = [n for n in times if n in kept]
+    found = _drop(found, dropped - set(shown or ()))
+    return _declare(found, absence, left, wide, plain=shown is not None)
 
 
 def _stamps(query: SpjQuery, times: Sequence[str], catalog: Catalog) -> dict[str, Attribute]:
@@ -222,7 +228,7 @@ def _drop(union: SpjUnion, dropped: set[str]) -> SpjUnion:
 
 
 def _declare(
-    found: SpjUnion, absence: Absence, times: Sequence[str], catalog: Catalog
+    found: SpjUnion, absence: Absence, times: Sequence[str], catalog: Catalog, *, plain: bool
 ) -> tuple[Block, Mapping[str, int]]:
     """The stream of the answers: the types and domains of its columns are those of the query's."""
     first = found.disjuncts[0]
@@ -233,7 +239,7 @@ def _declare(
     behind: dict[str, int] = {}
     for name in found.variables:
         late = {_behind(q, name, catalog) for q in found.disjuncts}
-        if wait is not None and len(late) == 1 and (us := late.pop()) is not None:
+        if wait is not None and not plain and len(late) == 1 and (us := late.pop()) is not None:
             behind[name] = wait + us
     shown = [n for n in found.variables if n not in behind]
     columns, references, rate = _domains(found, shown, times[0], catalog)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ontoweir.errors import UsageError
+from ontoweir.pipeline.compile_text import compile_text as compile_sparql
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.check_name import check_name
 from ontoweir.registry.registry_entry import (
@@ -18,7 +19,6 @@ from ontoweir.registry.registry_entry import (
     utc_now,
     write_entry,
 )
-from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.run.prepare_live_run import check_live
 
@@ -44,7 +44,7 @@ def compile_text(workspace: Workspace, query: QueryText) -> CompiledQuery:
     """
     name, file = query.name, query.file
     if query.language == "sparql":
-        return workspace.compile_branches(parse_query(query.text, name=name, file=file))
+        return compile_sparql(workspace, query.text, name, file)
     union = parse_sql(query.text, workspace.project.catalog, name=name, file=file)
     return CompiledQuery(name, (), (), union)
 
