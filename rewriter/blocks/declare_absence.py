@@ -97,8 +97,12 @@ def declare_absence(
         ),
     )
     left = [n for n in times if n in kept]
+    known = catalog.relations.keys()
     found = _drop(found, dropped - set(shown or ()))
-    return _declare(found, absence, left, wide, plain=shown is not None)
+    block, behind = _declare(found, absence, left, wide, plain=shown is not None)
+    # what is a view of the query's is no relation for those that read its answers
+    references = tuple(r for r in block.stream.references if r.relation in known)
+    return replace(block, stream=replace(block.stream, references=references)), behind
 
 
 def _stamps(query: SpjQuery, times: Sequence[str], catalog: Catalog) -> dict[str, Attribute]:

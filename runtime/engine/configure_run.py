@@ -115,12 +115,13 @@ class RunConfig:
         job = query.job
         catalog = extend_catalog(self.catalog, job.union)
         tables = {n: _select(statics[n], columns) for n, columns in self.relations.items()}
+        views = used_views(_list_tables(job), job.union.views)
         return ExecutionContext(
             key=key,
             plans=job.plans,
             catalog=catalog,
             histories=tuple(histories),
-            statics=tables | fill_relations(job.union.views, catalog, tables),
+            statics=tables | fill_relations(views, catalog, tables),
             references=self.references,
             schema=query.schema,
             distinct=query.distinct,
@@ -150,6 +151,11 @@ class RunConfig:
                 for block in query.blocks
             ),
         )
+
+
+def _list_tables(job: QueryJob) -> set[str]:
+    """The tables, and views, that the plans of a query read."""
+    return {o.table for plan in job.plans for o in plan.form.query.occurrences}
 
 
 def _select(table: pa.Table, columns: Sequence[str]) -> pa.Table:
@@ -225,7 +231,7 @@ def configure_run(
     valued: dict[str, set[str]] = {}
     names: set[str] = set()
     for job in _list_jobs(jobs):
-        read = {o.table for plan in job.plans for o in plan.form.query.occurrences}
+        read = _list_tables(job)
         views = used_views(read, job.union.views)
         tables = extend_catalog(catalog, job.union)
         for plan in job.plans:
