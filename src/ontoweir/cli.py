@@ -23,11 +23,13 @@ from ontoweir.commands.design.ontology import add_ontology
 from ontoweir.commands.design.plot import add_plot
 from ontoweir.commands.design.report import add_report
 from ontoweir.commands.design.rewrite import add_rewrite
+from ontoweir.commands.operate.diff import add_diff
 from ontoweir.commands.operate.drop import add_drop
 from ontoweir.commands.operate.list import add_list
 from ontoweir.commands.operate.register import add_register
 from ontoweir.commands.operate.replay import add_replay
 from ontoweir.commands.operate.run import add_run
+from ontoweir.commands.operate.show import add_show
 from ontoweir.commands.operate.status import add_status
 from ontoweir.commands.operate.ui import add_ui
 from ontoweir.commands.setup.completion import add_completion
@@ -42,6 +44,8 @@ COMMANDS = (
     add_materialize,
     add_measure,
     add_replay,
+    add_show,
+    add_diff,
     add_register,
     add_run,
     add_list,

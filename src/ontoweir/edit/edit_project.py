@@ -40,6 +40,13 @@ def set_rate(text: str, stream: str, rows: int) -> str | None:
     return edit_toml(text, ("streams", stream, "max_per_timestamp"), _toml(rows))
 
 
+def add_cluster(text: str, stream: str, column: str, within: str) -> str | None:
+    """The text with one more rule that rows of one value lie within a span; None where there is no
+    simple place."""
+    item = write_table({"columns": _toml((column,)), "within": _toml(within)})
+    return prepend_item(text, ("streams", stream, "clustered"), item)
+
+
 def list_key(key: tuple[str, ...]) -> str:
     """A key as a list of columns."""
     return _toml(key)

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from ontoweir.edit.edit_project import (
+    add_cluster,
     add_key,
     add_reference,
     edit_column,
     set_lateness,
     set_rate,
 )
-from ontoweir.mappings.model.catalog import Catalog, Column, Reference, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Reference, Stream
 from ontoweir.mappings.model.parse_duration import show_duration
 
 
@@ -55,7 +56,16 @@ class AddReference:
     reference: Reference
 
 
-Declared: TypeAlias = SetLateness | SetRate | SetDomain | AddKey | AddReference
+@dataclass(frozen=True, slots=True)
+class AddCluster:
+    """All rows of a stream with one value of a column lie within a span of time."""
+
+    stream: str
+    column: str
+    within_us: int
+
+
+Declared: TypeAlias = SetLateness | SetRate | SetDomain | AddKey | AddReference | AddCluster
 """One declaration."""
 
 
@@ -80,6 +90,9 @@ def _declare(stream: Stream, declared: Declared) -> Stream:
             return replace(stream, keys=(*stream.keys, key))
         case AddReference(reference=reference):
             return replace(stream, references=(*stream.references, reference))
+        case AddCluster(column=name, within_us=within):
+            rule = Lag(stream.name, (name,), (name,), within, stream.source)
+            return replace(stream, lags=(*stream.lags, rule))
         case _:
             assert_never(declared)
 
@@ -97,5 +110,7 @@ def write_in(text: str, declared: Declared) -> str | None:
             return add_key(text, name, key)
         case AddReference(stream=name, reference=reference):
             return add_reference(text, name, reference)
+        case AddCluster(stream=name, column=column, within_us=within):
+            return add_cluster(text, name, column, show_duration(within))
         case _:
             assert_never(declared)

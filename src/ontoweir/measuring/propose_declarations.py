@@ -18,6 +18,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.mappings.model.show_values import show_values
 from ontoweir.measuring.declared import (
+    AddCluster,
     AddKey,
     AddReference,
     Declared,
@@ -34,6 +35,8 @@ _MUCH_LESS = 4
 _SHARE = 0.999
 _OFTEN = 10
 """A domain is proposed if a value occurs so many times on average."""
+_SOME, _SPANS = 20, 10
+"""Rows of one value come together if there are so many values, and so many spans in the history."""
 _KEYS = 2
 """So many keys of a stream are proposed at most."""
 
@@ -67,6 +70,7 @@ def propose_declarations(stream: Stream, measured: "MeasuredStream") -> Iterator
                     f"all {_count(measured.columns[name])} of {name} are in {relation}.{to}",
                 )
     yield from _keys(stream, measured)
+    yield from _clusters(stream, measured)
     known = {c for r in stream.references for c in r.columns} | measured.references.keys()
     for column in stream.columns:
         values = measured.columns.get(column.name)
@@ -128,6 +132,27 @@ def _keys(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
         if number < _KEYS:
             evidence = f"no two rows of a timestamp have the same {' and '.join(key[:-1])}"
             yield Proposed(AddKey(stream.name, key), evidence)
+
+
+def _clusters(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
+    """Columns, such as a session or an order, whose rows of one value come together: the span is
+    much shorter than the history, and values end while others begin."""
+    assert measured.first_us is not None
+    assert measured.last_us is not None
+    history = measured.last_us - measured.first_us
+    for name, column in measured.columns.items():
+        rows = measured.rows - column.nulls
+        if column.span_us is None or column.distinct is None or column.distinct < _SOME:
+            continue
+        if column.distinct * 2 > rows or column.span_us * _SPANS > history:
+            continue
+        if any(lag.behind == stream.name and lag.columns == (name,) for lag in stream.lags):
+            continue
+        span = _up(max(column.span_us, 1), stream.grid_us)
+        yield Proposed(
+            AddCluster(stream.name, name, span),
+            f"all rows with one {name} lie within {show_duration(span)}, of {column.distinct:,}",
+        )
 
 
 def _domain(column: Column, measured: "MeasuredColumn") -> tuple[Column, str] | None:

@@ -1,8 +1,7 @@
-"""Show a measurement: as JSON, or as text for people."""
+"""Show a measurement as text for people."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -13,110 +12,12 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
 from ontoweir.mappings.model.show_values import show_values
-from ontoweir.measuring.measure_project import Changed, Judged, Measurement
+from ontoweir.measuring.describe_measurement import SHARES, show_instant
+from ontoweir.measuring.measure_project import Measurement
 from ontoweir.measuring.write_declarations import show_lines
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredColumn, MeasuredStream
-
-SHARES = (0.5, 0.99, 0.999, 0.9999)
-"""Of so many of the rows the greatest delay is told."""
-
-
-def describe_measurement(measurement: Measurement, project: str) -> dict[str, Any]:
-    """A measurement as JSON.
-
-    Args:
-        measurement: what was measured.
-        project: the text of the project file.
-    """
-    return {
-        "streams": {n: _describe_stream(m) for n, m in measurement.streams.items()},
-        "declarations": [_describe_judged(j, project) for j in measurement.judged],
-        "queries": [
-            {
-                "query": r.query,
-                "verdict": r.before.name,
-                "bound": _bound(r.before),
-                "needs": [show_lines(project, p.declared) for p in r.needed],
-                "then": {"verdict": r.after.name, "bound": _bound(r.after)},
-            }
-            for r in measurement.remedies
-        ],
-    }
-
-
-def _describe_stream(measured: "MeasuredStream") -> dict[str, Any]:
-    late = measured.lateness
-    return {
-        "rows": measured.rows,
-        "first": _instant(measured.first_us),
-        "last": _instant(measured.last_us),
-        "without_time": measured.untimed,
-        "repeats": measured.repeats,
-        "left_out": measured.left_out,
-        "unit": None if measured.step_us is None else show_duration(measured.step_us),
-        "gap": None if measured.gap_us is None else show_duration(measured.gap_us),
-        "lateness": {
-            "max": show_duration(late.greatest_us),
-            "rows": late.count_late(0),
-            "quantiles": {f"{share:.2%}": show_duration(late.quantile(share)) for share in SHARES},
-            "exact": late.exact,
-        },
-        "max_per_timestamp": measured.rate,
-        "keys": [[*key] for key in measured.keys],
-        "whole_keys": list(measured.whole_keys),
-        "columns": {n: _describe_column(c) for n, c in measured.columns.items()},
-        "references": {n: [f"{r}.{c}" for r, c in f] for n, f in measured.references.items()},
-        "rules": [
-            {"clustered": name, "within": show_duration(c.span_us), "gap": show_duration(c.gap_us)}
-            for name, c in measured.columns.items()
-            if c.gap_us is not None and c.span_us is not None
-        ],
-    }
-
-
-def _describe_column(column: "MeasuredColumn") -> dict[str, Any]:
-    return {
-        "nulls": column.nulls,
-        "min": _plain(column.minimum),
-        "max": _plain(column.maximum),
-        "distinct": column.distinct,
-        "values": None if column.values is None else [_plain(v) for v in column.values],
-    }
-
-
-def _describe_judged(judged: Judged, project: str) -> dict[str, Any]:
-    return {
-        "toml": show_lines(project, judged.proposed.declared),
-        "evidence": judged.proposed.evidence,
-        "loses": judged.proposed.loses,
-        "changes": [_describe_change(c) for c in judged.changes],
-    }
-
-
-def _describe_change(changed: Changed) -> dict[str, Any]:
-    return {
-        "query": changed.query,
-        "from": changed.before.name,
-        "to": changed.after.name,
-        "bound": _bound(changed.after),
-    }
-
-
-def _bound(verdict: Verdict) -> Mapping[str, Any] | None:
-    bound = verdict.bound
-    return None if bound is None else {"rows": bound.rows, "formula": bound.formula}
-
-
-def _plain(value: object) -> object:
-    return value if value is None or isinstance(value, int | float | str | bool) else str(value)
-
-
-def _instant(micros: int | None) -> str | None:
-    if micros is None:
-        return None
-    return (datetime(1970, 1, 1) + timedelta(microseconds=micros)).isoformat()
 
 
 def print_measurement(
@@ -132,7 +33,7 @@ def print_measurement(
     """
     for name, measured in measurement.streams.items():
         console.print(f"[bold]{name}[/bold]  {measured.rows:,} rows{_span(measured)}")
-        for label, text in _arrival(measured):
+        for label, text in tell_arrival(measured):
             console.print(f"  {label:<12}{text}", markup=False, soft_wrap=True)
         console.print(_columns(measured, catalog, name))
     _print_declarations(measurement, project, console)
@@ -142,27 +43,28 @@ def print_measurement(
 def _span(measured: "MeasuredStream") -> str:
     if measured.first_us is None:
         return ", none with a timestamp"
-    return f", {_instant(measured.first_us)} to {_instant(measured.last_us)}"
+    return f", {show_instant(measured.first_us)} to {show_instant(measured.last_us)}"
 
 
-def _arrival(measured: "MeasuredStream") -> Iterator[tuple[str, str]]:
+def tell_arrival(measured: "MeasuredStream") -> Iterator[tuple[str, str]]:
+    """How the rows of a stream come: what is told, and about what."""
     late = measured.lateness
     count = late.count_late(0)
     if count:
         parts = [
-            f"{share:.2%} by {_about(late.quantile(share))}"
+            f"{share:.2%} by {about(late.quantile(share))}"
             for share in SHARES[1:]
             if late.quantile(share) < late.greatest_us
         ]
         shares = f"; of all rows {', '.join(parts)}" if parts else ""
         estimate = "" if late.exact else " (estimated, 1 % too great at most)"
         came = f"{count:,} rows ({count / max(late.total, 1):.1%}) come after a later timestamp"
-        most = f"by {_about(late.greatest_us)} at most"
+        most = f"by {about(late.greatest_us)} at most"
         yield "lateness", f"{came}, {most}{shares}{estimate}"
     else:
         yield "lateness", "none: no row comes after a later timestamp"
     if measured.first_us is not None:
-        gap = "" if measured.gap_us is None else f", {_about(measured.gap_us)} apart at most"
+        gap = "" if measured.gap_us is None else f", {about(measured.gap_us)} apart at most"
         step = "" if measured.step_us is None else f"; all of {show_duration(measured.step_us)}"
         yield "timestamps", f"at most {measured.rate:,} rows share one{gap}{step}"
     if measured.untimed:
@@ -192,13 +94,13 @@ def _columns(measured: "MeasuredStream", catalog: Catalog, name: str) -> Table:
             kind,
             f"{found.nulls:,}",
             "many" if found.distinct is None else f"{found.distinct:,}",
-            _values(found, measured.references.get(column.name, ())),
-            "" if not found.gap_us else f"within {_about(found.gap_us)}",
+            tell_values(found, measured.references.get(column.name, ())),
+            "" if not found.gap_us else f"within {about(found.gap_us)}",
         )
     return table
 
 
-def _values(column: "MeasuredColumn", places: Sequence[tuple[str, str]]) -> str:
+def tell_values(column: "MeasuredColumn", places: Sequence[tuple[str, str]]) -> str:
     """Which values a column has, in a few words."""
     shown = [f"all in {relation}.{name}" for relation, name in places]
     if column.minimum is not None and column.maximum is not None:
@@ -208,7 +110,7 @@ def _values(column: "MeasuredColumn", places: Sequence[tuple[str, str]]) -> str:
     return ", ".join(shown)
 
 
-def _about(micros: int) -> str:
+def about(micros: int) -> str:
     """A duration, about."""
     for unit, size in reversed(UNITS_US.items()):
         if micros >= size:
@@ -227,7 +129,7 @@ def _print_declarations(measurement: Measurement, project: str, console: Console
         lost = f"; loses {proposed.loses:,} rows" if proposed.loses else ""
         console.print(f"\n  # {proposed.evidence}{lost}", markup=False, soft_wrap=True)
         for change in judged.changes:
-            shown = _show_bound(change.after)
+            shown = tell_bound(change.after)
             console.print(
                 f"  # {change.query}: {change.before.name} → {change.after.name}{shown}",
                 markup=False,
@@ -237,7 +139,8 @@ def _print_declarations(measurement: Measurement, project: str, console: Console
             console.print(f"  {line}", markup=False, soft_wrap=True)
 
 
-def _show_bound(verdict: Verdict) -> str:
+def tell_bound(verdict: Verdict) -> str:
+    """The bound of a verdict, behind it."""
     if verdict.bound is None:
         return ""
     rows = verdict.bound.rows
@@ -264,7 +167,7 @@ def _print_queries(measurement: Measurement, console: Console) -> None:
                 soft_wrap=True,
             )
             continue
-        shown = _show_bound(remedy.after)
+        shown = tell_bound(remedy.after)
         console.print(
             f"  {remedy.query}: {remedy.before.name} → {remedy.after.name}{shown}, if it is "
             f"declared that {'; '.join(p.evidence for p in remedy.needed)}",

@@ -178,11 +178,11 @@ def test_the_page_has_every_variable(root: Path) -> None:
 
 
 PROJECT = (
-    *("check", "rewrite", "measure", "replay", "register", "run", "ui", "report", "plot"),
+    *("check", "rewrite", "measure", "replay", "show", "register", "run", "ui", "report", "plot"),
     "ontology",
 )
 TOLD = (
-    *("check", "rewrite", "measure", "ontology", "register", "list"),
+    *("check", "rewrite", "measure", "show", "diff", "ontology", "register", "list"),
     *("status", "drop", "init"),
 )
 

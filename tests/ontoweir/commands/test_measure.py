@@ -122,3 +122,24 @@ def test_missing_data(run: Run, gates: Path) -> None:
     ran = run("measure", gates, "--sql", gates / "again.sql", "-q")
     assert ran.code == 2
     assert "passages.csv" in ran.err
+
+
+def test_rows_of_one_value_that_come_together(run: Run, gates: Path) -> None:
+    rows = [
+        f"{gate},{n},2026-05-04T{n // 2 // 60:02}:{n // 2 % 60:02}:{2 * k:02}"
+        for n in range(0, 400, 2)
+        for k, gate in enumerate(("north", "east"))
+    ]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *rows]) + "\n")
+    asked = ("measure", gates, "--sql", gates / "who.sql", "-q")
+    ran = run(*asked, "--write", "--format", "json")
+    assert ran.code == 0, ran.err
+    (query,) = json.loads(ran.out)["queries"]
+    line = 'clustered = [{ columns = ["badge"], within = "2 seconds" }]'
+    assert query["needs"] == [f"[streams.passage]\n{line}"]
+    checked = json.loads(run("check", gates, "--sql", gates / "who.sql", "--format", "json").out)
+    assert checked[0]["verdict"] == "conditionally-bounded"
+    assert checked[0]["conditions"] == ["all rows of passage with one badge lie within 2 seconds"]
+    assert not any(
+        d["changes"] for d in json.loads(run(*asked, "--format", "json").out)["declarations"]
+    )

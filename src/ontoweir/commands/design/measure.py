@@ -34,7 +34,7 @@ def add_measure(commands: Any) -> None:
         help="only the streams of this query, and what it needs to be bounded",
     )
     asked.add_argument("--sql", metavar="FILE", help="the same for plain SQL over the catalog")
-    measure.add_argument("--format", choices=("text", "json"), default="text")
+    measure.add_argument("--format", choices=("text", "json", "html"), default="text")
     measure.add_argument(
         "--write",
         action="store_true",
@@ -47,8 +47,10 @@ def add_measure(commands: Any) -> None:
 def _measure(args: argparse.Namespace) -> int:
     from rich.console import Console
 
+    from ontoweir.measuring.describe_measurement import describe_measurement
     from ontoweir.measuring.measure_project import measure_project
-    from ontoweir.measuring.show_measurement import describe_measurement, print_measurement
+    from ontoweir.measuring.render_measurement import render_measurement
+    from ontoweir.measuring.show_measurement import print_measurement
     from ontoweir.pipeline.read_text import read_project
     from ontoweir.progress.show_replay import show_replay
 
@@ -62,7 +64,10 @@ def _measure(args: argparse.Namespace) -> int:
         )
     warnings.release()
     text = read_project(catalog.file) or ""
-    if args.format == "json":
+    if args.format == "html":
+        title = workspace.project.root.name
+        print(render_measurement(measurement, catalog, text, title), end="")
+    elif args.format == "json":
         print(json.dumps(describe_measurement(measurement, text), indent=2, ensure_ascii=False))
     else:
         print_measurement(measurement, catalog, text, Console(highlight=False))
