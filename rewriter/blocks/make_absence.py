@@ -9,6 +9,7 @@ from ontoweir.mappings.model.catalog import Catalog, Column
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.blocks.declare_absence import declare_absence
+from ontoweir.rewriter.joins.absence_trees import LEFT, RIGHT, TIME, AbsenceTrees
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import (
     AbsencePart,
@@ -20,7 +21,6 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
 )
-from ontoweir.rewriter.subqueries.absence_trees import LEFT, RIGHT, TIME, AbsenceTrees
 
 if TYPE_CHECKING:
     from sqlglot import exp

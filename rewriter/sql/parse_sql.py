@@ -33,6 +33,7 @@ from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
+from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
@@ -57,7 +58,6 @@ from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
-from ontoweir.rewriter.subqueries.absence_trees import AbsenceTrees, StreamColumns
 from ontoweir.rewriter.subqueries.merge_subqueries import Answers, merge_subqueries
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ontoweir.rewriter.subqueries.absence_trees import LEFT, RIGHT, TIME
+from ontoweir.rewriter.joins.absence_trees import LEFT, RIGHT, TIME
 from ontoweir.rewriter.subqueries.join_inner import list_items
 
 if TYPE_CHECKING:

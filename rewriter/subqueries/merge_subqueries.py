@@ -21,10 +21,10 @@ from ontoweir.mappings.sql.read_select import parse_sql_text, read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
+from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, Opening, StreamColumns
+from ontoweir.rewriter.joins.find_absence import absence_of, has_absence
+from ontoweir.rewriter.joins.is_set import aggregates, is_set
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
-from ontoweir.rewriter.subqueries.absence_trees import AbsenceTrees, Opening, StreamColumns
-from ontoweir.rewriter.subqueries.find_absence import absence_of, has_absence
-from ontoweir.rewriter.subqueries.is_set import aggregates, is_set
 from ontoweir.rewriter.subqueries.join_inner import (
     Inner,
     is_quiet,

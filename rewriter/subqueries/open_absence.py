@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_table
-from ontoweir.rewriter.subqueries.absence_trees import TIME, AbsenceTrees, Opening
+from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, Opening
+from ontoweir.rewriter.joins.find_absence import (
+    Part,
+    PartKind,
+    find_absence,
+    has_absence,
+)
+from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.joins.split_outer import reads, split_outer
 from ontoweir.rewriter.subqueries.column_names import (
     ColumnNames,
     columns_around,
@@ -15,16 +23,8 @@ from ontoweir.rewriter.subqueries.column_names import (
     free_name,
     substitute,
 )
-from ontoweir.rewriter.subqueries.find_absence import (
-    Part,
-    PartKind,
-    find_absence,
-    has_absence,
-)
-from ontoweir.rewriter.subqueries.is_set import aggregates
 from ontoweir.rewriter.subqueries.join_inner import list_items
 from ontoweir.rewriter.subqueries.open_part import join_rows, open_part
-from ontoweir.rewriter.subqueries.split_outer import reads, split_outer
 
 if TYPE_CHECKING:
     from sqlglot import exp

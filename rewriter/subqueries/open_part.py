@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
-from ontoweir.rewriter.subqueries.absence_trees import LEFT, RIGHT, Opening, PartTrees
+from ontoweir.rewriter.joins.absence_trees import LEFT, RIGHT, Opening, PartTrees
+from ontoweir.rewriter.joins.find_absence import Part, PartKind, has_absence, split_conjuncts
 from ontoweir.rewriter.subqueries.column_names import (
     ColumnNames,
     columns_of,
@@ -13,7 +14,6 @@ from ontoweir.rewriter.subqueries.column_names import (
     substitute,
     substitute_around,
 )
-from ontoweir.rewriter.subqueries.find_absence import Part, PartKind, has_absence, split_conjuncts
 from ontoweir.rewriter.subqueries.join_inner import list_items
 
 if TYPE_CHECKING:

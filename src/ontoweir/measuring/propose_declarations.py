@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import (
     Column,
-    DateType,
     DecimalType,
     IntType,
     Reference,
@@ -86,9 +85,8 @@ def _rates(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
     known = stream.max_per_timestamp
     if known is None or known < measured.rate:
         said = "" if known is None else f", more than the declared {known:,}"
-        evidence = (
-            f"at most {measured.rate:,} of the {measured.rows:,} rows share a timestamp{said}"
-        )
+        few = "no two" if measured.rate == 1 else f"at most {measured.rate:,}"
+        evidence = f"{few} of the {measured.rows:,} rows share a timestamp{said}"
         yield Proposed(SetRate(stream.name, measured.rate), evidence)
 
 
@@ -125,6 +123,8 @@ def _keys(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
             rows = measured.rows - measured.untimed
             evidence = f"{name} has {rows:,} different values in {rows:,} rows"
             yield Proposed(AddKey(stream.name, (name,)), evidence)
+    if measured.rate < 2:
+        return  # every column is one then
     wider = [(*key, stream.timestamp) for key in measured.keys]
     known = [set(key) for key in stream.keys]
     new = (k for k in wider if not any(had <= set(k) for had in known))
@@ -151,7 +151,7 @@ def _clusters(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
         span = _up(max(column.span_us, 1), stream.grid_us)
         yield Proposed(
             AddCluster(stream.name, name, span),
-            f"all rows with one {name} lie within {show_duration(span)}, of {column.distinct:,}",
+            f"all rows with one {name} lie within {show_duration(span)} ({_count(column)})",
         )
 
 
@@ -163,7 +163,7 @@ def _domain(column: Column, measured: "MeasuredColumn") -> tuple[Column, str] | 
                 return None
             evidence = f"{column.name} has {show_values(measured.values)}"
             return replace(column, enum=measured.values), evidence
-        case IntType() | DecimalType() | DateType():
+        case IntType() | DecimalType():  # days go on
             low, high = measured.minimum, measured.maximum
             if low is None or high is None or _is_inside(column, low, high):
                 return None
@@ -184,8 +184,6 @@ def _is_inside(column: Column, low: Scalar, high: Scalar) -> bool:
         return True
     if column.minimum is None or column.maximum is None:
         return False
-    if isinstance(column.type, DateType):
-        return str(column.minimum) <= str(low) and str(high) <= str(column.maximum)
     limits = (column.minimum, low, high, column.maximum)
     least, first, last, most = (Decimal(str(v)) for v in limits)
     return least <= first and last <= most

@@ -66,14 +66,16 @@ def tell_arrival(measured: "MeasuredStream") -> Iterator[tuple[str, str]]:
     if measured.first_us is not None:
         gap = "" if measured.gap_us is None else f", {about(measured.gap_us)} apart at most"
         step = "" if measured.step_us is None else f"; all of {show_duration(measured.step_us)}"
-        yield "timestamps", f"at most {measured.rate:,} rows share one{gap}{step}"
+        few = "no two" if measured.rate == 1 else f"at most {measured.rate:,}"
+        yield "timestamps", f"{few} rows share one{gap}{step}"
     if measured.untimed:
         yield "without", f"{measured.untimed:,} rows have no timestamp"
     if measured.repeats:
         yield "repeated", f"{measured.repeats:,} rows repeat a declared key, and are not counted"
     if measured.left_out:
         yield "left out", f"{measured.left_out:,} rows came too late to be looked at further"
-    keys = [*((n,) for n in measured.whole_keys), *((*k, "time") for k in measured.keys)]
+    timed = measured.keys if measured.rate > 1 else ()
+    keys = [*((n,) for n in measured.whole_keys), *((*k, "time") for k in timed)]
     if keys:
         yield "keys", ", ".join(f"({', '.join(key)})" for key in keys[:8])
 
@@ -121,7 +123,9 @@ def about(micros: int) -> str:
 
 def _print_declarations(measurement: Measurement, project: str, console: Console) -> None:
     if not measurement.judged:
-        console.print("Everything that the data keeps is declared already.")
+        known = any(m.first_us is not None for m in measurement.streams.values())
+        said = "Everything that the data keeps is declared already." if known else "No rows."
+        console.print(said)
         return
     console.print("[bold]What the data keeps, and is not declared[/bold]")
     for judged in measurement.judged:

@@ -2,22 +2,38 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.project.project import Project
 from ontoweir.rewriter.absence.split_text import SolutionTexts, SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.sparql.parse_query import parse_query
 
-if TYPE_CHECKING:
-    from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+
+class Compiler(Protocol):
+    """What compiles branches of queries: a Workspace."""
+
+    @property
+    def project(self) -> Project:
+        """What is declared."""
+
+    def compile_branches(
+        self,
+        branches: tuple[ConjunctiveQuery, ...],
+        *,
+        catalog: Catalog | None = None,
+        quiet: bool = False,
+    ) -> CompiledQuery:
+        """Rewrite and unfold the branches of a query."""
 
 
 def compile_text(
-    workspace: "Workspace", text: str, name: str, file: str, *, catalog: Catalog | None = None
-) -> "CompiledQuery":
+    workspace: Compiler, text: str, name: str, file: str, *, catalog: Catalog | None = None
+) -> CompiledQuery:
     """Rewrite and unfold a query. With NOT EXISTS, EXISTS, MINUS and OPTIONAL: those that it is
     made of. Over another `catalog` than the project's it says no warnings.
 
@@ -25,7 +41,7 @@ def compile_text(
         OntoweirError: the query, the ontology or the mappings are wrong.
     """
 
-    def compile_branches(branches: tuple[ConjunctiveQuery, ...], silent: bool) -> "CompiledQuery":
+    def compile_branches(branches: tuple[ConjunctiveQuery, ...], silent: bool) -> CompiledQuery:
         quiet = silent or catalog is not None
         return workspace.compile_branches(branches, catalog=catalog, quiet=quiet)
 
@@ -34,7 +50,7 @@ def compile_text(
         return compile_branches(parse_query(text, name=name, file=file), False)
     made: list[CompiledQuery] = []
 
-    def compile_one(one: str) -> "CompiledQuery":
+    def compile_one(one: str) -> CompiledQuery:
         made.append(compile_branches(parse_query(one, name=name, file=file), bool(made)))
         if made[-1].union.ends or made[-1].union.begins:
             raise QueryError(
@@ -56,7 +72,7 @@ def compile_text(
 
 
 def _compile(
-    one: SolutionTexts, split: SplitText, compile_one: "Callable[[str], CompiledQuery]"
+    one: SolutionTexts, split: SplitText, compile_one: Callable[[str], CompiledQuery]
 ) -> Solutions:
     found = compile_one(one.text).union
     parts = tuple(

@@ -143,3 +143,13 @@ def test_rows_of_one_value_that_come_together(run: Run, gates: Path) -> None:
     assert not any(
         d["changes"] for d in json.loads(run(*asked, "--format", "json").out)["declarations"]
     )
+
+
+def test_html(run: Run, gates: Path) -> None:
+    ran = run("measure", gates, "--sql", gates / "again.sql", "--format", "html", "-q")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("<!DOCTYPE html>")
+    assert "what the data keeps" in ran.out
+    assert "<svg" in ran.out
+    assert "references = [{ columns = [&quot;gate&quot;]" in ran.out
+    assert "<script" not in ran.out

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
-from ontoweir.rewriter.subqueries.is_set import aggregates
+from ontoweir.rewriter.joins.is_set import aggregates
 
 if TYPE_CHECKING:
     from sqlglot import exp

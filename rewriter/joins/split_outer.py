@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
-from ontoweir.rewriter.subqueries.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
 
 if TYPE_CHECKING:
     from sqlglot import exp
