@@ -6,6 +6,7 @@ from dataclasses import replace
 from ontoweir.checker.decide.bound_leaving import bound_leaving
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
 from ontoweir.checker.decide.join_blocks import join_blocks
+from ontoweir.checker.decide.list_disjoint import list_disjoint
 from ontoweir.checker.decide.needs_fewer_declarations import needs_fewer_declarations
 from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.declarations import Declaration, list_declarations
@@ -88,14 +89,27 @@ def _check_blocks(
     size: int,
 ) -> Verdict:
     """The verdict, without the rows that wait for earlier ones."""
-    inner = [_check_blocks(b.union, catalog, known, timed, False, size) for b in union.blocks]
-    catalog = extend_catalog(catalog, union)
-    disprove = disprove and not inner  # a witness would be made of answers, not of rows
+    inner = [
+        _check_blocks(query, catalog, known, timed, False, size)
+        for block in union.blocks
+        for query in block.queries
+    ]
+    base, catalog = catalog, extend_catalog(catalog, union)
+    alone = disprove and not inner  # else a witness would be made of answers, not of rows
     apart = expand_unions(union, MAX_EXPANDED)
-    verdict = _decide(union, catalog, known, timed, disprove and apart is None, size)
+    verdict = _decide(union, catalog, known, timed, alone and apart is None, size)
     if apart is not None and not verdict.plans:
-        verdict = _decide(apart, catalog, known, timed, disprove, size)
-    return join_blocks(verdict, inner) if inner else verdict
+        verdict = _decide(apart, catalog, known, timed, alone, size)
+    if not inner:
+        return verdict
+    whole = join_blocks(verdict, inner, base)
+    if not disprove or whole.tier is not Tier.UNDECIDED:
+        return whole
+    for part in list_disjoint(union):
+        witness = _decide(part, catalog, known, timed, True, size).witness
+        if witness is not None:
+            return replace(whole, tier=Tier.UNBOUNDED, witness=witness, conditions=())
+    return whole
 
 
 def _decide(

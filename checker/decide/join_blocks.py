@@ -5,11 +5,14 @@ from dataclasses import replace
 
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.plans.bound_waiting import bound_waiting
 from ontoweir.checker.verdict.verdict import DisjunctVerdict, Tier, Unsatisfiable, Verdict
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.spj import Block
 
 
-def join_blocks(verdict: Verdict, inner: Sequence[Verdict]) -> Verdict:
+def join_blocks(verdict: Verdict, inner: Sequence[Verdict], catalog: Catalog) -> Verdict:
     """The verdict on a query, and on those whose answers it reads: bounded if all are, by the sum
     of their bounds, and the answers that wait for their timestamp to be over.
 
@@ -17,14 +20,11 @@ def join_blocks(verdict: Verdict, inner: Sequence[Verdict]) -> Verdict:
 
     Args:
         verdict: on the query alone, over streams of answers.
-        inner: on those queries, in the order of the query's blocks.
+        inner: on those queries, in the order of the query's blocks, and of each block's queries.
+        catalog: the tables.
     """
-    streams = [block.stream for block in verdict.union.blocks]
-    dead = {
-        stream.name
-        for stream, other in zip(streams, inner, strict=True)
-        if other.tier is Tier.UNSATISFIABLE
-    }
+    blocks = _by_block(verdict.union.blocks, inner)
+    dead = {block.stream.name for block, (first, *_) in blocks if first.tier is Tier.UNSATISFIABLE}
     if dead:
         verdict = _without(verdict, dead)
     if verdict.tier is Tier.UNSATISFIABLE:
@@ -32,7 +32,7 @@ def join_blocks(verdict: Verdict, inner: Sequence[Verdict]) -> Verdict:
     worst = max((verdict, *inner), key=lambda v: v.tier.rank).tier
     if worst is Tier.UNBOUNDED:
         worst = Tier.UNDECIDED
-    names = {stream.name for stream in streams}
+    names = {block.stream.name for block, _ in blocks}
     own = [d for d in verdict.declarations if d.table not in names]
     declared = dict.fromkeys([*own, *(d for other in inner for d in other.declarations)])
     conditions = dict.fromkeys(
@@ -44,7 +44,7 @@ def join_blocks(verdict: Verdict, inner: Sequence[Verdict]) -> Verdict:
     return replace(
         verdict,
         tier=worst,
-        bound=_total(verdict, inner, streams),
+        bound=_total(verdict, blocks, catalog),
         conditions=tuple(conditions),
         declarations=tuple(declared),
         blocks=tuple(inner),
@@ -74,13 +74,27 @@ def _follows(declaration: Declaration) -> Declaration:
     return replace(declaration, text=f"{declaration.text}, which follows from its query")
 
 
-def _total(verdict: Verdict, inner: Sequence[Verdict], streams: Sequence[Stream]) -> Bound | None:
+def _by_block(
+    blocks: Sequence[Block], inner: Sequence[Verdict]
+) -> list[tuple[Block, tuple[Verdict, ...]]]:
+    """Every block with the verdicts on its queries."""
+    given = iter(inner)
+    return [(block, tuple(next(given) for _ in block.queries)) for block in blocks]
+
+
+def _total(
+    verdict: Verdict, blocks: Sequence[tuple[Block, tuple[Verdict, ...]]], catalog: Catalog
+) -> Bound | None:
     bounds = [verdict.bound]
-    for stream, other in zip(streams, inner, strict=True):
-        bounds.append(other.bound)
-        if other.bound is not None:
-            rows = stream.max_per_timestamp
-            most = other.bound.rows if rows is None else rows
-            bounds.append(Bound(most, f"answers of {stream.name} at a time"))
+    for block, others in blocks:
+        bounds += [other.bound for other in others]
+        first = others[0]
+        if block.absence is not None:
+            wide = extend_catalog(catalog, block.union)
+            bounds += [bound_waiting(p.form, block.absence, wide) for p in first.plans or ()]
+        elif first.bound is not None:
+            rows = block.stream.max_per_timestamp
+            most = first.bound.rows if rows is None else rows
+            bounds.append(Bound(most, f"answers of {block.stream.name} at a time"))
     known = [bound for bound in bounds if bound is not None]
     return total_bound(known) if len(known) == len(bounds) else None

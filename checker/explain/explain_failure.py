@@ -18,7 +18,8 @@ from ontoweir.checker.plans.make_table import Obstacle
 from ontoweir.diagnostics import CODES, Diagnostic, Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.spj import SHOWN_AXIOMS, Provenance, SpjUnion
+from ontoweir.rewriter.algebra.print_spj import SHOWN_AXIOMS
+from ontoweir.rewriter.model.spj import Provenance, SpjUnion
 
 
 def explain_failure(

@@ -329,6 +329,10 @@ def _kept(form: NormalForm, member: int, inside: frozenset[int]) -> KeptTimestam
         other = d.right if d.left == member else d.left
         if member in (d.left, d.right) and other not in inside and d.steps != 0:
             forget_after.append(abs(d.steps) + 1)
+    answers, _ = _kept_answers(form)
+    for k in answers:
+        if k.member == member and k.expire_after is not None:
+            expire_after.append(k.expire_after)
     if not expire_after and not forget_after:
         return None
     return KeptTimestamp(

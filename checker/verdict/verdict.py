@@ -135,7 +135,8 @@ class Verdict:
     witness: Witness | None
     parts: tuple[PartVerdict, ...] = ()
     blocks: tuple["Verdict", ...] = ()
-    """On the queries whose answers it reads, in the order of the union's blocks."""
+    """On the queries whose answers it reads, in the order of the union's blocks, and of the
+    queries of each."""
     waiting: tuple[Bound, ...] = ()
     """What of the bound are rows of streams that wait because earlier ones may still come."""
 

@@ -5,6 +5,7 @@ its name.
 """
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -66,7 +67,12 @@ class SelectUnion:
 
 
 def read_select_tree(
-    tree: "exp.Query", catalog: Catalog, *, mapping: bool = False, nulls: bool = False
+    tree: "exp.Query",
+    catalog: Catalog,
+    *,
+    mapping: bool = False,
+    nulls: bool = False,
+    nullable: Set[int] = frozenset(),
 ) -> SelectUnion:
     """Reads SQL whose expressions are columns already (derive_query_columns).
 
@@ -77,6 +83,7 @@ def read_select_tree(
             OR exclude each other in any case, as each becomes an assertion.
         nulls: rows count although a selected column is NULL, as the matches of aggregates do (of
             one SELECT).
+        nullable: places in SELECT that may be NULL in answers.
 
     Raises:
         SqlRefusal: it is beyond SPJ, or names what the catalog does not declare.
@@ -84,7 +91,7 @@ def read_select_tree(
     if nulls:
         shape = _read_one(cast("exp.Select", tree), catalog, False, mapping, nulls=True)
         return SelectUnion((shape,), shape.distinct, ((0,),) if shape.distinct else ())
-    return _read_query(tree, catalog, mapping=mapping)
+    return _read_query(tree, catalog, mapping=mapping, nullable=nullable)
 
 
 def parse_sql_text(text: str) -> "exp.Query":
@@ -170,7 +177,12 @@ def _in_words(description: str) -> str:
 
 
 def _read_query(
-    tree: "exp.Expr", catalog: Catalog, *, mapping: bool, inside_distinct: bool = False
+    tree: "exp.Expr",
+    catalog: Catalog,
+    *,
+    mapping: bool,
+    nullable: Set[int],
+    inside_distinct: bool = False,
 ) -> SelectUnion:
     from sqlglot import exp
 
@@ -183,8 +195,10 @@ def _read_query(
         refuse_clauses(tree)
         distinct = bool(tree.args.get("distinct"))
         inside = distinct or inside_distinct
-        left = _read_query(tree.this, catalog, mapping=mapping, inside_distinct=inside)
-        right = _read_query(tree.expression, catalog, mapping=mapping, inside_distinct=inside)
+        left, right = (
+            _read_query(side, catalog, mapping=mapping, nullable=nullable, inside_distinct=inside)
+            for side in (tree.this, tree.expression)
+        )
         if not inside and not mapping and (left.distinct or right.distinct):
             raise SqlRefusal(
                 "UNION ALL of duplicate-free queries",
@@ -199,7 +213,7 @@ def _read_query(
         return SelectUnion(selects, distinct, tuple(groups))
     if not isinstance(tree, exp.Select):
         raise refuse_sql(tree, type(tree).__name__)
-    shape = _read_one(tree, catalog, inside_distinct, mapping)
+    shape = _read_one(tree, catalog, inside_distinct, mapping, nullable=nullable)
     return SelectUnion((shape,), shape.distinct, ((0,),) if shape.distinct else ())
 
 
@@ -210,6 +224,7 @@ def _read_one(
     mapping: bool,
     *,
     nulls: bool = False,
+    nullable: Set[int] = frozenset(),
 ) -> SelectShape:
     refuse_clauses(tree)
     distinct = tree.args.get("distinct")
@@ -221,7 +236,8 @@ def _read_one(
     if not mapping and not nulls:  # what is selected is not NULL either (parse_sql)
         selected = (
             column
-            for e in tree.expressions
+            for place, e in enumerate(tree.expressions)
+            if place not in nullable
             for _, column in read_projection(e, scope)
             if isinstance(column, SourceColumn)
         )

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from ontoweir.mappings.model.catalog import IntType
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -41,3 +42,22 @@ def is_injective(output: Output, types: Types) -> bool:
         if not apart:
             return False
     return True
+
+
+def term_kind(output: Output) -> str:
+    """What a term is besides its text: an IRI, a blank node, a literal of a datatype or a language.
+    Terms that differ in it are different, whatever their texts."""
+    match output:
+        case IriOutput() | ConstantOutput(is_iri=True):
+            return "IRI"
+        case BlankOutput():
+            return "blank node"
+        case NullOutput():
+            return "no value"
+        case (
+            LiteralOutput(datatype=datatype, language=language)
+            | TemplateLiteralOutput(datatype=datatype, language=language)
+            | ConstantOutput(datatype=datatype, language=language)
+        ):
+            plain = datatype is None or datatype == f"{XSD}string"
+            return f"@{language}" if language else "string" if plain else datatype or ""

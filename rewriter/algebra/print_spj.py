@@ -20,6 +20,9 @@ from ontoweir.rewriter.model.spj import (
     TemplateLiteralOutput,
 )
 
+SHOWN_AXIOMS = 3
+"""Of more axioms the first so many are shown."""
+
 
 def print_spj(query: SpjQuery, *, distinct: bool = False) -> str:
     """Algebra text; π̇ keeps duplicates, π (`distinct`) removes them. Times are in steps.
@@ -80,3 +83,10 @@ def show_output(output: Output) -> str:
 
 def _show_parts(parts: tuple[str | Attribute, ...]) -> str:
     return "".join(p if isinstance(p, str) else f"{{{p}}}" for p in parts)
+
+
+def first_axioms(axioms: tuple[str, ...]) -> tuple[str, ...]:
+    """The texts of axioms; of many the first, and how many there are more."""
+    if len(axioms) <= SHOWN_AXIOMS + 1:
+        return axioms
+    return (*axioms[:SHOWN_AXIOMS], f"{len(axioms) - SHOWN_AXIOMS:,} more axioms")

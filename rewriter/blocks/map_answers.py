@@ -23,7 +23,7 @@ from ontoweir.mappings.model.catalog import Catalog, ColumnType
 from ontoweir.mappings.model.column_types import natural_datatype
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.algebra.is_injective import is_injective
+from ontoweir.rewriter.algebra.is_injective import is_injective, term_kind
 from ontoweir.rewriter.blocks.make_answers import make_answers
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
@@ -41,7 +41,6 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     TemplateLiteralOutput,
     output_attributes,
-    term_kind,
 )
 from ontoweir.rewriter.tmappings.may_meet import list_atoms_of, may_meet
 

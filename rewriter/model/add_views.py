@@ -54,7 +54,7 @@ def tables_of(union: SpjUnion) -> set[str]:
     that it reads, are made from."""
     names = base_tables({o.table for q in union.disjuncts for o in q.occurrences}, union.views)
     names -= {block.stream.name for block in union.blocks}
-    return names.union(*(tables_of(block.union) for block in union.blocks))
+    return names.union(*(tables_of(q) for block in union.blocks for q in block.queries))
 
 
 def base_tables(names: Iterable[str], views: Sequence[View]) -> set[str]:

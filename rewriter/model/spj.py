@@ -1,6 +1,5 @@
-"""Select-project-join queries over the catalog: what the rewriter hands to the checker.
-
-[S] Def. 4: Π_L( σ_P( R1 × … × S1 × … ) ). Π is duplicate-preserving (bag) or -eliminating (set).
+"""Select-project-join queries over the catalog: what the rewriter hands to the checker. [S] Def. 4:
+Π_L( σ_P( R1 × … × S1 × … ) ). Π is duplicate-preserving (bag) or -eliminating (set).
 """
 
 from dataclasses import dataclass
@@ -11,12 +10,8 @@ from typing import TypeAlias
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Column, Relation, Scalar, Stream
-from ontoweir.mappings.model.column_types import XSD
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.rewriter.model.aggregation import Aggregation
-
-SHOWN_AXIOMS = 3
-"""Of more axioms the first so many are shown."""
 
 
 class Op(StrEnum):
@@ -319,14 +314,47 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Deadline:
+    """Until when something may come that belongs to a row: the earliest of some times of the row
+    (a variable, and how long after it, in µs), and of a time (µs since 1970)."""
+
+    after: tuple[tuple[str, int], ...]
+    fixed_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AbsencePart:
+    """`hits`: keys beside which something is there, all known when the last of `deadlines` is over;
+    it must not be there, or must (`present`)."""
+
+    hits: "SpjUnion"
+    deadlines: tuple[Deadline, ...]
+    present: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Which answers of a query count, by its variables `keys`."""
+
+    keys: tuple[str, ...]
+    parts: tuple[AbsencePart, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """A query whose answers are final, and the stream that they are for another query, with the
     time when each is final. `time`: a column of the answers, and how long after it that is, in µs
-    (None: it follows from no column)."""
+    (None: it follows from no column). `absence`: which of its answers count (None: all)."""
 
     stream: Stream
     union: "SpjUnion"
     time: tuple[str, int] | None = None
+    absence: Absence | None = None
+
+    @property
+    def queries(self) -> "tuple[SpjUnion, ...]":
+        """All that its rows are made of: the query, and what decides which of its answers count."""
+        return (self.union, *(p.hits for p in (self.absence.parts if self.absence else ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,14 +386,7 @@ class SpjUnion:
     step_us: int | None = None
     """The steps of time of a query over streams of different units (None: their unit)."""
     blocks: tuple[Block, ...] = ()
-    """The streams that are answers of other queries."""
-
-
-def first_axioms(axioms: tuple[str, ...]) -> tuple[str, ...]:
-    """The texts of axioms; of many the first, and how many there are more."""
-    if len(axioms) <= SHOWN_AXIOMS + 1:
-        return axioms
-    return (*axioms[:SHOWN_AXIOMS], f"{len(axioms) - SHOWN_AXIOMS:,} more axioms")
+    """The streams that are made of answers of other queries."""
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:
@@ -377,22 +398,3 @@ def output_attributes(output: Output) -> tuple[Attribute, ...]:
             return ()
         case IriOutput() | TemplateLiteralOutput() | BlankOutput():
             return tuple(p for p in output.parts if isinstance(p, Attribute))
-
-
-def term_kind(output: Output) -> str:
-    """What a term is besides its text: an IRI, a blank node, a literal of a datatype or a language.
-    Terms that differ in it are different, whatever their texts."""
-    match output:
-        case IriOutput() | ConstantOutput(is_iri=True):
-            return "IRI"
-        case BlankOutput():
-            return "blank node"
-        case NullOutput():
-            return "no value"
-        case (
-            LiteralOutput(datatype=datatype, language=language)
-            | TemplateLiteralOutput(datatype=datatype, language=language)
-            | ConstantOutput(datatype=datatype, language=language)
-        ):
-            plain = datatype is None or datatype == f"{XSD}string"
-            return f"@{language}" if language else "string" if plain else datatype or ""

@@ -152,7 +152,7 @@ class _Reader:
         name = node.name if isinstance(node, Node) else ""
         if name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
             word = "EXISTS" if name == "Builtin_EXISTS" else "NOT EXISTS"
-            return self._error(f"FILTER {word}", _WHY, "write what exists as a plain pattern")
+            return self._error(f"FILTER {word}", _WHY, "write it in the outermost group")
         if name.startswith("Builtin_"):
             fix = _FIXES.get(name[8:], _FORMS)
             return self._error(f"function {name[8:]} in FILTER", _WHY, fix)

@@ -58,8 +58,8 @@ _OUTSIDE = (
 )
 _COMPARISONS = {"<", "<=", "=", ">=", ">", "!=", "IN"}
 _REFUSED = {
-    "OptionalGraphPattern": ("OPTIONAL", "register one query with the pattern, one without it"),
-    "MinusGraphPattern": ("MINUS", "write a query of what holds: negation is not monotonic"),
+    "OptionalGraphPattern": ("OPTIONAL", "write it in the outermost group, with GRAPH in it"),
+    "MinusGraphPattern": ("MINUS", "write it in the outermost group, with GRAPH in it"),
     "ServiceGraphPattern": ("SERVICE", "declare the other source as a relation in the catalog"),
 }
 _CLAUSES = {

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import TYPE_CHECKING, assert_never
 
 from ontoweir.errors import QueryError, Source
@@ -19,7 +18,6 @@ from ontoweir.mappings.model.catalog import Catalog, Column, Scalar
 from ontoweir.mappings.model.column_types import XSD
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.never_null import never_null
-from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.read_select import (
@@ -30,11 +28,13 @@ from ontoweir.mappings.sql.read_select import (
 )
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
-from ontoweir.rewriter.algebra.equality_classes import valued_attributes
+from ontoweir.rewriter.blocks.make_absence import make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
+from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
+from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
@@ -44,18 +44,17 @@ from ontoweir.rewriter.model.spj import (
     Condition,
     Constant,
     ConstantOutput,
-    IsNull,
     LiteralOutput,
     NotNull,
-    NullOutput,
     Occurrence,
     OneOf,
     Op,
     Output,
     SpjQuery,
     SpjUnion,
-    output_attributes,
 )
+from ontoweir.rewriter.nulls.list_nullable import is_always_null, list_nullable
+from ontoweir.rewriter.nulls.split_nulls import split_nulls
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
@@ -71,9 +70,6 @@ from ontoweir.rewriter.windows.read_window_tables import read_window_tables
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-_MAX_NULLABLE = 8
-"""Of so many columns of GROUP BY that may be NULL every combination is a disjunct."""
 
 
 def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
@@ -104,7 +100,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
         tree = name_aggregates(parse_sql_text(text))
-        trees, catalog = merge_subqueries(tree, catalog, reader.read_answers)
+        trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         return reader.read(trees, catalog, name)
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
@@ -134,12 +130,27 @@ class _Reader:
         self.blocks.append(block)
         return answers
 
-    def read(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> SpjUnion:
-        """A query without subqueries: one tree; or several, whose matches are aggregated."""
+    def read_absence(
+        self, trees: AbsenceTrees, catalog: Catalog, name: str
+    ) -> tuple[StreamColumns, Catalog]:
+        """The rows beside which others are there, or are not, as a stream of the catalog."""
+
+        def read(selects: "Sequence[exp.Select]", keyed: int) -> SpjUnion:
+            return self.read(selects, catalog, name, keyed=keyed)
+
+        made = make_absence(trees, read, name, catalog)
+        self.blocks.append(made.block)
+        return (made.block.stream.name, made.columns), made.catalog
+
+    def read(
+        self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str, *, keyed: int | None = None
+    ) -> SpjUnion:
+        """A query without subqueries: one tree; or several, whose matches are aggregated, or whose
+        rows are the query's together, of which so many columns (`keyed`) may be NULL."""
         file = self.file
         parts: list[_Part] = []
         for tree in trees:
-            parts.append(_read_part(tree, catalog, file))
+            parts.append(_read_part(tree, catalog, file, keyed=keyed))
             catalog = parts[-1].catalog
         part = _unite_parts(parts, catalog, file)
         aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
@@ -173,7 +184,8 @@ class _Reader:
             views=tuple(sets.views),
         )
         made = add_blocks(made, self.blocks)
-        _refuse_ungrouped(made, part.buckets)
+        if keyed is None:
+            refuse_ungrouped(made, part.buckets)
         check_delays(made, sets.catalog)
         made = slide_buckets(made, sets.catalog)
         check_aggregates(made, sets.catalog)
@@ -196,7 +208,7 @@ class _Part:
     begins: tuple[str, ...]
 
 
-def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
+def _read_part(tree: "exp.Query", catalog: Catalog, file: str, *, keyed: int | None) -> _Part:
     """SQL without subqueries.
 
     Raises:
@@ -209,10 +221,17 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str) -> _Part:
     tree = expand_variances(tree, catalog)
     tree, catalog, derived = derive_query_columns(tree, catalog)
     tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
-    union = read_select_tree(tree, catalog, nulls=aggregation is not None)
-    grouped = None if aggregation is None else len(aggregation.group)
+    free = list_nullable(tree, catalog)
+    nulls = keyed is not None or aggregation is not None
+    union = read_select_tree(tree, catalog, nulls=nulls, nullable=free)
+    shown = len(union.selects[0].projections)
+    needed = shown if aggregation is None else len(aggregation.group)
+    needed = needed if keyed is None else keyed
+    nullable = frozenset(range(needed)) if nulls else free
     columns = {(table, column.name) for table, column in buckets}
-    disjuncts = tuple(d for s in union.selects for d in _disjuncts(s, file, grouped, columns))
+    disjuncts = tuple(
+        d for s in union.selects for d in _disjuncts(s, file, needed, nullable, columns)
+    )
     return _Part(
         catalog,
         union,
@@ -259,31 +278,6 @@ def _shape(aggregation: Aggregation | None) -> object:
     return aggregation.group, [(a.name, a.function, a.argument) for a in aggregation.aggregates]
 
 
-def _refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) -> None:
-    """Raise QueryError for a bucket of time that is not grouped by, where answers are a set."""
-    if union.aggregation is None and not union.distinct:
-        return
-    group = () if union.aggregation is None else union.aggregation.group
-    read = {*group, *union.ends, *union.begins}
-    buckets = {
-        (table, column.name)
-        for table, column in columns
-        if column.bucket is not None and not isinstance(column.bucket.buckets, Moments)
-    }
-    for query in union.disjuncts:
-        of = {o.alias: o.table for o in query.occurrences}
-        for name, output in query.outputs:
-            for attribute in output_attributes(output):
-                if name in read or (of[attribute.alias], attribute.column) not in buckets:
-                    continue
-                raise QueryError(
-                    f"{attribute.column} is selected or aggregated, and not grouped by",
-                    why="a bucket of time is read where it closes groups: in GROUP BY",
-                    fix="group by it; every result carries its own time `at`",
-                    source=union.source,
-                )
-
-
 def _names(select: SelectShape) -> tuple[str, ...]:
     names: list[str] = []
     for name, _ in select.projections:
@@ -295,10 +289,10 @@ def _names(select: SelectShape) -> tuple[str, ...]:
 
 
 def _disjuncts(
-    select: SelectShape, file: str, grouped: int | None, buckets: Set[tuple[str, str]]
+    select: SelectShape, file: str, needed: int, nullable: Set[int], buckets: Set[tuple[str, str]]
 ) -> list[SpjQuery]:
-    """The disjuncts of one SELECT; `grouped`: of an aggregate query, how many of its columns are
-    the group's, which come first; `buckets`: tables and columns that are never NULL."""
+    """The disjuncts of one SELECT. Of its first `needed` columns, all but arguments of aggregates,
+    the `nullable` ones may be NULL; `buckets`: tables and columns that are never NULL."""
     source = Source(file, select.line or 1)
     outputs: list[tuple[str, Output]] = []
     for name, value in select.projections:
@@ -313,45 +307,18 @@ def _disjuncts(
             outputs.append((name, LiteralOutput(_attribute(value))))
         else:
             outputs.append((name, _constant_output(value)))
-    needed = outputs if grouped is None else outputs[:grouped]
-    selected = [NotNull(o.value, source) for _, o in needed if isinstance(o, LiteralOutput)]
+    of = {t.alias: t.table for t in select.tables}
+    shown = [(n, o.value) for n, (_, o) in enumerate(outputs) if isinstance(o, LiteralOutput)]
+    maybe = [a for n, a in shown if n in nullable and not _has_value(a, select, of, buckets)]
+    sure = [NotNull(a, source) for n, a in shown if n < needed and a not in maybe]
+    never = {a for a in maybe if is_always_null(select.scope.tables[a.alias], a.column)}
+    tables = tuple(Occurrence(t.alias, t.table) for t in select.tables)
     disjuncts = []
     for alternative in select.alternatives:
-        conditions = tuple(_condition(c, source) for c in alternative)
-        tables = tuple(Occurrence(t.alias, t.table) for t in select.tables)
-        if grouped is None:
-            conditions = (*conditions, *dict.fromkeys(selected))
-            disjuncts.append(SpjQuery(tables, conditions, tuple(outputs)))
-        else:
-            of = {t.alias: t.table for t in select.tables}
-            always = [c for c in selected if _has_value(c.attribute, select, of, buckets)]
-            query = SpjQuery(tables, (*conditions, *dict.fromkeys(always)), tuple(outputs))
-            disjuncts += _split_nulls(query, selected, select.line)
-    return disjuncts
-
-
-def _split_nulls(query: SpjQuery, group: list[NotNull], line: int | None) -> list[SpjQuery]:
-    """The part of a query whose group has values, and those in which some of the group's columns
-    are NULL."""
-    known = {a for c in query.conditions for a in valued_attributes(c)}
-    doubtful = [c for c in dict.fromkeys(group) if c.attribute not in known]
-    if len(doubtful) > _MAX_NULLABLE:
-        raise SqlRefusal(
-            f"GROUP BY of {len(doubtful)} columns that may be NULL",
-            why="NULL is a group too, and each combination of columns with and without a value is "
-            f"a query of its own: of {_MAX_NULLABLE} columns at most",
-            fix=f"add {doubtful[-1].attribute} IS NOT NULL to WHERE, or group by fewer columns",
-            line=line,
-        )
-    disjuncts = []
-    for nulls in product((False, True), repeat=len(doubtful)):
-        absent = {c.attribute: c for c, null in zip(doubtful, nulls, strict=True) if null}
-        more = [IsNull(c.attribute, c.source) if c.attribute in absent else c for c in doubtful]
-        outputs = tuple(
-            (n, NullOutput(o.value) if isinstance(o, LiteralOutput) and o.value in absent else o)
-            for n, o in query.outputs
-        )
-        disjuncts.append(replace(query, conditions=(*query.conditions, *more), outputs=outputs))
+        conditions = (*(_condition(c, source) for c in alternative), *dict.fromkeys(sure))
+        query = SpjQuery(tables, conditions, tuple(outputs))
+        group = [NotNull(a, source) for a in maybe]
+        disjuncts += split_nulls(query, group, never, select.line)
     return disjuncts
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.print_spj import first_axioms
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.moments import EVERY_TIME
@@ -16,7 +17,6 @@ from ontoweir.rewriter.model.spj import (
     Provenance,
     SpjQuery,
     SpjUnion,
-    first_axioms,
 )
 from ontoweir.rewriter.sql.print_aggregation import (
     aggregate_matches,

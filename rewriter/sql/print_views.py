@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.spj import (
+    Absence,
     Attribute,
     Block,
     Constant,
@@ -63,7 +64,7 @@ def print_blocks(
 
     made = []
     for block in blocks:
-        if block.time is None:
+        if block.time is None and block.absence is None:
             raise QueryError(
                 f"the time when answers of {block.stream.name} are final is not printed as SQL",
                 why="it follows from no column: the bucket is of a calendar, or other rows may "
@@ -71,19 +72,35 @@ def print_blocks(
                 fix="look at it with --show plan",
                 source=block.union.source,
             )
-        column, behind = block.time
-        time: exp.Expr = exp.column(exp.to_identifier(column, quoted=needs_quotes(column)))
-        if behind:
-            micros = exp.Literal.string(str(behind))
-            length = exp.Interval(this=micros, unit=exp.Var(this="MICROSECOND"))
-            time = exp.Add(this=time, expression=length)
-        head = exp.select(exp.Star(), exp.alias_(time, block.stream.timestamp))
+        head = exp.select(exp.Star())
+        if block.time is not None:
+            column, behind = block.time
+            time: exp.Expr = exp.column(exp.to_identifier(column, quoted=needs_quotes(column)))
+            if behind:
+                micros = exp.Literal.string(str(behind))
+                length = exp.Interval(this=micros, unit=exp.Var(this="MICROSECOND"))
+                time = exp.Add(this=time, expression=length)
+            head = head.select(exp.alias_(time, block.stream.timestamp))
+        for missing in (c.name for c in block.stream.columns if c.enum == ()):
+            head = head.select(name_column(exp.Null(), missing))  # of an outer join
         shown = head.sql(dialect=dialect, pretty=True)
         body = f"{shown}\nFROM (\n{indent(printed(block.union), '  ')}\n) AS answers"
+        if block.absence is not None:
+            body += "\nWHERE " + "\nAND ".join(_print_parts(block.absence, printed))
         name = block.stream.name
         quoted = f'"{name}"' if needs_quotes(name) else name
         made.append(f"{quoted} AS (\n{indent(body, '  ')}\n)")
     return "WITH " + ",\n".join(made) + "\n"
+
+
+def _print_parts(absence: Absence, printed: Callable[[SpjUnion], str]) -> Iterator[str]:
+    """What must be beside an answer, or must not."""
+    names = [f'"{n}"' if needs_quotes(n) else n for n in absence.keys]
+    equal = " AND ".join(f"beside.{n} IS NOT DISTINCT FROM answers.{n}" for n in names)
+    for part in absence.parts:
+        word = "EXISTS" if part.present else "NOT EXISTS"
+        rows = indent(printed(part.hits), "    ")
+        yield f"{word} (\n  SELECT 1\n  FROM (\n{rows}\n  ) AS beside\n  WHERE {equal}\n)"
 
 
 def _print(view: View, catalog: Catalog, dialect: str, comments: bool) -> str:

@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+
 if TYPE_CHECKING:
     from sqlglot import exp
 
@@ -56,6 +59,34 @@ def list_items(select: "exp.Select") -> "list[exp.Expr]":
     if start is None:
         return []
     return [start.this, *(join.this for join in select.args.get("joins") or ())]
+
+
+def name_inner(
+    block: "list[exp.Select]",
+    alias: "exp.Expr | None",
+    columns: tuple[str, ...],
+    *,
+    named: bool,
+) -> list[Inner]:
+    """SELECTs with the names that their columns have outside: of an alias, else `columns`, else of
+    the first SELECT.
+
+    Raises:
+        SqlRefusal: they are too many, or too few.
+    """
+    given = tuple(c.name for c in alias.args.get("columns") or ()) if alias else ()
+    own = tuple(item.alias for item in block[0].expressions if not is_quiet(item))
+    names = given or columns or own
+    if len(names) != len(own):
+        raise SqlRefusal(
+            f"{len(names)} names for {len(own)} columns",
+            why="an alias names all columns of a subquery, or none",
+            fix="write as many names as the subquery has columns",
+            line=line_of(alias) if alias and given else line_of(block[0]),
+        )
+    if alias and given:
+        alias.set("columns", None)
+    return [Inner(select, names, named) for select in block]
 
 
 def rename_inner(inner: Mapping[str, Inner], aliases: Iterable[str]) -> dict[str, Inner]:
@@ -132,3 +163,16 @@ def join_inner(select: "exp.Select", inner: Mapping[str, Inner]) -> None:
         whole = select.args.get("where")
         outer = [] if whole is None else [whole.this]
         select.set("where", exp.Where(this=exp.and_(*conditions, *outer, copy=False)))
+
+
+def unite_selects(
+    parts: "tuple[exp.Query, ...] | list[exp.Select]", *, distinct: bool
+) -> "exp.Query":
+    """SELECTs under UNION, or UNION ALL."""
+    from sqlglot import exp
+
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    left, right = (unite_selects(side, distinct=distinct) for side in (parts[:half], parts[half:]))
+    return exp.Union(this=left, expression=right, distinct=distinct)

@@ -21,16 +21,23 @@ from ontoweir.mappings.sql.read_select import parse_sql_text, read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
+from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, Opening, StreamColumns
+from ontoweir.rewriter.joins.find_absence import absence_of, has_absence
+from ontoweir.rewriter.joins.is_set import aggregates, is_set
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
-from ontoweir.rewriter.subqueries.is_set import aggregates, is_set
 from ontoweir.rewriter.subqueries.join_inner import (
     Inner,
     is_quiet,
     join_inner,
     list_items,
     make_quiet,
+    name_inner,
     rename_inner,
+    unite_selects,
 )
+from ontoweir.rewriter.subqueries.open_absence import open_absence
+from ontoweir.rewriter.subqueries.qualify_names import Shown, qualify_names
+from ontoweir.rewriter.subqueries.refuse_distinct import refuse_distinct
 from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
 from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
@@ -68,9 +75,12 @@ ReadAnswers: TypeAlias = "Callable[[Sequence[exp.Query], Catalog, str], Answers]
 merge_subqueries, a catalog, and what the stream may be called. It raises SqlRefusal or QueryError
 where the query is wrong, or its answers are not final."""
 
+ReadAbsence: TypeAlias = "Callable[[AbsenceTrees, Catalog, str], tuple[StreamColumns, Catalog]]"
+"""Makes a stream of the rows beside which others are there, or are not (open_absence)."""
+
 
 def merge_subqueries(
-    tree: "exp.Query", catalog: Catalog, read_answers: ReadAnswers
+    tree: "exp.Query", catalog: Catalog, read_answers: ReadAnswers, read_absence: ReadAbsence
 ) -> "tuple[tuple[exp.Query, ...], Catalog]":
     """A query without subqueries in FROM, WITH and views; and the catalog with the streams that are
     answers of aggregate queries inside. Several queries: an aggregate query whose matches are those
@@ -82,6 +92,8 @@ def merge_subqueries(
         tree: the query.
         catalog: the tables and views.
         read_answers: makes a stream of an aggregate query inside.
+        read_absence: makes a stream of rows beside which others are there, or are not; and gives
+            the catalog with it.
 
     Raises:
         SqlRefusal: a subquery is more than select-project-join; or a name is unknown or ambiguous.
@@ -90,18 +102,22 @@ def merge_subqueries(
 
     names = {i.name.lower() for i in tree.find_all(exp.Identifier)}
     views = {v.lower() for v in catalog.views}
-    inside = tree.find(exp.With, exp.Subquery) or names & views
+    inside = tree.find(exp.With, exp.Subquery) or names & views or has_absence(tree)
     if not inside and not any(_shows_all(select) for select in tree.find_all(exp.Select)):
         return (tree,), catalog
-    merger = _Merger(catalog, read_answers)
+    merger = _Merger(catalog, read_answers, read_absence)
     return merger.read(tree.copy(), _Around()), merger.catalog
 
 
 class _Merger:
     """`known`: the answers of the queries inside that are read already, by their texts."""
 
-    def __init__(self, catalog: Catalog, read_answers: ReadAnswers) -> None:
+    def __init__(
+        self, catalog: Catalog, read_answers: ReadAnswers, read_absence: ReadAbsence
+    ) -> None:
         self.catalog, self.read_answers = catalog, read_answers
+        self.read_absence = read_absence
+        self.absent: dict[tuple[str, ...], StreamColumns] = {}
         self.known: dict[tuple[str, ...], Answers] = {}
 
     def read(self, tree: "exp.Query", around: _Around) -> "tuple[exp.Query, ...]":
@@ -113,7 +129,7 @@ class _Merger:
             distinct = bool(tree.args.get("distinct"))
             inside = replace(around, is_set=around.is_set or distinct)
             for key in ("this", "expression"):
-                tree.set(key, _unite(self.read(tree.args[key], inside), distinct=distinct))
+                tree.set(key, unite_selects(self.read(tree.args[key], inside), distinct=distinct))
             return (tree,)
         if isinstance(tree, exp.Subquery) and not tree.alias:
             refuse_clauses(tree)
@@ -123,29 +139,14 @@ class _Merger:
         parts = self.select(tree, around)
         if aggregates(tree):
             return tuple(parts)
-        return (_unite(parts, distinct=tree.args.get("distinct") is not None),)
+        return (unite_selects(parts, distinct=tree.args.get("distinct") is not None),)
 
     def select(self, select: "exp.Select", around: _Around) -> "list[exp.Select]":
         """A SELECT as SELECTs over tables, whose rows, or matches, are its own together."""
         around = replace(around, is_set=around.is_set or is_set(select))
-        inner = self._open_subqueries(select, around)
-        windows = list_window_columns(select)
-        flat = cast("exp.Select", read_window_tables(select))
-        items: dict[str, Columns] = {}
-        for item in list_items(flat):
-            alias = self._open(item, inner, around)
-            if alias.lower() in map(str.lower, items):
-                raise SqlRefusal(
-                    f"the alias {alias!r} occurs twice in FROM",
-                    why="columns could not be told apart",
-                    fix=f"write {item.name} AS {alias}2",
-                    line=line_of(item),
-                )
-            items[alias] = ()
-            if alias not in inner:
-                table = find_table(_name(item), self.catalog, line_of(item))
-                own = [(c, None) for c in column_names(table)]
-                items[alias] = (*own, *windows.get(alias, ()))
+        if absence_of(select):
+            return self._open_absence(select, around)
+        flat, inner, items = self._list_items(select, around)
         if not items:
             read_from(select, self.catalog)  # which says that there is no FROM
         if prod(len(parts) for parts in inner.values()) > MAX_ALTERNATIVES:
@@ -170,6 +171,68 @@ class _Merger:
             made.append(whole)
         return made
 
+    def _open_absence(self, select: "exp.Select", around: _Around) -> "list[exp.Select]":
+        """A SELECT that says that rows are there, or are not."""
+        select = select.copy()
+
+        def list_columns(one: "exp.Select") -> dict[str, Shown]:
+            return self._list_columns(one, around)
+
+        def read(trees: AbsenceTrees, name: str) -> StreamColumns:
+            all_trees = [*trees.found, *(t for part in trees.parts for t in part.trees)]
+            kinds = (str((len(part.trees), part.present)) for part in trees.parts)
+            key = (*(t.sql("spark") for t in all_trees), *kinds, name)
+            if key not in self.absent:
+                self.absent[key], self.catalog = self.read_absence(trees, self.catalog, name)
+            return self.absent[key]
+
+        qualify_names(select, list_columns)
+
+        def flatten(one: "exp.Select", merged: bool) -> "list[exp.Select]":
+            return self.select(one.copy(), replace(around, is_set=merged))
+
+        return open_absence(select, Opening(flatten, read, lambda: self.catalog, around.is_set))
+
+    def _list_columns(self, select: "exp.Select", around: _Around) -> dict[str, Shown]:
+        """The columns of the items of FROM."""
+        _, inner, items = self._list_items(select.copy(), around)
+        shown = {}
+        for alias, columns in items.items():
+            if alias in inner:
+                one = inner[alias][0]
+                shown[alias] = Shown(tuple(n for n, _ in one.columns), one.quiet)
+                continue
+            item = next(i for i in list_items(select) if i.alias_or_name == alias)
+            stream = self.catalog.streams.get(find_table(_name(item), self.catalog).name)
+            quiet = frozenset() if stream is None else frozenset({stream.timestamp})
+            shown[alias] = Shown(tuple(n for n, _ in columns), quiet)
+        return shown
+
+    def _list_items(
+        self, select: "exp.Select", around: _Around
+    ) -> "tuple[exp.Select, dict[str, list[Inner]], dict[str, Columns]]":
+        """A SELECT without subqueries in FROM; these, by the aliases that stand for them; and the
+        items of FROM with the columns of those that are tables."""
+        inner = self._open_subqueries(select, around)
+        windows = list_window_columns(select)
+        flat = cast("exp.Select", read_window_tables(select))
+        items: dict[str, Columns] = {}
+        for item in list_items(flat):
+            alias = self._open(item, inner, around)
+            if alias.lower() in map(str.lower, items):
+                raise SqlRefusal(
+                    f"the alias {alias!r} occurs twice in FROM",
+                    why="columns could not be told apart",
+                    fix=f"write {item.name} AS {alias}2",
+                    line=line_of(item),
+                )
+            items[alias] = ()
+            if alias not in inner:
+                table = find_table(_name(item), self.catalog, line_of(item))
+                own = [(c, None) for c in column_names(table)]
+                items[alias] = (*own, *windows.get(alias, ()))
+        return flat, inner, items
+
     def _open_subqueries(self, select: "exp.Select", around: _Around) -> dict[str, list[Inner]]:
         """The subqueries of FROM, by the aliases of the tables that take their place."""
         from sqlglot import exp
@@ -183,7 +246,7 @@ class _Merger:
             while not item.alias and alias in inner:
                 alias, n = f"subquery_{n}", n + 1
             block = self._block(item.this, around, alias)
-            inner[alias] = _rename(block, item.args.get("alias"), (), named=bool(item.alias))
+            inner[alias] = name_inner(block, item.args.get("alias"), (), named=bool(item.alias))
             item.replace(exp.Table(this=exp.to_identifier(alias, quoted=True)))
         return inner
 
@@ -209,7 +272,7 @@ class _Merger:
             return alias
         refuse_clauses(item)
         if alias not in inner:
-            inner[alias] = _rename(block, item.args.get("alias"), columns, named=True)
+            inner[alias] = name_inner(block, item.args.get("alias"), columns, named=True)
         return alias
 
     def _open_view(self, view: QueryView, line: int | None, around: _Around) -> "list[exp.Select]":
@@ -252,7 +315,7 @@ class _Merger:
         if isinstance(tree, exp.Union):
             refuse_clauses(tree)
             if tree.args.get("distinct") and not around.is_set:
-                raise _refuse_distinct(tree, "UNION")
+                raise refuse_distinct(tree, "UNION")
             sides = (tree.this, tree.expression)
             parts = [part for side in sides for part in self._block(side, around, name)]
             for part in parts:
@@ -268,7 +331,7 @@ class _Merger:
         if distinct is not None and distinct.args.get("on"):
             raise refuse_sql(tree, "DISTINCT ON")
         if distinct is not None and not around.is_set:
-            raise _refuse_distinct(tree, "SELECT DISTINCT")
+            raise refuse_distinct(tree, "SELECT DISTINCT")
         parts = self.select(tree, around)
         for part in parts:
             refuse_clauses(part)
@@ -332,50 +395,3 @@ def _take_named(tree: "exp.Query", around: _Around) -> _Around:
 
 def _name(item: "exp.Expr") -> str:
     return ".".join(part.name for part in cast("exp.Table", item).parts)
-
-
-def _rename(
-    block: "list[exp.Select]",
-    alias: "exp.Expr | None",
-    columns: tuple[str, ...],
-    *,
-    named: bool,
-) -> list[Inner]:
-    """SELECTs with the names that their columns have outside: of an alias, else `columns`, else of
-    the first SELECT."""
-    given = tuple(c.name for c in alias.args.get("columns") or ()) if alias else ()
-    own = tuple(item.alias for item in block[0].expressions if not is_quiet(item))
-    names = given or columns or own
-    if len(names) != len(own):
-        raise SqlRefusal(
-            f"{len(names)} names for {len(own)} columns",
-            why="an alias names all columns of a subquery, or none",
-            fix="write as many names as the subquery has columns",
-            line=line_of(alias) if alias and given else line_of(block[0]),
-        )
-    if alias and given:
-        alias.set("columns", None)
-    return [Inner(select, names, named) for select in block]
-
-
-def _unite(parts: "tuple[exp.Query, ...] | list[exp.Select]", *, distinct: bool) -> "exp.Query":
-    """SELECTs under UNION, or UNION ALL."""
-    from sqlglot import exp
-
-    if len(parts) == 1:
-        return parts[0]
-    half = len(parts) // 2
-    left, right = (_unite(side, distinct=distinct) for side in (parts[:half], parts[half:]))
-    return exp.Union(this=left, expression=right, distinct=distinct)
-
-
-def _refuse_distinct(tree: "exp.Expr", what: str) -> SqlRefusal:
-    return SqlRefusal(
-        f"{what} in a subquery whose rows are counted",
-        why="each row of it counts once over the whole history, and what reads it counts its rows: "
-        "duplicates are removed from results here, and from what SELECT DISTINCT, MIN, MAX and "
-        "COUNT(DISTINCT …) read",
-        fix="write DISTINCT in the outermost SELECT; of static relations: declare a relation with "
-        "this SQL as its view",
-        line=line_of(tree),
-    )

@@ -16,8 +16,9 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.is_injective import term_kind
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
-from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion, term_kind
+from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
 from ontoweir.rewriter.tmappings.may_meet import TextAtoms, list_atoms_of, may_meet
 
 _ORDERED = (AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.QUANTILE)

@@ -13,6 +13,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.progress.progress import OnProgress, ignore_progress
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_derived import list_derived
+from ontoweir.rewriter.algebra.print_spj import first_axioms
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.buckets.add_buckets import add_buckets
 from ontoweir.rewriter.model.add_views import used_views
@@ -32,7 +33,6 @@ from ontoweir.rewriter.model.spj import (
     Provenance,
     SpjQuery,
     SpjUnion,
-    first_axioms,
 )
 from ontoweir.rewriter.model.work_budget import WorkBudget
 from ontoweir.rewriter.passes.prune_disjuncts import Candidate

@@ -7,35 +7,49 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.rewriter.model.spj import Absence
+from ontoweir.runtime.blocks.keep_waiting import keep_waiting, waiting_schema
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import BlockState, ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plans
+from ontoweir.runtime.groups.repeat_rows import repeat_rows
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
-from ontoweir.runtime.results.render_results import AT
+from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.sources.read_chunk import Chunk
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedBlock:
-    """A query whose answers are the rows of `stream`: its plans, with static data encoded; and
-    those whose answers it reads."""
+    """Queries whose answers are the rows of `stream`, by `absence` (BlockContext)."""
 
     stream: Stream
+    queries: "tuple[PreparedQuery, ...]"
+    absence: Absence | None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedQuery:
+    """A query: its plans, with static data encoded; and those whose answers it reads."""
+
     work: ExecutionContext
     plans: tuple[PreparedPlan, ...]
-    blocks: "tuple[PreparedBlock, ...]"
+    blocks: tuple[PreparedBlock, ...]
 
 
 def prepare_blocks(work: ExecutionContext) -> tuple[PreparedBlock, ...]:
     """The queries whose answers a query reads, ready for chunks of rows."""
     return tuple(
-        PreparedBlock(stream, other, prepare_plans(other), prepare_blocks(other))
-        for stream, other in work.blocks
+        PreparedBlock(
+            block.stream,
+            tuple(PreparedQuery(q, prepare_plans(q), prepare_blocks(q)) for q in block.queries),
+            block.absence,
+        )
+        for block in work.blocks
     )
 
 
@@ -57,28 +71,50 @@ def advance_blocks(
     """
     made, after = dict(admitted), []
     for block, before in zip(blocks, states or [_begin(block) for block in blocks], strict=True):
-        fed, below = advance_blocks(block.blocks, admitted, chunk, before.state.blocks)
-        state, answers = advance_rows(block.work, block.plans, fed, chunk, before.state)
-        rows = pa.concat_tables([before.waiting, answers])
-        rows, waiting = _cut(block.stream, rows, chunk.now_us)
+        answers, known = [], []
+        for query, state in zip(block.queries, before.states, strict=True):
+            fed, below = advance_blocks(query.blocks, admitted, chunk, state.blocks)
+            state, found = advance_rows(query.work, query.plans, fed, chunk, state)
+            answers.append(found)
+            known.append(replace(state, blocks=below))
+        rows, waiting = _finish(block, before.waiting, answers, chunk.now_us)
         made[block.stream.name] = _admit(block.stream, rows)
-        after.append(BlockState(replace(state, blocks=below), waiting))
+        after.append(BlockState(tuple(known), waiting))
     return made, tuple(after)
 
 
+def _finish(
+    block: PreparedBlock, waiting: pa.Table, answers: Sequence[pa.Table], now_us: int | None
+) -> tuple[pa.Table, pa.Table]:
+    """The answers that are rows of the stream now, in order of time, and those that wait."""
+    if block.absence is None:
+        return _cut(block.stream, pa.concat_tables([waiting, *answers]), now_us)
+    first, *parts = answers
+    keys = [*block.absence.keys, AT]
+    hits = [part.select(keys) for part in parts]
+    rows, waiting = keep_waiting(block.absence, waiting, first, hits, now_us)
+    if MULTIPLICITY in rows.schema.names:
+        none = rows.drop_columns([MULTIPLICITY]).slice(0, 0)
+        rows = pa.concat_tables([none, *repeat_rows(rows)])
+    return rows.sort_by(AT), waiting
+
+
 def _begin(block: PreparedBlock) -> BlockState:
-    kernels = tuple(KernelState() for _ in block.plans)
-    texts = tuple(no_texts() for _ in block.plans)
-    return BlockState(
-        ExecutionState({}, kernels, texts, GroupState()), _schema(block).empty_table()
-    )
+    states = []
+    for query in block.queries:
+        kernels = tuple(KernelState() for _ in query.plans)
+        texts = tuple(no_texts() for _ in query.plans)
+        states.append(ExecutionState({}, kernels, texts, GroupState()))
+    columns = _schema(block.queries[0])
+    if block.absence is not None:
+        columns = waiting_schema(block.absence, columns)
+    return BlockState(tuple(states), columns.empty_table())
 
 
-def _schema(block: PreparedBlock) -> pa.Schema:
+def _schema(query: PreparedQuery) -> pa.Schema:
     """The columns of its answers."""
-    aggregates = block.work.aggregates
-    assert aggregates is not None
-    return aggregates.answers
+    aggregates = query.work.aggregates
+    return query.work.schema if aggregates is None else aggregates.answers
 
 
 def _cut(stream: Stream, rows: pa.Table, now_us: int | None) -> tuple[pa.Table, pa.Table]:
@@ -103,7 +139,13 @@ def _steps(stream: Stream, rows: pa.Table) -> "np.ndarray[tuple[int], np.dtype[n
 def _admit(stream: Stream, rows: pa.Table) -> Admitted:
     """Answers as rows of a stream."""
     times = _steps(stream, rows) * stream.step_us
-    columns = [rows.column(c.name).cast(arrow_type(c.type)) for c in stream.columns]
+    names = rows.schema.names
+    columns = [
+        rows.column(c.name).cast(arrow_type(c.type))
+        if c.name in names
+        else pa.nulls(rows.num_rows, arrow_type(c.type))
+        for c in stream.columns
+    ]
     table = pa.table(columns, names=[c.name for c in stream.columns])
     if not columns:
         table = pa.table({"": pa.nulls(rows.num_rows)})

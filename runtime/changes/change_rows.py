@@ -7,8 +7,8 @@ import pyarrow.compute as pc
 
 from ontoweir.runtime.changes.change_feed import ChangeFeed, no_answers
 from ontoweir.runtime.changes.make_snapshots import advance_feed
-from ontoweir.runtime.changes.repeat_rows import repeat_rows
 from ontoweir.runtime.changes.sliding_groups import count_leaving
+from ontoweir.runtime.groups.repeat_rows import repeat_rows
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.results.write_results import RowSink
 

@@ -9,10 +9,11 @@ from ontoweir.checker.plans.bound_open_groups import wait_for_matches
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, used_views
+from ontoweir.rewriter.model.spj import Absence
 from ontoweir.rewriter.windows.choose_emit import CHANGING
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
 from ontoweir.runtime.engine.bucket_closing import BucketClosing
-from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.engine.execution import BlockContext, ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import plan_step
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.encode_statics import needed_columns
@@ -62,8 +63,17 @@ class QueryConfig:
     schema: pa.Schema
     distinct: bool
     aggregates: AggregateWork | None
-    blocks: "tuple[tuple[Stream, QueryConfig], ...]" = ()
+    blocks: "tuple[BlockConfig, ...]" = ()
     """Of the queries whose answers it reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockConfig:
+    """As a BlockJob, of queries with what a run derives from them."""
+
+    stream: Stream
+    queries: tuple[QueryConfig, ...]
+    absence: Absence | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +115,13 @@ class RunConfig:
         job = query.job
         catalog = extend_catalog(self.catalog, job.union)
         tables = {n: _select(statics[n], columns) for n, columns in self.relations.items()}
+        views = used_views(_list_tables(job), job.union.views)
         return ExecutionContext(
             key=key,
             plans=job.plans,
             catalog=catalog,
             histories=tuple(histories),
-            statics=tables | fill_relations(job.union.views, catalog, tables),
+            statics=tables | fill_relations(views, catalog, tables),
             references=self.references,
             schema=query.schema,
             distinct=query.distinct,
@@ -123,15 +134,28 @@ class RunConfig:
             watch=watch,
             views=job.union.views,
             blocks=tuple(
-                (
-                    stream,
-                    self.make_context(
-                        other, histories, statics, key=f"{key}/{stream.name}", watch=watch or key
+                BlockContext(
+                    block.stream,
+                    tuple(
+                        self.make_context(
+                            other,
+                            histories,
+                            statics,
+                            key=f"{key}/{block.stream.name}/{number}",
+                            watch=watch or key,
+                        )
+                        for number, other in enumerate(block.queries)
                     ),
+                    block.absence,
                 )
-                for stream, other in query.blocks
+                for block in query.blocks
             ),
         )
+
+
+def _list_tables(job: QueryJob) -> set[str]:
+    """The tables, and views, that the plans of a query read."""
+    return {o.table for plan in job.plans for o in plan.form.query.occurrences}
 
 
 def _select(table: pa.Table, columns: Sequence[str]) -> pa.Table:
@@ -149,7 +173,10 @@ def configure_query(job: QueryJob) -> QueryConfig:
     catalog = extend_catalog(job.catalog, job.union)
     for plan in job.plans:
         plan_step(plan, catalog)
-    blocks = tuple((stream, configure_query(other)) for stream, other in job.blocks)
+    blocks = tuple(
+        BlockConfig(block.stream, tuple(map(configure_query, block.queries)), block.absence)
+        for block in job.blocks
+    )
     if job.union.aggregation is None:
         schema = result_schema(job.union, catalog)
         return QueryConfig(job, schema, job.union.distinct, None, blocks)
@@ -182,7 +209,7 @@ def _list_jobs(jobs: Iterable[QueryJob]) -> Iterator[QueryJob]:
     """Jobs, and those whose answers they read."""
     for job in jobs:
         yield job
-        yield from _list_jobs(other for _, other in job.blocks)
+        yield from _list_jobs(other for block in job.blocks for other in block.queries)
 
 
 def configure_run(
@@ -204,7 +231,7 @@ def configure_run(
     valued: dict[str, set[str]] = {}
     names: set[str] = set()
     for job in _list_jobs(jobs):
-        read = {o.table for plan in job.plans for o in plan.form.query.occurrences}
+        read = _list_tables(job)
         views = used_views(read, job.union.views)
         tables = extend_catalog(catalog, job.union)
         for plan in job.plans:

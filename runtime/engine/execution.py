@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.rewriter.model.spj import View
+from ontoweir.rewriter.model.spj import Absence, View
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
 from ontoweir.runtime.ingest.list_references import EnforcedReference
@@ -49,11 +49,21 @@ class ExecutionContext:
     """The tables of the plans that are made from others; the catalog, and of those over static
     relations `statics`, have them too."""
 
-    blocks: "tuple[tuple[Stream, ExecutionContext], ...]" = ()
+    blocks: "tuple[BlockContext, ...]" = ()
     """The queries whose answers it reads, as streams of the catalog."""
 
     parquet: bool = False
     """Whether tasks write their answers as the output has them, which is put together of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockContext:
+    """Queries whose answers are the rows of `stream`: of the first one those that count by
+    `absence`, whose parts the others are (None: all, and there are no others)."""
+
+    stream: Stream
+    queries: tuple[ExecutionContext, ...]
+    absence: Absence | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +84,19 @@ class ExecutionState:
         """All synopsis rows, the groups of aggregates, changes to come, and those of the queries
         that are read."""
         held = 0 if self.changes is None else self.changes.num_rows
-        below: int = sum(block.state.rows + block.waiting.num_rows for block in self.blocks)
+        below: int = sum(block.rows for block in self.blocks)
         return sum(k.rows for k in self.kernels) + self.groups.rows + held + below
 
 
 @dataclass(frozen=True, slots=True)
 class BlockState:
-    """What is carried of a query whose answers are read: its state, and the answers whose timestamp
-    is not over yet."""
+    """What is carried of queries whose answers are read: their states, and the answers whose
+    timestamp is not over yet, or of which it is not final whether they count."""
 
-    state: ExecutionState
+    states: tuple[ExecutionState, ...]
     waiting: pa.Table
+
+    @property
+    def rows(self) -> int:
+        """All rows that are kept."""
+        return sum(state.rows for state in self.states) + int(self.waiting.num_rows)

@@ -6,7 +6,7 @@ from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.rewriter.windows.choose_emit import Emit
 
 
@@ -47,5 +47,15 @@ class QueryJob:
     unbounded: bool = False
     watched: tuple[WatchedKey, ...] = ()
     emit: Emit = Emit.ANSWERS
-    blocks: "tuple[tuple[Stream, QueryJob], ...]" = ()
-    """The queries whose answers it reads, as streams."""
+    blocks: "tuple[BlockJob, ...]" = ()
+    """The queries whose answers it reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockJob:
+    """Queries whose answers are the rows of `stream`: of the first one those that count by
+    `absence`, whose parts the others are (None: all, and there are no others)."""
+
+    stream: Stream
+    queries: tuple[QueryJob, ...]
+    absence: Absence | None = None

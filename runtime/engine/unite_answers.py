@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.checker.model.plan import SynopsisPlan
-from ontoweir.rewriter.model.spj import term_kind
+from ontoweir.rewriter.algebra.is_injective import term_kind
 from ontoweir.runtime.columnar.frame import Frame
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, UNTIL
 

@@ -3,9 +3,9 @@
 import pytest
 
 from ontoweir.errors import QueryError
+from ontoweir.pipeline.compile_text import compile_text
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.rewriter.sparql.parse_query import parse_query
 from tests.paths import ROOT
 
 PREFIXES = """PREFIX : <http://traffic.example/ns#>
@@ -29,6 +29,10 @@ READ = [
     f"SELECT ?v {{ {BODY} FILTER(?v + 10 < 50 && !(?v = 3 || ?v != 5)) }}",
     f"SELECT ?v {{ {BODY} FILTER(?v IN (1, 2) && ?v NOT IN (3)) }}",
     f"SELECT ?s {{ {{ {BODY} }} UNION {{ GRAPH ?t {{ ?r :vehicleCount 5 ; :reportedBy ?s }} }} }}",
+    f"SELECT ?v {{ {BODY} FILTER NOT EXISTS {{ ?s :monitors ?x }} }}",
+    f"SELECT ?v {{ {BODY} FILTER EXISTS {{ GRAPH ?u {{ ?q :reportedBy ?s }} FILTER(?u < ?t) }} }}",
+    f"SELECT ?v {{ {BODY} MINUS {{ ?s :monitors ?x }} }}",
+    f"SELECT ?v ?x {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} }}",
     f"SELECT ?s {{ VALUES ?v {{ 1 2 }} {BODY} }}",
     f"SELECT ?s ?c {{ {BODY} BIND(7 AS ?c) }}",
     "SELECT ?x { GRAPH ?t { ?r :reportedBy ?s } ?s :monitors/:locatedIn ?x }",
@@ -40,9 +44,11 @@ READ = [
 ]
 
 REFUSED = {
-    "OPTIONAL": f"SELECT ?v {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} }}",
-    "MINUS": f"SELECT ?v {{ {BODY} MINUS {{ ?s :monitors ?x }} }}",
-    "EXISTS": f"SELECT ?v {{ {BODY} FILTER NOT EXISTS {{ ?s :monitors ?x }} }}",
+    "OPTIONAL": f"SELECT ?v {{ {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} }} }}",
+    "MINUS": f"SELECT ?v {{ {{ {BODY} MINUS {{ ?s :monitors ?x }} }} }}",
+    "EXISTS": f"SELECT ?v {{ {{ {BODY} FILTER NOT EXISTS {{ ?s :monitors ?x }} }} }}",
+    "never final": f"SELECT ?v {{ {BODY} FILTER NOT EXISTS {{ GRAPH ?u {{ ?q a :Reading }} }} }}",
+    "in SELECT, beside MINUS": f"SELECT (?v + 1 AS ?w) {{ {BODY} MINUS {{ ?s :monitors ?x }} }}",
     "ORDER BY": f"SELECT ?v {{ {BODY} }} ORDER BY ?v",
     "LIMIT": f"SELECT ?v {{ {BODY} }} LIMIT 5",
     "HAVING": f"SELECT ?s {{ {BODY} }} GROUP BY ?s HAVING(AVG(?v) > 1)",
@@ -64,8 +70,7 @@ def workspace() -> Workspace:
 
 
 def _check(workspace: Workspace, text: str) -> None:
-    branches = parse_query(PREFIXES + text, name="q", file="q.rq")
-    workspace.check(workspace.compile_branches(branches))
+    workspace.check(compile_text(workspace, PREFIXES + text, "q", "q.rq"))
 
 
 @pytest.mark.parametrize("text", READ)

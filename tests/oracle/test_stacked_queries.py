@@ -187,7 +187,7 @@ class Prefixes(Oracle):
             self.base.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS FROM {source}")
         clock = f"SELECT make_timestamp({marker}) AS now"
         self.base.execute(f"CREATE OR REPLACE TEMP VIEW clock AS {clock}")
-        known = " AND ".join(f"{n} IS NOT NULL" for n in query.names)
+        known = " AND ".join(f"{n} IS NOT NULL" for n in query.names) or "TRUE"
         return Counter(
             tuple(map(_plain, row))
             for row in self.base.execute(

@@ -30,7 +30,7 @@ from ontoweir.runtime.pool.text_table import TEXT
 from ontoweir.runtime.sources.history import Cursor
 from ontoweir.runtime.times.late_rows import LateRows
 
-CHECKPOINT_VERSION = 7
+CHECKPOINT_VERSION = 8
 _MANIFEST = "manifest.json"
 _SEAL = "sha256"
 _KEPT = 2
@@ -223,7 +223,8 @@ def _query_files(number: str, query: ExecutionState) -> dict[str, pa.Table]:
     if query.changes is not None:
         files[f"changes-{number}.arrow"] = query.changes
     for place, block in enumerate(query.blocks):
-        files |= _query_files(f"{number}_{place}", block.state)
+        for part, state in enumerate(block.states):
+            files |= _query_files(f"{number}_{place}_{part}", state)
         files[f"waiting-{number}_{place}.arrow"] = block.waiting
     return files
 
@@ -234,7 +235,7 @@ def _list_texts(query: ExecutionState) -> list[list[str]]:
 
 def _describe_blocks(query: ExecutionState) -> list[Any]:
     """Of the queries whose answers a query reads: their texts, and the same of those they read."""
-    return [[_list_texts(b.state), _describe_blocks(b.state)] for b in query.blocks]
+    return [[[_list_texts(s), _describe_blocks(s)] for s in b.states] for b in query.blocks]
 
 
 def _assemble(
@@ -292,10 +293,13 @@ def _assemble_query(
         tables.get(f"changes-{number}.arrow"),
         tuple(
             BlockState(
-                _assemble_query(f"{number}_{place}", held, below, tables),
+                tuple(
+                    _assemble_query(f"{number}_{place}_{part}", held, below, tables)
+                    for part, (held, below) in enumerate(states)
+                ),
                 tables[f"waiting-{number}_{place}.arrow"],
             )
-            for place, (held, below) in enumerate(blocks)
+            for place, states in enumerate(blocks)
         ),
     )
 

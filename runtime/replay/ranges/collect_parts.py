@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError
 from ontoweir.progress.replay_progress import ProgressListener, ReplayProgress
-from ontoweir.runtime.changes.repeat_rows import repeat_rows
+from ontoweir.runtime.groups.repeat_rows import repeat_rows
 from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
     RangeProgress,

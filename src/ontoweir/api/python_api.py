@@ -14,13 +14,13 @@ from ontoweir.api.live_query import KEPT, LiveQuery
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
+from ontoweir.pipeline.compile_text import compile_text
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.pipeline.read_text import read_text
 from ontoweir.progress.notebook import NotebookText, in_notebook
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.project.write_project import BuiltProject
 from ontoweir.report.describe_rejects import describe_rejects
-from ontoweir.rewriter.sparql.parse_query import parse_query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -383,7 +383,7 @@ class OpenProject:
     def _compile(self, query: str) -> CompiledQuery:
         if "{" not in query:
             return self.workspace.compile(query)
-        return self.workspace.compile_branches(parse_query(query, name="query", file="<query>"))
+        return compile_text(self.workspace, query, "query", "<query>")
 
     @contextmanager
     def _names(self) -> Iterator[None]:

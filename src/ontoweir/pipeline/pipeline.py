@@ -23,6 +23,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import OntologyReading
 from ontoweir.ontology.tbox import TBox
+from ontoweir.pipeline.compile_text import compile_text
 from ontoweir.pipeline.compiled_query import CompiledQuery as CompiledQuery
 from ontoweir.pipeline.compiled_query import list_types, parse_values
 from ontoweir.pipeline.describe_counts import describe_counts
@@ -194,10 +195,10 @@ class Workspace:
         Raises:
             OntoweirError: the query, the ontology or the mappings are wrong.
         """
-        branches = self.parse(name)
-        _ = self.mappings  # noted by themselves
+        file = self.query_file(name)
+        text, _ = read_text(file), self.mappings  # noted by themselves
         with self._noting(f"{name} is rewritten"):
-            return self.compile_branches(branches)
+            return compile_text(self, text, name, str(file))
 
     def compile_branches(
         self,
@@ -393,7 +394,6 @@ class Workspace:
         file = compiled.union.source.file
         if not compiled.branches:
             return parse_sql(text, catalog, name=compiled.name, file=file)
-        branches = compiled.branches
-        if text != before:
-            branches = parse_query(text, name=compiled.name, file=file)
-        return self.compile_branches(branches, catalog=catalog, quiet=True).union
+        if text == before and not compiled.union.blocks:
+            return self.compile_branches(compiled.branches, catalog=catalog, quiet=True).union
+        return compile_text(self, text, compiled.name, file, catalog=catalog).union

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from ontoweir.errors import Source, UsageError
 from ontoweir.mappings.model.catalog import QueryView
+from ontoweir.pipeline.compile_text import compile_text as compile_sparql
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.check_name import check_name
 from ontoweir.registry.list_entries import list_entries
@@ -22,7 +23,6 @@ from ontoweir.registry.registry_entry import (
     utc_now,
     write_entry,
 )
-from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.run.prepare_live_run import check_live
 
@@ -49,7 +49,7 @@ def compile_text(workspace: Workspace, query: QueryText) -> CompiledQuery:
     """
     name, file = query.name, query.file
     if query.language == "sparql":
-        return workspace.compile_branches(parse_query(query.text, name=name, file=file))
+        return compile_sparql(workspace, query.text, name, file)
     catalog = workspace.project.catalog
     views = {n: QueryView(n, text, Source(n), n) for n, text in query.reads.items()}
     catalog = dataclasses.replace(catalog, views={**catalog.views, **views})

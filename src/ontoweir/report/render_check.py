@@ -17,6 +17,7 @@ from ontoweir.files.mark_source import Marked, mark_label
 from ontoweir.mappings.model.assertion import RefusedMap
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
+from ontoweir.report.describe_finality import describe_finality
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.windows.choose_emit import Emit, default_emit
 
@@ -75,6 +76,9 @@ def render_verdict(
         console.print(Text(f"  answers end ({pattern}): {told}", style="dim"), soft_wrap=True)
     for inner in verdict.blocks:
         _render_block(inner, console, "  ")
+    for block in verdict.union.blocks:
+        if (final := describe_finality(block)) is not None:
+            console.print(Text(f"  {final}", style="dim"), soft_wrap=True)
     if verbose:
         for one in (verdict, *list_blocks(verdict)):
             _render_criteria(one, console)

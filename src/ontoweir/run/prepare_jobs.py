@@ -217,9 +217,13 @@ def make_job(
 def plan_job(verdict: Verdict, catalog: Catalog) -> "QueryJob":
     """What runs a query by the plans of its verdict, if it has some, and the queries whose answers
     it reads, which are bounded."""
-    from ontoweir.runtime.engine.query_job import QueryJob
+    from ontoweir.runtime.engine.query_job import BlockJob, QueryJob
 
-    inner = zip(verdict.union.blocks, verdict.blocks, strict=True)
+    jobs = iter([plan_job(other, catalog) for other in verdict.blocks])
+    blocks = tuple(
+        BlockJob(block.stream, tuple(next(jobs) for _ in block.queries), block.absence)
+        for block in verdict.union.blocks
+    )
     return QueryJob(
         name=verdict.union.name,
         union=verdict.union,
@@ -229,7 +233,7 @@ def plan_job(verdict: Verdict, catalog: Catalog) -> "QueryJob":
         declarations=verdict.declarations,
         parts=tuple((p.part, len(p.plans)) for p in verdict.parts),
         watched=_list_watched(verdict),
-        blocks=tuple((block.stream, plan_job(other, catalog)) for block, other in inner),
+        blocks=blocks,
     )
 
 

@@ -94,8 +94,12 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
         if f"{called}(".lower() in printed.lower():
             parts.append(f"{called} {function.digest}")
     parts += [line for plan in job.plans for line in describe_plan(plan)]
-    for stream, other in job.blocks:
-        parts += _describe_job(stream.name, other)
+    for block in job.blocks:
+        for other in block.queries:
+            parts += _describe_job(block.stream.name, other)
+        if block.absence is not None:
+            known = [(part.deadlines, part.present) for part in block.absence.parts]
+            parts.append(repr((block.absence.keys, known)))
     return parts
 
 

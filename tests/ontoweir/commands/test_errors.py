@@ -129,7 +129,7 @@ BROKEN = {
     ),
     "query: unbound answer": swap(QUERY, "?sensor ?speed", "?sensor ?sped", "?sped"),
     "query: outside the language": swap(
-        QUERY, "FILTER(?speed > 130)", "OPTIONAL { ?sensor :monitors ?r }", "OPTIONAL"
+        QUERY, "FILTER(?speed > 130)", "SERVICE :s { ?sensor :monitors ?r }", "SERVICE"
     ),
 }
 

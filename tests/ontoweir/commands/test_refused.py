@@ -34,7 +34,7 @@ def test_a_query_that_is_refused_hides_no_other(run: Run, project: Path) -> None
     _, whole, _ = _check(run, project)
     _write(project, "a-syntax", "SELECT")
     _write(
-        project, "z-optional", "SELECT ?x WHERE {\n  ?x a <http://x/y>\n  OPTIONAL { ?x a ?c } }"
+        project, "z-optional", "SELECT ?x WHERE {{\n  ?x a <http://x/y>\n  OPTIONAL { ?x a ?c } }}"
     )
     code, found, said = _check(run, project)
     assert code == 2

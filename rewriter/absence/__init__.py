@@ -1,0 +1,5 @@
+"""SPARQL that says what is beside a solution, or is not: as queries without that.
+
+Takes the text of a query; makes texts of queries of patterns alone, and of what these are the one
+query that reads their answers. Doors: `split_text`, `unite_solutions`.
+"""

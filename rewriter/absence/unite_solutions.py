@@ -1,0 +1,247 @@
+"""The one query that reads the answers of several, beside which patterns match, or do not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    ColumnType,
+    StringType,
+)
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.is_injective import term_kind
+from ontoweir.rewriter.blocks.declare_absence import declare_absence
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.spj import (
+    AbsencePart,
+    Attribute,
+    BlankOutput,
+    Block,
+    Condition,
+    ConstantOutput,
+    IriOutput,
+    IsNull,
+    LiteralOutput,
+    NotNull,
+    NullOutput,
+    Occurrence,
+    Output,
+    SpjQuery,
+    SpjUnion,
+    TemplateLiteralOutput,
+    output_attributes,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """Solutions as unfolded: of answer variables, variables that parts depend on, and `times`;
+    `parts`: of the `keys` beside which a pattern matches, and whether it must; `missing`: the
+    answer variables without a value."""
+
+    found: SpjUnion
+    times: tuple[str, ...]
+    parts: tuple[tuple[SpjUnion, tuple[str, ...], bool], ...]
+    missing: tuple[str, ...]
+
+
+def unite_solutions(
+    name: str,
+    head: Sequence[str],
+    alternatives: Sequence[Solutions],
+    catalog: Catalog,
+    *,
+    distinct: bool,
+    source: Source,
+) -> SpjUnion:
+    """The query whose answers are those of all alternatives together.
+
+    Args:
+        name: what it is called.
+        head: its answer variables.
+        alternatives: solutions, each a stream of answers that are final.
+        catalog: the tables.
+        distinct: set semantics.
+        source: where it is.
+
+    Raises:
+        QueryError: answers are never final; or of a variable it is not known what they are.
+    """
+    taken = {*catalog.streams, *catalog.relations}
+    names = (n for k in count(1) if (n := f"{name}_{k}") not in taken)
+    there = [one for one in alternatives if one.found.disjuncts]
+    made = [_declare(one, next(names), head, catalog, source) for one in there]
+    kinds: dict[str, ColumnType] = {}
+    for block in made:
+        for variable, (output, _) in block.shown.items():
+            if isinstance(output, LiteralOutput):
+                kinds.setdefault(variable, block.types[output.value.column])
+    blocks, disjuncts = [], []
+    for one in made:
+        stream = one.block.stream
+        empty = [n for n in head if n not in one.shown]
+        columns = (Column(f"no {n}", kinds.get(n, StringType()), enum=()) for n in empty)
+        stream = replace(stream, columns=(*stream.columns, *columns))
+        blocks.append(replace(one.block, stream=stream))
+        nulls = {n: Attribute(stream.name, f"no {n}") for n in empty}
+        outputs = tuple((n, NullOutput(nulls[n]) if n in nulls else one.shown[n][0]) for n in head)
+        values = dict.fromkeys(a for n in head if n in one.shown for a in one.shown[n][1])
+        conditions: tuple[Condition, ...] = tuple(NotNull(a) for a in values)
+        conditions += tuple(IsNull(a) for a in nulls.values())
+        occurrence = Occurrence(stream.name, stream.name)
+        disjuncts.append(SpjQuery((occurrence,), conditions, outputs))
+    return SpjUnion(name, tuple(head), tuple(disjuncts), distinct, source, blocks=tuple(blocks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A block; and what each answer variable is, of which of its columns, with their types."""
+
+    block: Block
+    shown: dict[str, tuple[Output, tuple[Attribute, ...]]]
+    types: dict[str, ColumnType]
+
+
+def _declare(
+    one: Solutions, name: str, head: Sequence[str], catalog: Catalog, source: Source
+) -> _Made:
+    found = replace(one.found, name=name, aggregation=None)
+    wide = extend_catalog(catalog, found)
+    _check_times(found, one.times, wide, source)
+    variables = [n for n in found.variables if n not in one.times]
+    keys = [n for n in found.variables if any(n in k for _, k, _ in one.parts)]
+    _check_kinds(found, one.parts, catalog, source)
+    shown: dict[str, tuple[Output, tuple[Attribute, ...]]] = {}
+    added: list[list[tuple[str, Output]]] = [[] for _ in found.disjuncts]
+    for variable in (n for n in variables if n in head):
+        outputs = [dict(q.outputs)[variable] for q in found.disjuncts]
+        first = outputs[0]
+        kind = _find_kind(variable, outputs, source)
+        if isinstance(first, ConstantOutput) and all(o == first for o in outputs):
+            shown[variable] = first, ()
+        elif _is_alike(outputs, found, wide):
+            names = []
+            for place in range(len(output_attributes(first))):
+                names.append(f"{variable} {place}")
+                for q, output in enumerate(outputs):
+                    value = output_attributes(output)[place]
+                    added[q].append((names[-1], LiteralOutput(value)))
+            shown[variable] = _rebuild(first, [Attribute(name, n) for n in names])
+        else:
+            text = Attribute(name, variable)
+            shown[variable] = _read_text(first, kind, text), (text,)
+    for variable in (n for n in one.times if n in head):
+        moment = Attribute(name, variable)
+        datatype = dict(found.disjuncts[0].outputs)[variable]
+        assert isinstance(datatype, LiteralOutput)
+        shown[variable] = replace(datatype, value=moment), (moment,)
+    disjuncts = tuple(
+        replace(q, outputs=(*q.outputs, *more))
+        for q, more in zip(found.disjuncts, added, strict=True)
+    )
+    more = tuple(n for n, _ in added[0]) if added else ()
+    found = replace(found, disjuncts=disjuncts, variables=(*found.variables, *more))
+    parts = [
+        AbsencePart(replace(hits, name=f"{name}, what is beside"), (), present)
+        for hits, _, present in one.parts
+    ]
+    block, _ = declare_absence(found, parts, keys, one.times, catalog, shown=head)
+    types = {c.name: c.type for c in block.stream.columns}
+    return _Made(block, shown, types)
+
+
+def _check_times(found: SpjUnion, times: Sequence[str], wide: Catalog, source: Source) -> None:
+    """Raise QueryError for solutions of rows whose time no variable is."""
+    for query in found.disjuncts:
+        outputs = dict(query.outputs)
+        dated = {a.alias for n in times for a in output_attributes(outputs[n])}
+        streams = {o.alias for o in query.occurrences if o.table in wide.streams}
+        if not streams or not streams <= dated:
+            raise QueryError(
+                "NOT EXISTS, EXISTS, MINUS or OPTIONAL beside patterns outside GRAPH that streams "
+                "match"
+                if streams
+                else "NOT EXISTS, EXISTS, MINUS or OPTIONAL beside patterns of static data alone",
+                why="an answer is final at a time, which follows from those of its patterns",
+                fix="write these patterns in GRAPH ?t { … }",
+                source=source,
+            )
+
+
+def _check_kinds(
+    found: SpjUnion,
+    parts: Sequence[tuple[SpjUnion, tuple[str, ...], bool]],
+    catalog: Catalog,
+    source: Source,
+) -> None:
+    """Raise QueryError where a text of a key may be that of terms of several kinds."""
+    unions = [found, *(hits for hits, _, _ in parts)]
+    for name in dict.fromkeys(n for _, keys, _ in parts for n in keys):
+        kinds = set()
+        for union in unions:
+            wide = extend_catalog(catalog, union)
+            for query in union.disjuncts:
+                output = dict(query.outputs).get(name)
+                if output is None:
+                    continue
+                kind: object = StringType()
+                if isinstance(output, LiteralOutput):
+                    kind = Types(wide, query.occurrences).type_of(output.value)
+                kinds.add((term_kind(output), kind))
+        if len(kinds) > 1:
+            raise QueryError(
+                f"?{name}, on which NOT EXISTS, EXISTS, MINUS or OPTIONAL depends, is a term of "
+                "several kinds or types",
+                why="solutions are told apart by texts, which may be those of different terms",
+                fix="map it with one kind of term and one type",
+                source=source,
+            )
+
+
+def _find_kind(variable: str, outputs: Sequence[Output], source: Source) -> str:
+    kinds = {term_kind(o) for o in outputs}
+    if len(kinds) == 1 and not isinstance(outputs[0], BlankOutput):
+        return kinds.pop()
+    raise QueryError(
+        f"?{variable} beside NOT EXISTS, EXISTS, MINUS or OPTIONAL is "
+        + ("a blank node" if len(kinds) == 1 else "a term of several kinds"),
+        why="what is known of an answer while it waits is its text",
+        fix="map it to IRIs, or to literals of one datatype; or do not select it",
+        source=source,
+    )
+
+
+def _is_alike(outputs: Sequence[Output], found: SpjUnion, wide: Catalog) -> bool:
+    """Whether terms are made in the same way of columns of the same types."""
+    shapes = set()
+    for query, output in zip(found.disjuncts, outputs, strict=True):
+        types = Types(wide, query.occurrences)
+        if not isinstance(output, LiteralOutput | IriOutput | TemplateLiteralOutput):
+            return False
+        parts = (output.value,) if isinstance(output, LiteralOutput) else output.parts
+        shape = tuple(types.type_of(p) if isinstance(p, Attribute) else p for p in parts)
+        shapes.add((type(output), shape))
+    return len(shapes) == 1
+
+
+def _rebuild(
+    output: Output, attributes: Sequence[Attribute]
+) -> tuple[Output, tuple[Attribute, ...]]:
+    """The term of other columns."""
+    given = iter(attributes)
+    if isinstance(output, LiteralOutput):
+        return replace(output, value=next(given)), tuple(attributes)
+    assert isinstance(output, IriOutput | TemplateLiteralOutput)
+    parts = tuple(next(given) if isinstance(p, Attribute) else p for p in output.parts)
+    return replace(output, parts=parts), tuple(attributes)
+
+
+def _read_text(output: Output, kind: str, text: Attribute) -> Output:
+    """A term whose text is a column."""
+    if kind == "IRI":
+        return IriOutput((text,))
+    datatype = getattr(output, "datatype", None)
+    return TemplateLiteralOutput((text,), datatype, getattr(output, "language", None))

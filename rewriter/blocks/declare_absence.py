@@ -1,0 +1,325 @@
+"""When it is final that rows are beside an answer, or are not; and the stream of such answers."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import (
+    ANSWERS,
+    Catalog,
+    Column,
+    FloatType,
+    Reference,
+    Stream,
+    StringType,
+)
+from ontoweir.mappings.model.time_bucket import Moments
+from ontoweir.rewriter.algebra.bound_differences import bound_differences
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.list_lags import apply_lags
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.spj import (
+    Absence,
+    AbsencePart,
+    Attribute,
+    Block,
+    Compare,
+    Deadline,
+    LiteralOutput,
+    NullOutput,
+    SpjQuery,
+    SpjUnion,
+    ViewBranch,
+)
+from ontoweir.rewriter.views.declare_view import declare_stream
+
+AT = "at"
+"""The timestamp of the stream of answers."""
+
+
+def declare_absence(
+    found: SpjUnion,
+    parts: Sequence[AbsencePart],
+    keys: Sequence[str],
+    times: Sequence[str],
+    catalog: Catalog,
+    *,
+    shown: Collection[str] | None = None,
+) -> tuple[Block, Mapping[str, int]]:
+    """The answers of a query beside which rows are there, or are not, as a stream; and which of
+    its columns are times so long before the stream's timestamp, in µs.
+
+    An answer is final when it is complete and nothing of a part can come any more (change.md
+    section 4): for every stream of a part, the earliest of the times by which the part's own
+    comparisons, those of the answer with them, say that its rows have come.
+
+    Args:
+        found: the query; it may show NULL.
+        parts: for each condition, the query of `keys` beside which rows are there, without
+            deadlines.
+        keys: variables of `found`, on which it depends; `times` are among them.
+        times: those that are the timestamps of all streams of `found`.
+        catalog: the tables.
+        shown: the variables that answers show, which are columns of the stream, times too (None:
+            all, and a time so long before the stream's timestamp is none).
+
+    Raises:
+        QueryError: it is never final.
+    """
+    wide = extend_catalog(catalog, found)
+    stamps = [_stamps(q, times, wide) for q in found.disjuncts]
+    limited: list[AbsencePart] = []
+    read: set[str] = set()
+    for part in parts:
+        inner = extend_catalog(catalog, part.hits)
+        deadlines: dict[Deadline, None] = {}
+        for query in apply_lags(part.hits, inner).disjuncts:
+            mine = _stamps(query, times, inner)
+            made = _find_deadlines(query, mine, inner, present=part.present)
+            deadlines |= dict.fromkeys(made)
+            read |= _compared_times(query, mine)
+            _refuse_rounded(query, keys, inner)
+        limited.append(replace(part, deadlines=tuple(deadlines)))
+    kept = _needed_times(found, times, stamps, wide) | read
+    every = [d for part in limited for d in part.deadlines]
+    if not all(d.fixed_us is not None or kept & {n for n, _ in d.after} for d in every):
+        kept = set(times)
+    dropped = set(times) - kept
+    absence = Absence(
+        tuple(n for n in keys if n not in dropped),
+        tuple(
+            replace(
+                part,
+                hits=_drop(part.hits, dropped),
+                deadlines=tuple(dict.fromkeys(_without(d, dropped) for d in part.deadlines)),
+            )
+            for part in limited
+        ),
+    )
+    left = [n for n in times if n in kept]
+    known = catalog.relations.keys()
+    found = _drop(found, dropped - set(shown or ()))
+    block, behind = _declare(found, absence, left, wide, plain=shown is not None)
+    # what is a view of the query's is no relation for those that read its answers
+    references = tuple(r for r in block.stream.references if r.relation in known)
+    return replace(block, stream=replace(block.stream, references=references)), behind
+
+
+def _stamps(query: SpjQuery, times: Sequence[str], catalog: Catalog) -> dict[str, Attribute]:
+    """The timestamps that variables are."""
+    outputs, of = dict(query.outputs), {o.alias: o.table for o in query.occurrences}
+    stamps = {}
+    for name in times:
+        output = outputs[name]
+        assert isinstance(output, LiteralOutput)
+        alias = output.value.alias
+        stamps[name] = Attribute(alias, catalog.streams[of[alias]].timestamp)
+    return stamps
+
+
+def _find_deadlines(
+    query: SpjQuery, stamps: Mapping[str, Attribute], catalog: Catalog, *, present: bool
+) -> list[Deadline]:
+    """For every stream of a part, until when its rows may come."""
+    limits = bound_differences(query, catalog, domains=False)
+    if limits is None:
+        return []  # no row is ever beside an answer
+    own = {a.alias for a in stamps.values()}
+    deadlines = []
+    for occurrence in query.occurrences:
+        stream = catalog.streams.get(occurrence.table)
+        if stream is None or occurrence.alias in own:
+            continue
+        stamp = Attribute(occurrence.alias, stream.timestamp)
+        found = {n: limits.get((stamp, a)) for n, a in stamps.items()}
+        after = tuple(
+            (n, int(limit[0]) * stream.step_us) for n, limit in found.items() if limit is not None
+        )
+        last = limits.get((stamp, None))
+        if not after and last is None:
+            raise _refuse_late(occurrence.table, query, present=present)
+        deadlines.append(Deadline(after, None if last is None else int(last[0]) * stream.step_us))
+    return deadlines
+
+
+def _refuse_late(table: str, query: SpjQuery, *, present: bool) -> QueryError:
+    source = next((c.source for c in query.conditions if c.source is not None), None)
+    if present:
+        return QueryError(
+            f"a row of {table} may come at any time later, and answers are counted",
+            why="an answer is given once, when the first such row comes; until then it would have "
+            "to be remembered for ever",
+            fix=f"limit how much later the rows of {table} are, or write SELECT DISTINCT",
+            source=source,
+        )
+    return QueryError(
+        f"an answer without {table} is never final: a row of {table} may come at any time later",
+        why="an answer that is given is never taken back",
+        fix=f"limit how much later the rows of {table} are, as in t.ts <= s.ts + INTERVAL '30' "
+        "MINUTE; or look at earlier ones only, as in t.ts <= s.ts",
+        source=source,
+    )
+
+
+def _compared_times(query: SpjQuery, stamps: Mapping[str, Attribute]) -> set[str]:
+    """The times of answers that a part compares with its own rows."""
+    own = {a.alias for a in stamps.values()}
+    names: set[str] = set()
+    for c in query.conditions:
+        if not isinstance(c, Compare) or not isinstance(c.right, Attribute):
+            continue
+        if {c.left.alias, c.right.alias} <= own:
+            continue
+        names |= {n for n, a in stamps.items() if a in (c.left, c.right)}
+    return names
+
+
+def _refuse_rounded(query: SpjQuery, keys: Sequence[str], catalog: Catalog) -> None:
+    """Raise QueryError where a double of the keys is not compared as the number it is: in a query
+    that compares doubles with decimals, both are counted in units of these."""
+    types, outputs = Types(catalog, query.occurrences), dict(query.outputs)
+    doubles = [o.value for n in keys if isinstance(o := outputs[n], LiteralOutput)]
+    if not any(isinstance(types.type_of(a), FloatType) for a in doubles):
+        return
+    for c in query.conditions:
+        if not isinstance(c, Compare) or not isinstance(c.right, Attribute):
+            continue
+        kinds = [isinstance(types.type_of(a), FloatType) for a in (c.left, c.right)]
+        if kinds[0] != kinds[1]:
+            raise QueryError(
+                f"{c.left} and {c.right}, a double and another number, are compared in EXISTS, IN "
+                "or an outer join",
+                why="doubles that differ by very little are one number there, and two in the rows",
+                fix="declare both columns with one type",
+                source=c.source,
+            )
+
+
+def _needed_times(
+    found: SpjUnion, times: Sequence[str], stamps: Sequence[Mapping[str, Attribute]], wide: Catalog
+) -> set[str]:
+    """Times that determine when an answer is complete: those that no other one is never before."""
+    limits = [bound_differences(q, wide, domains=False) for q in found.disjuncts]
+    kept = list(times)
+    for name in times:
+        others = [n for n in kept if n != name]
+
+        def is_before(other: str, name: str = name) -> bool:
+            return all(
+                known is None
+                or ((limit := known.get((of[name], of[other]))) is not None and limit[0] <= 0)
+                for known, of in zip(limits, stamps, strict=True)
+            )
+
+        if any(is_before(other) for other in others):
+            kept.remove(name)
+    return set(kept)
+
+
+def _without(deadline: Deadline, dropped: set[str]) -> Deadline:
+    after = tuple((n, us) for n, us in deadline.after if n not in dropped)
+    return replace(deadline, after=after)
+
+
+def _drop(union: SpjUnion, dropped: set[str]) -> SpjUnion:
+    """The query without some of its variables."""
+    disjuncts = tuple(
+        replace(q, outputs=tuple((n, o) for n, o in q.outputs if n not in dropped))
+        for q in union.disjuncts
+    )
+    variables = tuple(n for n in union.variables if n not in dropped)
+    return replace(union, variables=variables, disjuncts=disjuncts)
+
+
+def _declare(
+    found: SpjUnion, absence: Absence, times: Sequence[str], catalog: Catalog, *, plain: bool
+) -> tuple[Block, Mapping[str, int]]:
+    """The stream of the answers: the types and domains of its columns are those of the query's."""
+    first = found.disjuncts[0]
+    time = dict(first.outputs)[times[0]]
+    assert isinstance(time, LiteralOutput)
+    base = catalog.streams[{o.alias: o.table for o in first.occurrences}[time.value.alias]]
+    wait = _constant_wait(absence, times) if _is_single(found, catalog) else None
+    behind: dict[str, int] = {}
+    for name in found.variables:
+        late = {_behind(q, name, catalog) for q in found.disjuncts}
+        if wait is not None and not plain and len(late) == 1 and (us := late.pop()) is not None:
+            behind[name] = wait + us
+    shown = [n for n in found.variables if n not in behind]
+    columns, references, rate = _domains(found, shown, times[0], catalog)
+    stream = Stream(
+        found.name,
+        ANSWERS,
+        AT,
+        base.step_us,
+        rate if wait is not None else None,
+        columns,
+        references=references,
+        source=base.source,
+    )
+    known = None if wait is None else (times[0], wait)
+    return Block(stream, found, known, absence), behind
+
+
+def _is_single(found: SpjUnion, catalog: Catalog) -> bool:
+    """Whether every answer is of one row of a stream, and static ones."""
+    return all(sum(o.table in catalog.streams for o in q.occurrences) == 1 for q in found.disjuncts)
+
+
+def _constant_wait(absence: Absence, times: Sequence[str]) -> int | None:
+    """How long after its one time an answer is final, in µs (None: that is not always the same)."""
+    every = [(p.present, d) for p in absence.parts for d in p.deadlines]
+    if len(times) != 1 or any(d.fixed_us is not None for _, d in every):
+        return None
+    late = [us for present, d in every for _, us in d.after if present]
+    if max(late, default=0) > 0:
+        return None  # what must be there may come sooner
+    return max((0, *(us for _, d in every for _, us in d.after)))
+
+
+def _behind(query: SpjQuery, name: str, catalog: Catalog) -> int | None:
+    """How long a variable is before the timestamp of the stream that it is of, in µs (None: it is
+    another value)."""
+    output = dict(query.outputs)[name]
+    if not isinstance(output, LiteralOutput):
+        return None
+    of = {o.alias: o.table for o in query.occurrences}
+    stream = catalog.streams.get(of[output.value.alias])
+    column = None if stream is None else stream.column(output.value.column)
+    if column is None or column.bucket is None or column.bucket.buckets != Moments():
+        return None
+    return column.bucket.behind_us if column.bucket.sliding is None else None
+
+
+def _domains(
+    found: SpjUnion, shown: Sequence[str], time: str, catalog: Catalog
+) -> tuple[tuple[Column, ...], tuple[Reference, ...], int | None]:
+    """The columns of answers, where their values are held, and how many there are at a time."""
+    branches, constants = [], set()
+    for query in found.disjuncts:
+        outputs = dict(query.outputs)
+        stamp = outputs[time]
+        assert isinstance(stamp, LiteralOutput)
+        table = {o.alias: o.table for o in query.occurrences}[stamp.value.alias]
+        own = Attribute(stamp.value.alias, catalog.streams[table].timestamp)
+        attributes = []
+        for name in shown:
+            output = outputs[name]
+            if isinstance(output, LiteralOutput | NullOutput):
+                attributes.append(output.value)
+            else:
+                constants.add(name)
+                attributes.append(own)
+        branches.append(ViewBranch(query.occurrences, query.conditions, tuple(attributes), own))
+    stream = declare_stream("", branches, catalog, distinct=False)
+    named = {c.name: n for n, c in zip(shown, stream.columns, strict=True)}
+    columns = tuple(
+        Column(n, StringType()) if n in constants else replace(c, name=n, source=None)
+        for n, c in zip(shown, stream.columns, strict=True)
+    )
+    references = tuple(
+        Reference((named[r.columns[0]],), r.relation, r.to)
+        for r in stream.references
+        if r.columns[0] in named and named[r.columns[0]] not in constants
+    )
+    return columns, references, stream.max_per_timestamp

@@ -1,0 +1,146 @@
+"""LEFT JOIN as what it is: the rows with a partner, and those without one, whose columns are
+NULL."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """A SELECT with a LEFT JOIN: that with an inner join in its place, and that with an ANTI JOIN
+    (None: a condition leaves none of its rows); `alias`: of what is joined, whose columns are NULL
+    in the latter."""
+
+    inner: "exp.Select | None"
+    without: "exp.Select | None"
+    alias: str
+
+
+def split_outer(select: "exp.Select") -> Outer | None:
+    """The first LEFT JOIN of a SELECT whose columns all have their tables. None: it has none.
+
+    Raises:
+        SqlRefusal: another outer join, or a condition on what may be NULL.
+    """
+    joins = select.args.get("joins") or ()
+    for place, join in enumerate(joins):
+        side = str(join.args.get("side") or "").upper()
+        kind = str(join.args.get("kind") or "").upper()
+        if not side or kind in ("SEMI", "ANTI"):
+            continue
+        if side != "LEFT" or join.args.get("method"):
+            raise SqlRefusal(
+                f"{side} JOIN",
+                why="of outer joins LEFT JOIN is read",
+                fix="write LEFT JOIN with the tables in the other order"
+                + (", and a UNION ALL with an ANTI JOIN" if side == "FULL" else ""),
+                line=line_of(join),
+            )
+        if join.args.get("using"):
+            raise SqlRefusal(
+                "LEFT JOIN … USING",
+                why="its columns are of the first table, and of no partner",
+                fix="write LEFT JOIN … ON",
+                line=line_of(join),
+            )
+        inner, without = select.copy(), select.copy()
+        alias = join.this.alias_or_name
+        for made, kinds in ((inner, (None, None)), (without, ("LEFT", "ANTI"))):
+            changed = made.args["joins"][place]
+            changed.set("side", kinds[0])
+            changed.set("kind", kinds[1])
+        return _settle(inner, without, alias)
+    return None
+
+
+def _settle(inner: "exp.Select", without: "exp.Select", alias: str) -> Outer:
+    """The conditions of both where they are about the columns of what is joined."""
+    from sqlglot import exp
+
+    null_rejecting = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In)
+    where = without.args.get("where")
+    rest: list[exp.Expr] = []
+    there, joined = True, True
+    for conjunct in () if where is None else split_conjuncts(where.this):
+        if not reads(conjunct, alias):
+            rest.append(conjunct)
+        elif _is_null(conjunct):
+            _check_null(inner, conjunct, alias)
+            joined = False
+        elif isinstance(conjunct, null_rejecting) or _is_not_null(conjunct):
+            if conjunct.find(exp.Coalesce, exp.If, exp.Case, exp.Or, exp.Select):
+                raise _refuse(conjunct, alias)
+            there = False
+        else:
+            raise _refuse(conjunct, alias)
+    without.set("where", exp.Where(this=exp.and_(*rest, copy=False)) if rest else None)
+    for join in without.args.get("joins") or ():
+        on = join.args.get("on")
+        if on is None or join.this.alias_or_name == alias or not reads(on, alias):
+            continue
+        if str(join.args.get("kind") or "").upper() == "ANTI" or join.args.get("side"):
+            raise _refuse(on, alias)
+        there = False
+    return Outer(inner if joined else None, without if there else None, alias)
+
+
+def reads(tree: "exp.Expr", alias: str) -> bool:
+    """Whether a column of an alias occurs."""
+    from sqlglot import exp
+
+    return any(c.table.lower() == alias.lower() for c in tree.find_all(exp.Column))
+
+
+def _is_null(tree: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    return (
+        isinstance(tree, exp.Is)
+        and isinstance(tree.expression, exp.Null)
+        and isinstance(tree.this.unnest(), exp.Column)
+    )
+
+
+def _is_not_null(tree: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    return isinstance(tree, exp.Not) and _is_null(tree.this.unnest())
+
+
+def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str) -> None:
+    """Raise SqlRefusal unless the rows are joined by the column: it is not NULL in them."""
+    from sqlglot import exp
+
+    column = condition.this.unnest()
+    on = next(
+        j.args.get("on")
+        for j in inner.args["joins"]
+        if j.this.alias_or_name.lower() == alias.lower()
+    )
+    compares = (exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+    for conjunct in () if on is None else split_conjuncts(on):
+        sides = [conjunct.this, conjunct.expression] if isinstance(conjunct, compares) else []
+        if any(s.unnest().sql().lower() == column.sql().lower() for s in sides):
+            return
+    raise SqlRefusal(
+        f"{condition.sql('spark')} of a LEFT JOIN by other columns",
+        why="a partner may have NULL there too, so it does not say that there is none",
+        fix=f"write LEFT ANTI JOIN, NOT EXISTS, or IS NULL of a column of {alias} that ON compares",
+        line=line_of(condition),
+    )
+
+
+def _refuse(tree: "exp.Expr", alias: str) -> SqlRefusal:
+    return SqlRefusal(
+        f"the condition {tree.sql('spark')} on columns of {alias}, which a LEFT JOIN makes NULL",
+        why="of what may be NULL, comparisons and IS [NOT] NULL are read",
+        fix="write a UNION ALL of the rows with a partner and, with LEFT ANTI JOIN, of the others",
+        line=line_of(tree),
+    )

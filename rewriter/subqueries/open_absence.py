@@ -1,0 +1,232 @@
+"""A SELECT with EXISTS, IN (SELECT …), SEMI, ANTI and LEFT joins, as SELECTs over the answers of
+one without them beside which rows are there, or are not."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal, find_table
+from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, Opening
+from ontoweir.rewriter.joins.find_absence import (
+    Part,
+    PartKind,
+    find_absence,
+    has_absence,
+)
+from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.joins.split_outer import reads, split_outer
+from ontoweir.rewriter.subqueries.column_names import (
+    ColumnNames,
+    columns_around,
+    columns_of,
+    free_name,
+    substitute,
+)
+from ontoweir.rewriter.subqueries.join_inner import list_items
+from ontoweir.rewriter.subqueries.open_part import join_rows, open_part
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def open_absence(select: "exp.Select", work: Opening) -> "list[exp.Select]":
+    """The SELECT as SELECTs over tables, whose rows are its own together.
+
+    Raises:
+        SqlRefusal: what it says is never final, or is outside the language.
+    """
+    outer = split_outer(select)
+    if outer is None:
+        return _open(select, work, ())
+    inner, without = outer.inner, outer.without
+    if without is not None:
+        work = replace(work, nullable=work.nullable | {outer.alias})
+    made = [] if inner is None else _continue(inner, work)
+    made += [] if without is None else _open(without, work, (outer.alias,))
+    if not made:
+        raise SqlRefusal(
+            "a LEFT JOIN without rows",
+            why="its conditions exclude each other",
+            fix="remove one of them",
+            line=line_of(select),
+        )
+    return made
+
+
+def _continue(select: "exp.Select", work: Opening) -> "list[exp.Select]":
+    return open_absence(select, work) if has_absence(select) else work.flatten(select, work.is_set)
+
+
+def _open(select: "exp.Select", work: Opening, missing: tuple[str, ...]) -> "list[exp.Select]":
+    """A SELECT where the columns of some aliases are NULL (which its ANTI JOINs have)."""
+    outer = split_outer(select)
+    if outer is not None:
+        inner, without = outer.inner, outer.without
+        if without is not None:
+            work = replace(work, nullable=work.nullable | {outer.alias})
+        made = [] if inner is None else _open(inner, work, missing)
+        made += [] if without is None else _open(without, work, (*missing, outer.alias))
+        return made
+    positive, parts = find_absence(select)
+    _refuse_missing(parts, missing, select)
+    if work.is_set:
+        several = []
+        for part in parts:
+            if part.kind is PartKind.PRESENT and len(part.rows) == 1:
+                positive, _ = join_rows(positive, part.rows, work)
+            else:
+                several.append(part)
+        parts = tuple(several)
+    return _read(positive, parts, missing, work) if parts else _continue(positive, work)
+
+
+def _refuse_missing(parts: Sequence[Part], missing: Sequence[str], select: "exp.Select") -> None:
+    joined = {
+        j.this.alias_or_name.lower(): j
+        for j in select.args.get("joins") or ()
+        if j.this.alias_or_name in missing
+    }
+    for part in parts:
+        for rows in part.rows:
+            own = {i.alias_or_name.lower() for i in list_items(rows)}
+            for alias in missing:
+                if alias.lower() not in own and reads(rows, alias):
+                    raise SqlRefusal(
+                        f"a condition on columns of {alias}, which a LEFT JOIN makes NULL",
+                        why="EXISTS, IN and further outer joins read what is always there",
+                        fix="write a UNION ALL of the rows with a partner and of the others",
+                        line=line_of(rows) or line_of(joined.get(alias.lower(), select)),
+                    )
+
+
+def _read(
+    positive: "exp.Select",
+    parts: Sequence[Part],
+    missing: Sequence[str],
+    work: Opening,
+) -> "list[exp.Select]":
+    """A SELECT over the stream of the rows beside which the parts are there, or not."""
+    from sqlglot import exp
+
+    inside = {i.alias_or_name.lower() for i in list_items(positive)}
+    needed = ColumnNames(inside)
+    outer = positive.copy()
+    for key in ("joins", "where"):
+        outer.set(key, None)
+    for column in columns_of(outer):
+        needed.add(column, key=False)
+    for part in parts:
+        for rows in part.rows:
+            for column in columns_around(rows, inside):
+                needed.add(column, key=True)
+        for left, _ in part.compared or ():
+            for column in columns_of(left):
+                needed.add(column, key=True)
+    nulls = ColumnNames({m.lower() for m in missing})
+    for column in columns_of(outer):
+        nulls.add(column, key=False)
+    found = positive.copy()
+    for key in ("group", "having", "distinct", "order"):
+        found.set(key, None)
+    found.set(
+        "expressions", [exp.alias_(c.copy(), n, quoted=True) for n, c in needed.columns.items()]
+    )
+    if not aggregates(positive):
+        _require_values(found, positive, work)
+    flats = work.flatten(found, work.is_set)
+    times = _add_times(flats, work)
+    keys = tuple(n for n in needed.columns if n in needed.keys)
+    for name in [n for n in nulls.columns if n in needed.columns]:
+        taken = (*needed.columns, *nulls.columns)
+        nulls.columns[free_name(name, taken)] = nulls.columns.pop(name)
+    made = [open_part(part, flats, needed, (keys, times), nulls, missing, work) for part in parts]
+    stream, columns = work.read(
+        AbsenceTrees(
+            tuple(flats),
+            (*needed.columns, *times),
+            (*keys, *times),
+            tuple(nulls.columns),
+            tuple(made),
+            not work.is_set,
+            line_of(positive),
+        ),
+        _name(positive, parts),
+    )
+    meaning = {needed.text(n): _meaning(n, behind, stream, work) for n, behind in columns}
+    meaning |= {nulls.text(n): exp.column(n, stream, quoted=True) for n in nulls.columns}
+    outer.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(stream, quoted=True))))
+    substitute(outer, meaning)
+    return work.flatten(outer, work.is_set)
+
+
+def _require_values(found: "exp.Select", positive: "exp.Select", work: Opening) -> None:
+    """Columns that answers show are not NULL in them."""
+    from sqlglot import exp
+
+    tables = {i.alias_or_name: i for i in list_items(found)}
+    conditions = []
+    for item in positive.expressions:
+        column = item.unalias()
+        if not isinstance(column, exp.Column) or column.table not in tables:
+            continue
+        if column.table in work.nullable:
+            continue
+        table = tables[column.table]
+        stream = work.catalog().streams.get(table.name if isinstance(table, exp.Table) else "")
+        if stream is not None and stream.timestamp == column.name:
+            continue
+        conditions.append(exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())))
+    if conditions:
+        where = found.args.get("where")
+        both = [*([] if where is None else [where.this.copy()]), *dict.fromkeys(conditions)]
+        found.set("where", exp.Where(this=exp.and_(*both, copy=False)))
+
+
+def _add_times(flats: "Sequence[exp.Select]", work: Opening) -> tuple[str, ...]:
+    """Show the timestamps of all streams of the SELECTs; their names, which are the same in all."""
+    from sqlglot import exp
+
+    counts = set()
+    for flat in flats:
+        streams = []
+        for item in list_items(flat):
+            stream = work.catalog().streams.get(find_table(item.name, work.catalog()).name)
+            if stream is not None:
+                streams.append(exp.column(stream.timestamp, item.alias_or_name, quoted=True))
+        shown = [exp.alias_(c, f"{TIME} {n}", quoted=True) for n, c in enumerate(streams)]
+        flat.set("expressions", [*flat.expressions, *shown])
+        counts.add(len(streams))
+    if len(counts) > 1 or 0 in counts:
+        raise SqlRefusal(
+            "EXISTS, IN or an outer join of rows of "
+            + (
+                "static relations" if counts == {0} else "parts that read as many streams as others"
+            ),
+            why="an answer is final at a time, which follows from those of its rows",
+            fix="write a query for each part; static relations alone are queried with Spark SQL",
+            line=line_of(flats[0]),
+        )
+    return tuple(f"{TIME} {n}" for n in range(counts.pop()))
+
+
+def _meaning(name: str, behind: int | None, stream: str, work: Opening) -> "exp.Expr":
+    from sqlglot import exp
+
+    if behind is None:
+        return exp.column(name, stream, quoted=True)
+    made: exp.Expr = exp.column(work.catalog().streams[stream].timestamp, stream, quoted=True)
+    if behind:
+        micros = exp.Literal.string(str(behind))
+        made = exp.Sub(
+            this=made, expression=exp.Interval(this=micros, unit=exp.Var(this="MICROSECOND"))
+        )
+    return made
+
+
+def _name(positive: "exp.Select", parts: Sequence[Part]) -> str:
+    """What the rows are called: the first table, and that of the first part."""
+    word = "with" if parts[0].kind is PartKind.PRESENT else "without"
+    first = list_items(positive)[0].alias_or_name
+    beside = list_items(parts[0].rows[0])
+    return f"{first}_{word}_{beside[0].alias_or_name if beside else 'rows'}"

@@ -1,0 +1,83 @@
+"""Compile the text of a SPARQL query: rewrite and unfold it, or those that it is made of."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.project.project import Project
+from ontoweir.rewriter.absence.split_text import SolutionTexts, SplitText, split_text
+from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
+from ontoweir.rewriter.model.query import ConjunctiveQuery
+from ontoweir.rewriter.sparql.parse_query import parse_query
+
+
+class Compiler(Protocol):
+    """What compiles branches of queries: a Workspace."""
+
+    @property
+    def project(self) -> Project:
+        """What is declared."""
+
+    def compile_branches(
+        self,
+        branches: tuple[ConjunctiveQuery, ...],
+        *,
+        catalog: Catalog | None = None,
+        quiet: bool = False,
+    ) -> CompiledQuery:
+        """Rewrite and unfold the branches of a query."""
+
+
+def compile_text(
+    workspace: Compiler, text: str, name: str, file: str, *, catalog: Catalog | None = None
+) -> CompiledQuery:
+    """Rewrite and unfold a query. With NOT EXISTS, EXISTS, MINUS and OPTIONAL: those that it is
+    made of. Over another `catalog` than the project's it says no warnings.
+
+    Raises:
+        OntoweirError: the query, the ontology or the mappings are wrong.
+    """
+
+    def compile_branches(branches: tuple[ConjunctiveQuery, ...], silent: bool) -> CompiledQuery:
+        quiet = silent or catalog is not None
+        return workspace.compile_branches(branches, catalog=catalog, quiet=quiet)
+
+    split = split_text(text, file)
+    if split is None:
+        return compile_branches(parse_query(text, name=name, file=file), False)
+    made: list[CompiledQuery] = []
+
+    def compile_one(one: str) -> CompiledQuery:
+        made.append(compile_branches(parse_query(one, name=name, file=file), bool(made)))
+        if made[-1].union.ends or made[-1].union.begins:
+            raise QueryError(
+                "NOW() beside NOT EXISTS, EXISTS, MINUS or OPTIONAL",
+                why="what is found beside a solution may leave its window, so the answer would "
+                "change back",
+                fix='compare the times: FILTER(?t2 > ?t - "PT10M"^^xsd:dayTimeDuration)',
+                source=split.source,
+            )
+        return made[-1]
+
+    solutions = [_compile(one, split, compile_one) for one in split.alternatives]
+    known = catalog or workspace.project.catalog
+    union = unite_solutions(
+        name, split.head, solutions, known, distinct=split.distinct, source=split.source
+    )
+    incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
+    return replace(made[0], union=union, incomplete=incomplete)
+
+
+def _compile(
+    one: SolutionTexts, split: SplitText, compile_one: Callable[[str], CompiledQuery]
+) -> Solutions:
+    found = compile_one(one.text).union
+    parts = tuple(
+        (replace(compile_one(part.text).union, distinct=True), part.keys, part.present)
+        for part in one.parts
+    )
+    times = tuple(n for n in one.times if n in found.variables)
+    return Solutions(found, times, parts, one.missing)

@@ -1,0 +1,17 @@
+"""When it is final that something is beside an answer, or is not."""
+
+from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.rewriter.model.spj import Block
+
+
+def describe_finality(block: Block) -> str | None:
+    """A sentence on when the rows of a block are answers (None: it has no such rows)."""
+    if block.absence is None:
+        return None
+    name = block.stream.name
+    waits = [d for part in block.absence.parts for d in part.deadlines]
+    if all(any(us <= 0 for _, us in d.after) for d in waits):
+        return f"answers of {name} are final when they are complete"
+    if block.time is not None:
+        return f"answers of {name} are final {show_duration(block.time[1])} after their row"
+    return f"answers of {name} are final when all that may be beside them has had its time"
